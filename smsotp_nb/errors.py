@@ -1,0 +1,187 @@
+"""Every error of this package, split by who can act on it.
+
+::
+
+    SmsOtpError
+    |- UsageError (also ValueError)  the caller fixes the call: which column, which rows, which limit
+    |- ServiceError                  the service said no: error_code, name, http_status, request_id
+    |    |- InsufficientFunds        105400
+    |    |- InvalidPhoneNumbers      107111
+    |    |- MissingParams            104001
+    |- TransportError                no usable answer: phase, http_status, seconds
+    |    |- NotSent                  provably nothing left this machine: retried, then raised
+    |    |- Throttled                429: retried after its pause, then raised
+    |    |- InDoubt                  may have been accepted: never retried, a person settles it
+    |- LedgerError                   the campaign record cannot be used as asked
+         |- CampaignHeld             another process runs this campaign now
+         |- PlanChanged              the plan differs from the one recorded under this campaign
+
+    SmsOtpWarning (also UserWarning)
+    |- CampaignIncomplete            ``send`` returned with rows still to go
+
+Trouble with one row is a value in that row (``problem``), never an exception.
+Every error carries its facts as attributes, survives pickling, and never holds a key or a passcode.
+"""
+
+from __future__ import annotations
+
+
+class SmsOtpError(Exception):
+    """Base of every error of this package; ``str(error)`` says what to do next.
+
+    Example:
+        >>> issubclass(UsageError, SmsOtpError)
+        True
+    """
+
+
+class UsageError(SmsOtpError, ValueError):
+    """The call cannot work as written; ``problems`` lists everything wrong with it, not only the first.
+
+    Example:
+        >>> UsageError("no column 'fone'", problems=("no column 'fone'",)).problems
+        ("no column 'fone'",)
+    """
+
+    def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.problems = problems or (message,)
+
+
+class ServiceError(SmsOtpError):
+    """The service refused the request; by assumption a refusal means that nothing was sent.
+
+    Attributes:
+        error_code: the envelope's ``code``, a numeric string such as ``"105400"``.
+        name: the envelope's ``message``, an error name such as ``InsufficientFunds``.
+        http_status: the HTTP status of the reply.
+        request_id: the reply's request id header, or None.
+
+    Example:
+        >>> InsufficientFunds("balance too low", error_code="105400", name="InsufficientFunds").error_code
+        '105400'
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        error_code: str = "",
+        name: str = "",
+        http_status: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.error_code = error_code
+        self.name = name
+        self.http_status = http_status
+        self.request_id = request_id
+
+
+class InsufficientFunds(ServiceError):
+    """105400: the balance does not cover the send; a campaign stops and keeps the rest as planned."""
+
+
+class InvalidPhoneNumbers(ServiceError):
+    """107111: a number of the request is not one the service can text."""
+
+
+class MissingParams(ServiceError):
+    """104001: a required parameter was missing."""
+
+
+class TransportError(SmsOtpError):
+    """No usable answer came back.
+
+    Attributes:
+        phase: how far the request had come (``connect``, ``writing``, ``awaiting``, ``headers``, ``body``, ...).
+        http_status: the HTTP status where one was read, else None.
+        seconds: time from the start of the attempt, seconds.
+        attempts: how many attempts were made in all.
+        request_id: the reply's request id header where one was read, else None.
+
+    Example:
+        >>> InDoubt("no answer", phase="awaiting", seconds=30.0).phase
+        'awaiting'
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        phase: str = "",
+        http_status: int | None = None,
+        seconds: float | None = None,
+        attempts: int = 1,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.phase = phase
+        self.http_status = http_status
+        self.seconds = seconds
+        self.attempts = attempts
+        self.request_id = request_id
+
+
+class NotSent(TransportError):
+    """No byte of the request left this machine, so sending it again cannot text anybody twice."""
+
+
+class Throttled(TransportError):
+    """429: the service asked for a pause of ``retry_after`` seconds (None when it did not say how long)."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        phase: str = "body",
+        http_status: int | None = 429,
+        seconds: float | None = None,
+        attempts: int = 1,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(
+            message, phase=phase, http_status=http_status, seconds=seconds, attempts=attempts, request_id=request_id
+        )
+        self.retry_after = retry_after
+
+
+class InDoubt(TransportError):
+    """The request may have been accepted; only a person who looked may say so. Never retried."""
+
+
+class LedgerError(SmsOtpError):
+    """The campaign record cannot be used as asked; nothing was sent.
+
+    Example:
+        >>> issubclass(CampaignHeld, LedgerError)
+        True
+    """
+
+
+class CampaignHeld(LedgerError):
+    """Another process runs this campaign; ``pid`` and ``host`` say which."""
+
+    def __init__(self, message: str, *, pid: int | None = None, host: str | None = None) -> None:
+        super().__init__(message)
+        self.pid = pid
+        self.host = host
+
+
+class PlanChanged(LedgerError):
+    """The plan differs from the one recorded; ``added``, ``removed`` and ``changed`` count the rows."""
+
+    def __init__(self, message: str, *, added: int = 0, removed: int = 0, changed: int = 0) -> None:
+        super().__init__(message)
+        self.added = added
+        self.removed = removed
+        self.changed = changed
+
+
+class SmsOtpWarning(UserWarning):
+    """Base of the warnings of this package."""
+
+
+class CampaignIncomplete(SmsOtpWarning):
+    """``send`` returned with rows still to go; the message says why and what the next call does."""
