@@ -36,7 +36,10 @@ class Secret:
     __slots__ = ("_reveal",)
 
     def __init__(self, value: str) -> None:
-        self._reveal = lambda: value
+        def reveal() -> str:
+            return value
+
+        self._reveal = reveal
 
     def reveal(self) -> str:
         return self._reveal()

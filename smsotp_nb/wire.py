@@ -1,7 +1,7 @@
 """The interface, and nothing else: request bodies, reply envelopes, limits, codes, and what is not shown.
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
-Constants marked "beyond the interface" come from public knowledge and are optional: nothing depends on them being right.
+Constants marked "beyond the interface" come from public knowledge; nothing depends on them being right.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Text campaigns and one-time passcodes from a DataFrame."""
