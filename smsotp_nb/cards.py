@@ -24,6 +24,9 @@ Align = Literal["left", "right", "code"]
 SIGNS: Final[dict[str, str]] = {"check": "✓", "cross": "✕", "!": "!", "i": "i"}
 MISSING: Final = "–"
 
+# Class of a table and the card's width in em under which its rows stack.
+_STACK_BELOW: Final = (("so-wide", 36), ("so-wider", 50))
+
 # Borders draw the bars, not backgrounds: backgrounds vanish in forced colours and on paper.
 _SHEET: Final = """
 .smsotp-card{--so-ink:var(--jp-content-font-color1,var(--vscode-foreground,currentColor));
@@ -52,18 +55,35 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card mark,.smsotp-card ins,.smsotp-card del{color:inherit;
 background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
 .smsotp-card mark{text-decoration:underline;text-underline-offset:.15em}
-@container (max-width:36em){
-.smsotp-card .so-wide,.smsotp-card .so-wide tbody{display:block}
-.smsotp-card .so-wide thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.smsotp-card .so-wide tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
-.smsotp-card .so-wide td{display:flex;justify-content:space-between;gap:1em;border:0!important;
-padding:.12em 0!important;text-align:right!important;white-space:normal!important}
-.smsotp-card .so-wide td::before{content:attr(data-label);color:var(--so-soft);text-align:left;flex:none}
-.smsotp-card .so-wide td:first-child{font-weight:600}}
+.smsotp-card .so-note+.so-note{margin-top:.45em!important}
 @media print{.smsotp-card{break-inside:avoid}}
 @media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
 border-color:CanvasText!important}}
 """
+
+
+_STACKED: Final = """
+.smsotp-card .KIND,.smsotp-card .KIND tbody{display:block}
+.smsotp-card .KIND thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.smsotp-card .KIND tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
+.smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;
+padding:.12em 0!important;text-align:right!important;white-space:normal!important}
+.smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;flex:none;
+font-family:inherit;font-weight:400}
+.smsotp-card .KIND td:empty{display:none}
+.smsotp-card .KIND td:first-child{font-weight:600}
+"""
+
+
+def style_sheet() -> str:
+    """Return the style sheet of all cards; tables of many columns stack when their card is narrow.
+
+    Example:
+        >>> style_sheet().lstrip().startswith(".smsotp-card")
+        True
+    """
+    stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
+    return _SHEET + "".join(stacks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +252,7 @@ class Card:
         return (
             '<div class="smsotp-card mathjax_ignore tex2jax_ignore" '
             'style="max-width:62em;line-height:1.45;overflow-wrap:break-word;margin:.2em 0 .6em">'
-            f"<style>{_SHEET}</style>{''.join(parts)}</div>"
+            f"<style>{style_sheet()}</style>{''.join(parts)}</div>"
         )
 
     def text(self) -> str:
@@ -277,7 +297,7 @@ def places_of(values: Iterable[float | Decimal | None]) -> int:
         >>> places_of([38.42, 9.6]), places_of([0.0075, 0.03])
         (2, 4)
     """
-    small = [f"{value:.6f}" for value in values if not _is_missing(value) and abs(value or 0) < 1]
+    small = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value) and -1 < value < 1]
     return max([2, *(len(text.split(".")[1].rstrip("0")) for text in small)])
 
 
@@ -306,6 +326,8 @@ def width(text: str) -> int:
 # -- HTML --------------------------------------------------------------------------------------------------------------
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
+_UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
+_TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
 
 
@@ -332,21 +354,25 @@ def _figures_html(block: Figures) -> str:
 def _table_html(block: Table) -> str:
     align: tuple[Align, ...] = block.align or tuple("left" for _ in block.columns)
     styles = [_cell_style(word) for word in align]
+    styles[-1] += ";padding-right:0"
     head = "".join(
-        f'<th scope="col" style="{style};vertical-align:bottom">{_safe(name)}</th>'
-        for name, style in zip(block.columns, (_head_style(word) for word in align), strict=True)
+        f'<th scope="col" style="{_head_style(word)}">{_safe(name)}</th>'
+        for name, word in zip(block.columns, align, strict=True)
     )
     body = "".join(f"<tr>{_row_html(row, block.columns, styles)}</tr>" for row in block.rows)
     title = f'<div style="font-weight:600;margin:0 0 .2em">{_safe(block.title)}</div>' if block.title else ""
     more = (
         f'<div class="so-soft" style="margin:.3em 0 0;font-size:.93em">{_safe(block.more)}</div>' if block.more else ""
     )
-    wide = ' class="so-wide"' if len(block.columns) > 3 else ""
-    return (
-        f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}'
-        f'<table{wide} style="border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
-    )
+    shape = f'class="{_table_class(len(block.columns))}" style="{_TABLE_STYLE}"'
+    table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
+
+
+def _table_class(columns: int) -> str:
+    if columns > 6:
+        return "so-wider"
+    return "so-wide" if columns > 3 else "so-narrow"
 
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
@@ -357,11 +383,12 @@ def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]
 
 
 def _head_style(align: Align) -> str:
-    return f"text-align:{'right' if align == 'right' else 'left'};padding:.4em .7em .4em 0;font-weight:600"
+    side = "right" if align == "right" else "left"
+    return f"text-align:{side};padding:.4em 1.3em .4em 0;font-weight:600;vertical-align:bottom"
 
 
 def _cell_style(align: Align) -> str:
-    base = "vertical-align:top;padding:.4em .7em .4em 0"
+    base = "vertical-align:top;padding:.4em 1.3em .4em 0"
     if align == "right":
         return f"text-align:right;{base};white-space:nowrap;{_TABULAR}"
     return f"text-align:left;{base};{_CODE_FONT}" if align == "code" else f"text-align:left;{base}"
@@ -369,14 +396,16 @@ def _cell_style(align: Align) -> str:
 
 def _cell_html(cell: Cell) -> str:
     if isinstance(cell, Code):
-        return f'<span class="so-code" style="{_CODE_FONT};overflow-wrap:anywhere">{_safe(cell.value)}</span>'
+        wrap = "nowrap" if len(cell.value) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
+        return f'<span class="so-code" style="{_CODE_FONT};white-space:{wrap}">{_safe(cell.value)}</span>'
     if isinstance(cell, State):
         return f'<span style="white-space:nowrap">{SIGNS[cell.sign]} {_safe(cell.value)}</span>'
     if isinstance(cell, Marked):
         pieces = (f"<{tag}>{_safe(piece)}</{tag}>" if tag else _safe(piece) for piece, tag in cell.pieces)
-        return f'<span style="{_CODE_FONT};white-space:pre-wrap">{"".join(pieces)}</span>'
+        wrap = "pre" if sum(len(piece) for piece, _ in cell.pieces) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
+        return f'<span style="{_CODE_FONT};white-space:{wrap}">{"".join(pieces)}</span>'
     if isinstance(cell, Bars):
-        return "".join(_bar_html(bar) for bar in cell.bars)
+        return f"<div>{''.join(_bar_html(bar) for bar in cell.bars)}</div>"
     return _bar_html(cell) if isinstance(cell, Bar) else _safe(_words(cell))
 
 
@@ -387,10 +416,8 @@ def _bar_html(bar: Bar) -> str:
     else:
         shape = f'class="so-bar" style="width:{long:.2f}em;border-top:.6em solid #1976d2"'
     track = f"display:inline-block;width:{bar.size:g}em;vertical-align:middle;margin-right:.6em"
-    return (
-        f'<div style="white-space:nowrap;{_TABULAR}"><div style="{track}"><div {shape}></div></div>'
-        f"{_safe(bar.value)}</div>"
-    )
+    words = f'<span style="white-space:nowrap">{_safe(bar.value)}</span>'
+    return f'<div style="{_TABULAR}"><div style="{track}"><div {shape}></div></div>{words}</div>'
 
 
 def _note_html(block: Note) -> str:
