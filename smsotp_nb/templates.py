@@ -1,0 +1,268 @@
+"""Text with ``{placeholders}``: parsed once, filled for a whole frame, values turned into text as people write them.
+
+``{column}`` stands for the value of that column, ``{{`` and ``}}`` for a brace. Nothing else is read: no attributes, no
+formats, and what a value brings along is never expanded again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from .errors import UsageError
+
+_TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The texts of a frame, on its index.
+
+    ``text`` (str) is NaN in a row where a value is missing, ``missing`` (bool) marks these rows, and ``columns`` (str)
+    names what they lack as ``VALUE_MISSING:<column>``, several joined by a blank.
+
+    Example:
+        >>> filled = parse("Hi {name}").fill(pd.DataFrame({"name": ["Ana", None]}))
+        >>> filled.text.tolist(), filled.missing.tolist(), filled.columns.tolist()
+        (['Hi Ana', nan], [False, True], [nan, 'VALUE_MISSING:name'])
+    """
+
+    text: pd.Series[str]
+    missing: pd.Series[bool]
+    columns: pd.Series[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A parsed text: ``literals`` around the ``slots`` (one more than those), ``names`` each placeholder once.
+
+    Example:
+        >>> parse("{a} and {a}, {{literally}}").names
+        ('a',)
+    """
+
+    literals: tuple[str, ...]
+    slots: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.slots))
+
+    def fill(self, frame: pd.DataFrame, *, fill: Mapping[str, Any] | None = None) -> Filled:
+        """Fill the text for every row; ``fill`` has the value that stands in where a column's is missing.
+
+        A missing value is NaN, None or blank text.
+
+        Raises:
+            UsageError: a placeholder or a key of ``fill`` is no column of the frame.
+
+        Example:
+            >>> people = pd.DataFrame({"name": ["Ana", None], "owed": [20.0, 7.5]})
+            >>> parse("{name}: EUR {owed}").fill(people, fill={"name": "you"}).text.tolist()
+            ['Ana: EUR 20', 'you: EUR 7.5']
+        """
+        values = column_texts(frame, self.names, fill=fill)
+        text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype="str")
+        for name, literal in zip(self.slots, self.literals[1:], strict=True):
+            text = text + values[name] + literal if literal else text + values[name]
+        missing, columns = _missing(values, len(frame))
+        return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
+
+
+def parse(text: str) -> Template:
+    """Read the placeholders of a text.
+
+    Raises:
+        UsageError: a brace without its partner, or a placeholder without a name.
+
+    Example:
+        >>> parse("Hi {first name}, {{20}} % off").literals
+        ('Hi ', ', {20} % off')
+    """
+    literals, slots = [""], []
+    at = 0
+    for token in _TOKEN.finditer(text):
+        literals[-1] += text[at : token.start()]
+        at = token.end()
+        if token[0] in ("{{", "}}"):
+            literals[-1] += token[0][0]
+        elif token[1] and token[1].strip():
+            slots.append(token[1])
+            literals.append("")
+        else:
+            raise UsageError(_bad_brace(text, token))
+    literals[-1] += text[at:]
+    return Template(tuple(literals), tuple(slots))
+
+
+def column_texts(
+    frame: pd.DataFrame, names: Iterable[str], *, fill: Mapping[str, Any] | None = None
+) -> dict[str, pd.Series[str]]:
+    """Return the named columns as text, by name, each on a fresh index 0.. in the order of the rows.
+
+    Raises:
+        UsageError: lists every name, and every key of ``fill``, that is no column, each with the closest one.
+
+    Example:
+        >>> column_texts(pd.DataFrame({"n": [1.0, None]}), ["n"], fill={"n": "no"})["n"].tolist()
+        ['1', 'no']
+    """
+    wanted = list(dict.fromkeys(names))
+    fill = dict(fill or {})
+    wrong = [complaint for name in wanted if (complaint := no_column(name, frame, what="placeholder"))]
+    wrong += [f"fill={{{key!r}: ...}} fills no placeholder ({_listed(wanted)})" for key in fill if key not in wanted]
+    if wrong:
+        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    found = {name: as_text(frame[name]).reset_index(drop=True) for name in wanted}
+    for name, value in fill.items():
+        found[name] = found[name].fillna(_fill_value(name, value))
+    return found
+
+
+def as_text(series: pd.Series[Any]) -> pd.Series[str]:
+    """Return the values of a column as people write them: dtype ``str``, same index.
+
+    Integral floats lose their ``.0``, no number is written with an exponent, Decimals keep their places, dates are ISO
+    (without a time where the whole column has none). None, NaN, infinities, blank text and text that is no Unicode
+    (half a surrogate pair) are missing.
+
+    Example:
+        >>> as_text(pd.Series([20.0, 7.5, 1e-7, None])).tolist()
+        ['20', '7.5', '0.0000001', nan]
+    """
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        categories = as_text(pd.Series(dtype.categories))
+        texts = categories.reindex(series.cat.codes).set_axis(series.index)
+    elif isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind in "iub"):
+        texts = series.astype("str")
+    elif pd.api.types.is_float_dtype(dtype):
+        texts = _floats(series)
+    elif isinstance(dtype, pd.DatetimeTZDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "M"):
+        texts = _datetimes(series)
+    else:
+        texts = _objects(series)
+    return texts.where(texts.str.strip() != "")
+
+
+def no_column(name: Any, frame: pd.DataFrame, *, what: str = "column") -> str | None:
+    """Say why ``frame[name]`` is not one column, with the closest name there is; None when it is one.
+
+    Example:
+        >>> no_column("fone", pd.DataFrame(columns=["phone", "name"]))
+        "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')"
+    """
+    found = int((frame.columns == name).sum()) if len(frame.columns) else 0
+    if found == 1:
+        return None
+    close = _closest(str(name), [column for column in frame.columns if isinstance(column, str)])
+    hint = f"; did you mean {close!r}?" if close else ""
+    listed = f"(columns: {_listed(list(frame.columns))})"
+    if what != "placeholder":
+        return f"no {what} {name!r}{hint} {listed}"
+    formats = " Formats and attributes are not read." if re.search(r"[.:!\[]", str(name)) else ""
+    return f"no column for the placeholder {{{name}}}{hint} {listed}{formats}"
+
+
+def _closest(name: str, columns: list[str]) -> str | None:
+    by_lower = {column.lower().strip(): column for column in reversed(columns)}
+    bare = re.split(r"[.:!\[]", name.lower().strip())[0].strip()
+    close = difflib.get_close_matches(bare or name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def _listed(names: list[Any], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(repr(name) for name in names[:most]) or "none") + more
+
+
+def _bad_brace(text: str, token: re.Match[str]) -> str:
+    around = text[max(0, token.start() - 12) : token.end() + 12]
+    if token[1] is not None:
+        return f"an empty placeholder at character {token.start() + 1}, near {around!r}; write {{column}} with a name"
+    return f"a single {token[0]!r} at character {token.start() + 1}, near {around!r}; a brace as text is written double"
+
+
+def _fill_value(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    text = as_text(pd.Series([value], dtype=object)).iloc[0]
+    if pd.isna(text):
+        raise UsageError(f"fill={{{name!r}: {value!r}}} must be text or a number")
+    return str(text)
+
+
+def _missing(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
+    missing = np.zeros(length, dtype=bool)
+    columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
+    for name, series in values.items():
+        lacks = series.isna().to_numpy()
+        if not lacks.any():
+            continue
+        code = f"VALUE_MISSING:{name}"
+        columns = columns.mask(lacks & missing, columns + f" {code}").mask(lacks & ~missing, code)
+        missing |= lacks
+    return cast("pd.Series[bool]", pd.Series(missing)), columns
+
+
+# -- values as text ----------------------------------------------------------------------------------------------------
+
+
+def _floats(series: pd.Series[Any]) -> pd.Series[str]:
+    kept = np.float32 if str(series.dtype).lower().startswith("float32") else np.float64
+    values = series.to_numpy(dtype=kept, na_value=np.nan)
+    codes, distinct = pd.factorize(np.where(np.isfinite(values), values, np.nan))
+    texts = [np.format_float_positional(kept(value) + 0, trim="-") for value in distinct]
+    return _str([*texts, None]).take(codes).set_axis(series.index)
+
+
+def _datetimes(series: pd.Series[Any]) -> pd.Series[str]:
+    present = series.dropna()
+    if (present == present.dt.normalize()).all():
+        return cast("pd.Series[str]", series.dt.strftime("%Y-%m-%d").astype("str"))
+    return _objects(series)
+
+
+def _objects(series: pd.Series[Any]) -> pd.Series[str]:
+    values: list[Any] = series.astype(object).tolist()
+    moments = [value for value in values if isinstance(value, dt.datetime) and not pd.isna(value)]
+    dates_only = all(moment.time() == dt.time() for moment in moments)
+    texts = [value if type(value) is str else _one(value, dates_only) for value in values]
+    try:
+        return _str(texts).set_axis(series.index)
+    except UnicodeEncodeError:
+        return _str([_unicode(text) for text in texts]).set_axis(series.index)
+
+
+def _one(value: Any, dates_only: bool) -> str | None:
+    if isinstance(value, str):
+        return str(value)
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, Decimal):
+        return format(value, "f") if value.is_finite() else None
+    if isinstance(value, (float, np.floating)):
+        return np.format_float_positional(value + 0, trim="-") if np.isfinite(value) else None
+    if isinstance(value, dt.datetime):
+        return value.date().isoformat() if dates_only else value.isoformat()
+    return value.isoformat() if isinstance(value, (dt.date, dt.time)) else str(value)
+
+
+def _unicode(text: str | None) -> str | None:
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError:
+        return None
+    return text
+
+
+def _str(texts: list[str | None]) -> pd.Series[str]:
+    return cast("pd.Series[str]", pd.Series(texts, dtype="str"))
