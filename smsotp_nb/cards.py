@@ -25,7 +25,7 @@ SIGNS: Final[dict[str, str]] = {"check": "✓", "cross": "✕", "!": "!", "i": "
 MISSING: Final = "–"
 
 # Class of a table and the card's width in em under which its rows stack.
-_STACK_BELOW: Final = (("so-wide", 36), ("so-wider", 50))
+_STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
 
 # Borders draw the bars, not backgrounds: backgrounds vanish in forced colours and on paper.
 _SHEET: Final = """
@@ -58,7 +58,8 @@ background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
 .smsotp-card .so-note+.so-note{margin-top:.45em!important}
 @media print{.smsotp-card{break-inside:avoid}}
 @media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
-border-color:CanvasText!important}}
+border-color:CanvasText!important}
+.smsotp-card mark,.smsotp-card ins,.smsotp-card del{forced-color-adjust:none;background:Highlight;color:HighlightText}}
 """
 
 
@@ -68,9 +69,11 @@ _STACKED: Final = """
 .smsotp-card .KIND tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
 .smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;
 padding:.12em 0!important;text-align:right!important;white-space:normal!important}
-.smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;flex:none;
+.smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;
 font-family:inherit;font-weight:400}
 .smsotp-card .KIND td:empty{display:none}
+.smsotp-card .KIND .so-bars{display:block;text-align:left!important}
+.smsotp-card .KIND .so-bars div{white-space:normal!important}
 .smsotp-card .KIND td:first-child{font-weight:600}
 """
 
@@ -326,6 +329,7 @@ def width(text: str) -> int:
 # -- HTML --------------------------------------------------------------------------------------------------------------
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
+_BARS_CLASS: Final = ' class="so-bars"'
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
 _TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
@@ -364,20 +368,21 @@ def _table_html(block: Table) -> str:
     more = (
         f'<div class="so-soft" style="margin:.3em 0 0;font-size:.93em">{_safe(block.more)}</div>' if block.more else ""
     )
-    shape = f'class="{_table_class(len(block.columns))}" style="{_TABLE_STYLE}"'
+    shape = f'class="{_table_class(block)}" style="{_TABLE_STYLE}"'
     table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
 
 
-def _table_class(columns: int) -> str:
-    if columns > 6:
+def _table_class(block: Table) -> str:
+    if len(block.columns) > 6:
         return "so-wider"
-    return "so-wide" if columns > 3 else "so-narrow"
+    has_bars = any(isinstance(cell, Bars) for row in block.rows[:1] for cell in row)
+    return "so-wide" if has_bars or len(block.columns) > 3 else "so-narrow"
 
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
     return "".join(
-        f'<td dir="auto" data-label="{_safe(name)}" style="{style}">{_cell_html(cell)}</td>'
+        f'<td{_BARS_CLASS if isinstance(cell, Bars) else ""} dir="auto" data-label="{_safe(name)}" style="{style}">{_cell_html(cell)}</td>'
         for cell, name, style in zip(row, columns, styles, strict=True)
     )
 
@@ -410,14 +415,14 @@ def _cell_html(cell: Cell) -> str:
 
 
 def _bar_html(bar: Bar) -> str:
-    long = min(max(bar.share, 0.0), 1.0) * bar.size
+    long = min(max(bar.share, 0.0), 1.0)
     if bar.hollow:
-        shape = f'class="so-hollow" style="width:{long:.2f}em;height:.4em;border:1px solid #1976d2"'
+        shape = f'class="so-hollow" style="width:{long:.1%};height:.4em;border:1px solid #1976d2"'
     else:
-        shape = f'class="so-bar" style="width:{long:.2f}em;border-top:.6em solid #1976d2"'
-    track = f"display:inline-block;width:{bar.size:g}em;vertical-align:middle;margin-right:.6em"
-    words = f'<span style="white-space:nowrap">{_safe(bar.value)}</span>'
-    return f'<div style="{_TABULAR}"><div style="{track}"><div {shape}></div></div>{words}</div>'
+        shape = f'class="so-bar" style="width:{long:.1%};border-top:.6em solid #1976d2"'
+    track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
+    inner = f'<div style="{track}"><div {shape}></div></div>{_safe(bar.value)}'
+    return f'<div style="white-space:nowrap;{_TABULAR}">{inner}</div>'
 
 
 def _note_html(block: Note) -> str:
