@@ -329,7 +329,6 @@ def width(text: str) -> int:
 # -- HTML --------------------------------------------------------------------------------------------------------------
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
-_BARS_CLASS: Final = ' class="so-bars"'
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
 _TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
@@ -382,7 +381,8 @@ def _table_class(block: Table) -> str:
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
     return "".join(
-        f'<td{_BARS_CLASS if isinstance(cell, Bars) else ""} dir="auto" data-label="{_safe(name)}" style="{style}">{_cell_html(cell)}</td>'
+        f'<td class="{"so-bars" if isinstance(cell, Bars) else "so-cell"}" dir="auto" '
+        f'data-label="{_safe(name)}" style="{style}">{_cell_html(cell)}</td>'
         for cell, name, style in zip(row, columns, styles, strict=True)
     )
 
@@ -421,7 +421,8 @@ def _bar_html(bar: Bar) -> str:
     else:
         shape = f'class="so-bar" style="width:{long:.1%};border-top:.6em solid #1976d2"'
     track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
-    inner = f'<div style="{track}"><div {shape}></div></div>{_safe(bar.value)}'
+    words = _safe(bar.value)
+    inner = f'<div style="{track}"><div {shape}></div></div><span style="white-space:nowrap">{words}</span>'
     return f'<div style="white-space:nowrap;{_TABULAR}">{inner}</div>'
 
 
