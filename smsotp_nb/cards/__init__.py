@@ -1,0 +1,84 @@
+"""Values in, HTML and text out: the one look of everything this package shows.
+
+A card is a title, one line of state, blocks, and a closing line that says what to do next. It knows no domain word,
+escapes everything and runs no script. Inline styles alone keep it readable, because a notebook that is not trusted
+loses ``<style>``, ``<svg>`` and ``var()``; the style sheet adds theme colours and the narrow layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
+from .sheet import style_sheet
+from .terminal import blocks_text, one_line
+from .web import block_html, safe
+from .words import MISSING, money, number, places_of, share, width
+
+__all__ = [
+    "MISSING",
+    "SIGNS",
+    "Bar",
+    "Bars",
+    "Block",
+    "Card",
+    "Cell",
+    "Code",
+    "Figures",
+    "Marked",
+    "Message",
+    "Note",
+    "State",
+    "Table",
+    "money",
+    "number",
+    "places_of",
+    "share",
+    "style_sheet",
+    "width",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A title, one line of state, blocks, and a closing line; a notebook shows the HTML, a terminal the text.
+
+    Example:
+        >>> print(Card("Plan: autumn-sale", "Nothing has been sent.", closing="Next: send(plan, client=...)"))
+        Plan: autumn-sale
+        Nothing has been sent.
+        <BLANKLINE>
+        Next: send(plan, client=...)
+    """
+
+    title: str
+    state: str
+    blocks: tuple[Block, ...] = ()
+    closing: str = ""
+
+    def html(self) -> str:
+        """Return the card as one HTML element that needs no script and no network."""
+        parts = [
+            f'<div role="heading" aria-level="3" style="font-size:1.25em;font-weight:600">{safe(self.title)}</div>'
+        ]
+        if self.state:
+            parts.append(f'<div class="so-soft" style="margin:.15em 0 0">{safe(self.state)}</div>')
+        parts += [block_html(block) for block in self.blocks]
+        if self.closing:
+            parts.append(f'<div class="so-soft" style="margin:.9em 0 0">{safe(self.closing)}</div>')
+        return (
+            '<div class="smsotp-card mathjax_ignore tex2jax_ignore" '
+            'style="max-width:62em;line-height:1.45;overflow-wrap:break-word;margin:.2em 0 .6em">'
+            f"<style>{style_sheet()}</style>{''.join(parts)}</div>"
+        )
+
+    def text(self) -> str:
+        """Return the card as plain text in aligned columns, for terminals and logs."""
+        head = "\n".join(one_line(line) for line in (self.title, self.state) if line)
+        return "\n\n".join(part for part in (head, *blocks_text(self.blocks), one_line(self.closing)) if part)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()

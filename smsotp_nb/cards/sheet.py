@@ -1,0 +1,69 @@
+"""The style sheet of all cards: theme colours with fallbacks, and the narrow layout."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Class of a table and the card's width in em under which its rows stack.
+_STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
+
+# Borders draw the bars, not backgrounds: backgrounds vanish in forced colours and on paper.
+_SHEET: Final = """
+.smsotp-card{--so-ink:var(--jp-content-font-color1,var(--vscode-foreground,currentColor));
+--so-accent:var(--jp-brand-color1,var(--vscode-charts-blue,#1976d2));
+--so-soft:color-mix(in srgb,var(--so-ink) 76%,transparent);
+--so-line:color-mix(in srgb,var(--so-ink) 20%,transparent);
+--so-edge:color-mix(in srgb,var(--so-ink) 55%,transparent);
+--so-face:color-mix(in srgb,var(--so-ink) 5%,transparent);
+color:var(--so-ink);container-type:inline-size}
+.smsotp-card .so-soft{color:var(--so-soft)}
+.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5em,1fr));gap:.6em}
+.smsotp-card .so-figure{display:block!important;margin:0!important;padding:.7em .9em!important;
+border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
+.smsotp-card thead th{border-bottom:1px solid var(--so-edge)!important;color:var(--so-soft)}
+.smsotp-card tbody tr,.smsotp-card tbody tr:nth-child(odd),.smsotp-card tbody tr:nth-child(even){background:none}
+.smsotp-card tbody td{border-bottom:1px solid var(--so-line)!important}
+.smsotp-card tbody tr:hover{background:var(--so-face)}
+.smsotp-card .so-bar{border-top-color:var(--so-accent)!important;border-radius:2px}
+.smsotp-card .so-hollow{border-color:var(--so-accent)!important;border-radius:2px}
+.smsotp-card .so-code{background:var(--so-face);border-radius:3px;padding:.05em .3em}
+.smsotp-card .so-note{border-left-color:var(--so-edge)!important}
+.smsotp-card .so-note-cross{border-left-color:var(--jp-error-color1,#d32f2f)!important}
+.smsotp-card .so-note-warn{border-left-color:var(--jp-warn-color0,#b26a00)!important}
+.smsotp-card .so-note-check{border-left-color:var(--jp-success-color1,#2e7d32)!important}
+.smsotp-card .so-message{border-color:var(--so-line)!important;background:var(--so-face)}
+.smsotp-card mark,.smsotp-card ins,.smsotp-card del{color:inherit;
+background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
+.smsotp-card mark{text-decoration:underline;text-underline-offset:.15em}
+.smsotp-card .so-note+.so-note{margin-top:.45em!important}
+@media print{.smsotp-card{break-inside:avoid}}
+@media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
+border-color:CanvasText!important}
+.smsotp-card mark,.smsotp-card ins,.smsotp-card del{forced-color-adjust:none;background:Highlight;color:HighlightText}}
+"""
+
+
+_STACKED: Final = """
+.smsotp-card .KIND,.smsotp-card .KIND tbody{display:block}
+.smsotp-card .KIND thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.smsotp-card .KIND tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
+.smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;
+padding:.12em 0!important;text-align:right!important;white-space:normal!important}
+.smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;
+font-family:inherit;font-weight:400}
+.smsotp-card .KIND td:empty{display:none}
+.smsotp-card .KIND .so-bars{display:block;text-align:left!important}
+.smsotp-card .KIND .so-bars div{white-space:normal!important}
+.smsotp-card .KIND td:first-child{font-weight:600}
+"""
+
+
+def style_sheet() -> str:
+    """Return the style sheet of all cards; tables of many columns stack when their card is narrow.
+
+    Example:
+        >>> style_sheet().lstrip().startswith(".smsotp-card")
+        True
+    """
+    stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
+    return _SHEET + "".join(stacks)

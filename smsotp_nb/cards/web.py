@@ -1,0 +1,140 @@
+"""Blocks as HTML: plain inline styles that a sanitizer keeps, everything escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
+from .words import plain_value, visible
+
+_CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
+_UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
+_TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
+_TABULAR: Final = "font-variant-numeric:tabular-nums"
+
+
+def block_html(block: Block) -> str:
+    if isinstance(block, Figures):
+        return _figures_html(block)
+    if isinstance(block, Table):
+        return _table_html(block)
+    if isinstance(block, Note):
+        return _note_html(block)
+    return _message_html(block)
+
+
+def _figures_html(block: Figures) -> str:
+    boxes = "".join(
+        '<div class="so-figure" style="display:inline-block;vertical-align:top;margin:0 1.8em .4em 0">'
+        f'<div style="font-size:1.45em;font-weight:600;{_TABULAR}">{_cell_html(value)}</div>'
+        f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
+        for label, value in block.pairs
+    )
+    return f'<div class="so-figures" style="margin:.9em 0 0">{boxes}</div>'
+
+
+def _table_html(block: Table) -> str:
+    align: tuple[Align, ...] = block.align or tuple("left" for _ in block.columns)
+    styles = [_cell_style(word) for word in align]
+    styles[-1] += ";padding-right:0"
+    head = "".join(
+        f'<th scope="col" style="{_head_style(word)}">{safe(name)}</th>'
+        for name, word in zip(block.columns, align, strict=True)
+    )
+    body = "".join(f"<tr>{_row_html(row, block.columns, styles)}</tr>" for row in block.rows)
+    title = f'<div style="font-weight:600;margin:0 0 .2em">{safe(block.title)}</div>' if block.title else ""
+    more = (
+        f'<div class="so-soft" style="margin:.3em 0 0;font-size:.93em">{safe(block.more)}</div>' if block.more else ""
+    )
+    shape = f'class="{_table_class(block)}" style="{_TABLE_STYLE}"'
+    table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
+
+
+def _table_class(block: Table) -> str:
+    if len(block.columns) > 6:
+        return "so-wider"
+    has_bars = any(isinstance(cell, Bars) for row in block.rows[:1] for cell in row)
+    return "so-wide" if has_bars or len(block.columns) > 3 else "so-narrow"
+
+
+def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
+    return "".join(
+        f'<td class="{"so-bars" if isinstance(cell, Bars) else "so-cell"}" dir="auto" '
+        f'data-label="{safe(name)}" style="{style}">{_cell_html(cell)}</td>'
+        for cell, name, style in zip(row, columns, styles, strict=True)
+    )
+
+
+def _head_style(align: Align) -> str:
+    side = "right" if align == "right" else "left"
+    return f"text-align:{side};padding:.4em 1.3em .4em 0;font-weight:600;vertical-align:bottom"
+
+
+def _cell_style(align: Align) -> str:
+    base = "vertical-align:top;padding:.4em 1.3em .4em 0"
+    if align == "right":
+        return f"text-align:right;{base};white-space:nowrap;{_TABULAR}"
+    return f"text-align:left;{base};{_CODE_FONT}" if align == "code" else f"text-align:left;{base}"
+
+
+def _cell_html(cell: Cell) -> str:
+    if isinstance(cell, Code):
+        wrap = "nowrap" if len(cell.value) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
+        return f'<span class="so-code" style="{_CODE_FONT};white-space:{wrap}">{safe(cell.value)}</span>'
+    if isinstance(cell, State):
+        return f'<span style="white-space:nowrap">{SIGNS[cell.sign]} {safe(cell.value)}</span>'
+    if isinstance(cell, Marked):
+        pieces = (f"<{tag}>{safe(piece)}</{tag}>" if tag else safe(piece) for piece, tag in cell.pieces)
+        wrap = "pre" if sum(len(piece) for piece, _ in cell.pieces) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
+        return f'<span style="{_CODE_FONT};white-space:{wrap}">{"".join(pieces)}</span>'
+    if isinstance(cell, Bars):
+        return f"<div>{''.join(_bar_html(bar) for bar in cell.bars)}</div>"
+    return _bar_html(cell) if isinstance(cell, Bar) else safe(plain_value(cell))
+
+
+def _bar_html(bar: Bar) -> str:
+    long = min(max(bar.share, 0.0), 1.0)
+    if bar.hollow:
+        shape = f'class="so-hollow" style="width:{long:.1%};height:.4em;border:1px solid #1976d2"'
+    else:
+        shape = f'class="so-bar" style="width:{long:.1%};border-top:.6em solid #1976d2"'
+    track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
+    words = safe(bar.value)
+    inner = f'<div style="{track}"><div {shape}></div></div><span style="white-space:nowrap">{words}</span>'
+    return f'<div style="white-space:nowrap;{_TABULAR}">{inner}</div>'
+
+
+def _note_html(block: Note) -> str:
+    kind = {"check": "check", "cross": "cross", "!": "warn", "i": "info"}[block.sign]
+    return (
+        f'<div class="so-note so-note-{kind}" style="margin:.9em 0 0;padding:.1em 0 .1em .7em;'
+        f'border-left:3px solid #757575"><b>{SIGNS[block.sign]}</b>&nbsp; {safe(block.text)}</div>'
+    )
+
+
+def _message_html(block: Message) -> str:
+    text = _marked_html(block.text, block.marks)
+    foot = (
+        f'<div class="so-soft" style="font-size:.93em;margin:.3em 0 0">{safe(block.foot)}</div>' if block.foot else ""
+    )
+    return (
+        '<div style="margin:.9em 0 0;max-width:34em">'
+        f'<div style="{_CODE_FONT}">{safe(block.to)}</div>'
+        '<div class="so-message" dir="auto" style="white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0 0;'
+        f'padding:.6em .8em;border:1px solid #9e9e9e;border-radius:12px">{text}</div>{foot}</div>'
+    )
+
+
+def _marked_html(text: str, marks: Sequence[str]) -> str:
+    if not marks:
+        return safe(text)
+    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
+    return "".join(f"<mark>{safe(piece)}</mark>" if piece in marks else safe(piece) for piece in pieces)
+
+
+def safe(text: str) -> str:
+    return html.escape(visible(text, keep="\n"))

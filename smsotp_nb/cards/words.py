@@ -1,0 +1,105 @@
+"""Numbers, amounts and shares as people read them, and text made safe to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Final
+
+MISSING: Final = "–"
+
+
+def number(value: float | Decimal | None) -> str:
+    """Return a number with thousands separated, a missing one as a dash.
+
+    Example:
+        >>> number(1984), number(0.25), number(None)
+        ('1,984', '0.25', '–')
+    """
+    return MISSING if _is_missing(value) else f"{value:,}"
+
+
+def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
+    """Return an amount with its currency before it: two places, or up to six where the amount is that small.
+
+    Example:
+        >>> money(38.42, "USD"), money(0.0075, "USD"), money(1234.5, "EUR"), money(None, "USD")
+        ('USD 38.42', 'USD 0.0075', 'EUR 1,234.50', '–')
+    """
+    if value is None or _is_missing(value):
+        return MISSING
+    shown = f"{value:,.{places_of([value]) if places is None else places}f}"
+    return f"{currency} {shown}" if currency else shown
+
+
+def places_of(values: Iterable[float | Decimal | None]) -> int:
+    """Return how many decimal places these amounts need in one column: 2, or up to 6 where one is below a cent's grain.
+
+    Example:
+        >>> places_of([38.42, 9.6]), places_of([0.0075, 0.03])
+        (2, 4)
+    """
+    small = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value) and -1 < value < 1]
+    return max([2, *(len(text.split(".")[1].rstrip("0")) for text in small)])
+
+
+def share(value: float | None) -> str:
+    """Return a fraction as whole percent, a small one as "<1%".
+
+    Example:
+        >>> share(0.334), share(0.002), share(None)
+        ('33%', '<1%', '–')
+    """
+    if value is None or _is_missing(value):
+        return MISSING
+    return "<1%" if 0 < value < 0.005 else f"{value:.0%}"
+
+
+def plain_value(cell: str | float | Decimal | None) -> str:
+    """Return a plain cell in words: text as it is, numbers with thousands separated.
+
+    Example:
+        >>> plain_value("US"), plain_value(1984)
+        ('US', '1,984')
+    """
+    return cell if isinstance(cell, str) else number(cell)
+
+
+def width(text: str) -> int:
+    """Return how many terminal columns a text takes: East Asian wide characters two, combining marks none.
+
+    Example:
+        >>> width("Zoë"), width("东京")
+        (3, 4)
+    """
+    return sum(_columns(character) for character in text)
+
+
+_DIRECTIONS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """Return text with its control and direction characters, which would move a cursor or turn a line, as numbers.
+
+    Example:
+        >>> visible("a\\x1b[2J")
+        'a\\\\u001b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in keep or not _is_control(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _DIRECTIONS
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
