@@ -1,0 +1,89 @@
+"""What the interface does not show, and what the sandbox does there: one table, and the switches that go with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The switchable part of `CHOICES`; each field is named in the ``switch`` of its row.
+
+    Example:
+        >>> Rules(attempts=3).single_use
+        True
+    """
+
+    attempts: int = 5
+    single_use: bool = True
+    replace: bool = True
+    max_recipients: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in ("attempts", "max_recipients"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing the interface does not show and what the sandbox does about it.
+
+    ``switch`` is the field of `Rules` that changes it, empty where it is fixed.
+    """
+
+    key: str
+    topic: str
+    choice: str
+    switch: str = ""
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice("key", "a missing or wrong access key", "any key is taken; without one 104110 MissingAccessKeyId"),
+    Choice("action", "an unknown action", "104002 InvalidParams"),
+    Choice("json", "a body that is not a JSON object, or is sent as another content type", "104002 InvalidParams"),
+    Choice("size", "a request larger than 1 MiB", "104002 InvalidParams"),
+    Choice("values", "a parameter of the wrong type or outside its limit", "104002 InvalidParams"),
+    Choice("signature", "a signature outside 2 to 16 characters", "107122 InvalidSmsSignature"),
+    Choice("empty", "a parameter that is null or empty text", "counts as absent"),
+    Choice("extra", "a parameter the interface does not name", "ignored"),
+    Choice("required", "a required parameter that is missing, in any operation", "104001 MissingParams"),
+    Choice("invalid", "a number that is not E.164, has no country or does not exist", "107111 InvalidPhoneNumbers"),
+    Choice("list", "a list with an invalid number", "the whole request is refused, nobody is texted"),
+    Choice("repeated", "a number that stands twice in one list", "two messages, two records"),
+    Choice("recipients", "most recipients in one request", "1000, more are refused with 104002", "max_recipients"),
+    Choice("several", "more than one of templateId, text and content", "the first of templateId, text, content counts"),
+    Choice("join", "how content and signature join", "[signature] content; in the cn variant 【signature】content"),
+    Choice("text", "a signature beside text", "the text goes out as it is"),
+    Choice("templates", "which templates exist", "the few of the sandbox's own file; another one is 107141"),
+    Choice("template_data", "a variable the template needs and does not get", "107143 MissingSmsTemplateData"),
+    Choice("template_value", "a variable that is neither text nor a number", "107144 InvalidSmsTemplateData"),
+    Choice("parts", "how a text is split", "160/153 GSM-7 septets or 70/67 UCS-2 units to a part, packed greedily"),
+    Choice("price", "the price of a message", "parts x the rate of its country in the sample rate table, any channel"),
+    Choice("balance", "a balance that does not cover a request", "105400, all of the request is refused"),
+    Choice("funds_name", "which spelling of 105400", "InsufficientFunds, and FundsInsufficient in the earlier form"),
+    Choice("channel", "which channel auto takes", "sms"),
+    Choice("wording", "the text of a passcode message", "one English sentence, one Chinese one in the cn variant"),
+    Choice("custom_digits", "digits beside a custom code", "without effect"),
+    Choice("single_use", "a passcode that was verified", "is used up: the same code is not valid again", "single_use"),
+    Choice("attempts", "wrong codes for one passcode", "after 5 of them no code is valid for it", "attempts"),
+    Choice("replace", "a second passcode for the same number and intent", "replaces the first one", "replace"),
+    Choice(
+        "intents", "passcodes of one number for different intents", "live side by side; no intent is one of its own"
+    ),
+    Choice("expiry", "the last moment of a lifetime", "a code is valid before its ttl has passed, not at that second"),
+    Choice("wrong", "a wrong, expired, used or unknown code", "success with valid false"),
+)
+
+
+def as_table() -> str:
+    """Return the choices as a Markdown table, as docs/sandbox.md holds it."""
+    rows = ["| where the interface is silent | the sandbox | switch |", "|---|---|---|"]
+    rows += [f"| {row.topic} | {row.choice} | {f'`{row.switch}`' if row.switch else ''} |" for row in CHOICES]
+    return "\n".join(rows)
+
+
+def switches() -> frozenset[str]:
+    """Return the names of the switchable rules."""
+    return frozenset(field.name for field in fields(Rules))

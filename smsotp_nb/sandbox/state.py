@@ -1,0 +1,261 @@
+"""What the sandbox remembers: one SQLite file, committed before any reply leaves; or a private temporary one.
+
+With a path the file is created 0600 and held by one process (the operating system frees it when that process dies).
+Without one SQLite keeps an unnamed temporary database, so that a long run does not fill the memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS requests (
+    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, code TEXT, channel TEXT,
+    intent TEXT, signature TEXT, template_id TEXT
+);
+CREATE TABLE IF NOT EXISTS messages (
+    n INTEGER PRIMARY KEY, request INTEGER NOT NULL REFERENCES requests, id TEXT NOT NULL, number TEXT NOT NULL,
+    iso TEXT NOT NULL, cc TEXT NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS messages_by_number ON messages (number);
+CREATE TABLE IF NOT EXISTS passcodes (
+    n INTEGER PRIMARY KEY, number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL,
+    ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
+"""
+LAYOUT = 1
+PAGE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One accepted request as it went out: the text every recipient of it reads."""
+
+    at: int
+    action: str
+    text: str
+    code: str | None = None
+    channel: str | None = None
+    intent: str | None = None
+    signature: str | None = None
+    template_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One accepted message; ``price`` in millionths."""
+
+    id: str
+    number: str
+    iso: str
+    cc: str
+    parts: int
+    price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passcode:
+    """A passcode on record: ``made`` in microseconds, ``ttl`` only for a custom code, ``wrong`` tries so far."""
+
+    n: int
+    code: str
+    made: int
+    ttl: int | None
+    wrong: int
+    used: bool
+
+
+class State:
+    """Requests, messages, passcodes, balance and identity of one sandbox.
+
+    Not for several threads at once: the server's thread has it after the start.
+
+    Args:
+        path: a file to keep it in, or None.
+        variant: written into a new file; a file of the other variant is refused.
+        balance: what a new state begins with, in millionths; an existing file keeps its own.
+        seed: makes ids and passcodes of a new state repeatable (the sandbox's id never is).
+
+    Raises:
+        UsageError: the file is held by another process, belongs to another variant or seed, or is no sandbox state.
+    """
+
+    def __init__(self, path: str | Path | None, *, variant: str, balance: int, seed: str | None = None) -> None:
+        self.path = None if path is None else Path(path).expanduser().absolute()
+        self._db = _connect(self.path)
+        try:
+            with self.transaction():
+                self._begin(variant, balance, seed)
+        except UsageError:
+            self._db.close()
+            raise
+        self.id: str = self._fact("id")
+        self._key: bytes = self._fact("key")
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is done inside, all of it or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # money
+
+    @property
+    def balance(self) -> int:
+        """The balance in millionths."""
+        return int(self._fact("balance"))
+
+    def pay(self, price: int) -> bool:
+        """Take a price from the balance; False, and nothing taken, where it is not enough."""
+        taken = self._db.execute(
+            "UPDATE facts SET value = value - ?1 WHERE name = 'balance' AND value >= ?1", (price,)
+        ).rowcount
+        return taken == 1
+
+    def top_up(self, micros: int) -> None:
+        """Add to the balance."""
+        with self.transaction():
+            self._db.execute("UPDATE facts SET value = value + ? WHERE name = 'balance'", (micros,))
+
+    # messages
+
+    def next_number(self) -> int:
+        """Return the number that the next message will have; numbers are never used twice."""
+        return int(self._fact("messages")) + 1
+
+    def mark(self, purpose: str, number: int, size: int = 16) -> bytes:
+        """Return bytes that look random and are the same for the same seed, purpose and number."""
+        return blake2b(f"{purpose}/{number}".encode(), key=self._key, digest_size=size).digest()
+
+    def accept(self, request: Request, messages: Sequence[Message]) -> None:
+        """Record one accepted request; belongs inside a transaction."""
+        last = self.next_number() - 1
+        columns = "at, action, text, code, channel, intent, signature, template_id"
+        values = astuple(request)
+        request_n = self._db.execute(
+            f"INSERT INTO requests ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values
+        ).lastrowid
+        self._db.executemany(
+            "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (n, request_n, row.id, row.number, row.iso, row.cc, row.parts, row.price)
+                for n, row in enumerate(messages, last + 1)
+            ],
+        )
+        self._db.execute("UPDATE facts SET value = ? WHERE name = 'messages'", (last + len(messages),))
+
+    def count(self) -> int:
+        """Return how many messages are on record."""
+        found: int = self._db.execute("SELECT count(*) FROM messages").fetchone()[0]
+        return found
+
+    def page(self, *, after: int = 0, to: str | None = None, limit: int = PAGE) -> list[sqlite3.Row]:
+        """Return the next messages after number ``after``, oldest first."""
+        where, values = ("m.n > ?", [after]) if to is None else ("m.n > ? AND m.number = ?", [after, to])
+        return self._db.execute(
+            "SELECT m.*, r.at, r.action, r.text, r.code, r.channel FROM messages m JOIN requests r ON r.n = m.request "
+            f"WHERE {where} ORDER BY m.n LIMIT ?",
+            (*values, limit),
+        ).fetchall()
+
+    # passcodes
+
+    def keep_passcode(self, number: str, intent: str, code: str, *, made: int, ttl: int | None, replace: bool) -> None:
+        """Record a new passcode, in place of the earlier ones for the same number and intent when ``replace``."""
+        if replace:
+            self._db.execute("DELETE FROM passcodes WHERE number = ? AND intent = ?", (number, intent))
+        self._db.execute(
+            "INSERT INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
+            (number, intent, code, made, ttl),
+        )
+
+    def passcodes(self, number: str, intent: str) -> list[Passcode]:
+        """Return the passcodes on record for a number and intent, newest first."""
+        rows: Iterable[Any] = self._db.execute(
+            "SELECT n, code, made, ttl, wrong, used FROM passcodes WHERE number = ? AND intent = ? ORDER BY n DESC",
+            (number, intent),
+        )
+        return [Passcode(n, code, made, ttl, wrong, bool(used)) for n, code, made, ttl, wrong, used in rows]
+
+    def use_passcode(self, n: int) -> None:
+        self._db.execute("UPDATE passcodes SET used = 1 WHERE n = ?", (n,))
+
+    def count_wrong(self, n: int) -> None:
+        self._db.execute("UPDATE passcodes SET wrong = wrong + 1 WHERE n = ?", (n,))
+
+    # beginning
+
+    def _begin(self, variant: str, balance: int, seed: str | None) -> None:
+        found = self._fact("variant")
+        if found is None:
+            key = os.urandom(32) if seed is None else blake2b(seed.encode(), digest_size=32).digest()
+            begun = {"layout": LAYOUT, "id": uuid.uuid4().hex, "variant": variant, "key": key, "seed": seed}
+            begun |= {"balance": balance, "messages": 0}
+            self._db.executemany("INSERT INTO facts VALUES (?, ?)", list(begun.items()))
+            return
+        if found != variant:
+            raise UsageError(
+                f"{self.path} holds a sandbox of the {found} variant, not {variant}; use another state file"
+            )
+        if seed is not None and seed != self._fact("seed"):
+            raise UsageError(f"{self.path} was begun with another seed; use another state file or leave seed= out")
+
+    def _fact(self, name: str) -> Any:
+        row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else row[0]
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        _create_private(path)
+    db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    try:
+        # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
+        db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
+        db.executescript(SCHEMA)
+    except sqlite3.OperationalError as error:
+        db.close()
+        raise UsageError(_why(path, error)) from None
+    except sqlite3.DatabaseError:
+        db.close()
+        raise UsageError(f"{path} is not a sandbox state file; name another one") from None
+    return db
+
+
+def _create_private(path: Path) -> None:
+    # Never open a file that exists: closing it again would drop the lock of a sandbox in this very process.
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise UsageError(f"the state file {path} cannot be used: {error.strerror}") from None
+
+
+def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
+    if "locked" in str(error):
+        return f"the state file {path} is in use by another sandbox; end that one, or reach it with Sandbox.at(url)"
+    return f"the state file {path} cannot be used: {error}"
