@@ -68,7 +68,8 @@ class Settings:
         form: ``"current"``, or ``"earlier"`` (``text`` not among the alternatives, signature required).
         connect_timeout, read_timeout: longest wait for a connection and for the next bytes, seconds.
         deadline: longest time for one request in all, seconds.
-        trust_env: let ``requests`` use proxies and netrc of the environment.
+        trust_env: let ``requests`` use the proxies and the certificate bundle that the environment names.
+        ca_bundle: path of a file of certificates to trust, in place of the public ones.
         service: an id that replaces the one derived from address, variant and key (the sandbox gives its own).
 
     Raises:
@@ -87,6 +88,7 @@ class Settings:
     read_timeout: float = 30.0
     deadline: float = 60.0
     trust_env: bool = False
+    ca_bundle: str | None = None
     service: str = ""
 
     def __post_init__(self) -> None:
@@ -104,7 +106,7 @@ class Settings:
         """Build settings from ``SMSOTP_*`` variables; keyword arguments win.
 
         Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_VARIANT``, ``SMSOTP_FORM``,
-        ``SMSOTP_CONNECT_TIMEOUT``, ``SMSOTP_READ_TIMEOUT`` and ``SMSOTP_DEADLINE``.
+        ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``, ``SMSOTP_READ_TIMEOUT`` and ``SMSOTP_DEADLINE``.
 
         Raises:
             UsageError: a variable is missing or unusable; the message says how to set it and how to use the sandbox.
@@ -115,7 +117,7 @@ class Settings:
         """
         environ = os.environ if environ is None else environ
         found: dict[str, Any] = {}
-        for name in ("base_url", "access_key_id", "variant", "form"):
+        for name in ("base_url", "access_key_id", "variant", "form", "ca_bundle"):
             value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
             if value:
                 found[name] = value

@@ -1,0 +1,10 @@
+"""The campaign record. Verbs: claim, settle, recover, resolve, reopen.
+
+``schema`` holds the tables and the durability, ``lock`` the rule of one runner, ``run`` what a running campaign does,
+``reading`` the frames, ``book`` the ledger as a person sees it.
+"""
+
+from .book import Campaign, Ledger, state_line
+from .run import Claim, Run, Verdict
+
+__all__ = ["Campaign", "Claim", "Ledger", "Run", "Verdict", "state_line"]

@@ -1,0 +1,262 @@
+"""The record of all campaigns of one user, and what a person may say of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import pandas as pd
+
+from ..errors import UsageError
+from ..results import STATES
+from ..settings import ledger_path
+from ..wire import mask
+from . import reading
+from .lock import RunLock
+from .recording import Planned, difference, record
+from .run import Run
+from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, Store
+
+
+class Ledger:
+    """The campaign record: which row was sent, what it cost, and of which nobody knows.
+
+    A campaign is known by its service and its name, so a rehearsal never stands in the way of the real send.
+
+    Args:
+        path: the file; without it this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder).
+        now: microseconds since 1970, for tests.
+
+    Raises:
+        LedgerError: the file cannot be used; says why and what to do.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> len(ledger.campaigns())
+        0
+    """
+
+    def __init__(
+        self, path: str | Path | None = None, *, now: Callable[[], int] = lambda: time.time_ns() // 1000
+    ) -> None:
+        self.path = Path(path).expanduser().absolute() if path is not None else ledger_path()
+        self._store, self._now = Store(self.path), now
+        self.created = self._store.created
+
+    def campaigns(self) -> pd.DataFrame:
+        """Return one row for each campaign: service, campaign, kind, created_at, rows, then its rows by state (Int64).
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> list(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").campaigns().columns)[:3]
+            ['service', 'campaign', 'kind']
+        """
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id, service, name, kind, created_at, rows FROM campaign ORDER BY id"
+            ).fetchall()
+        frame = pd.DataFrame(found, columns=["id", "service", "campaign", "kind", "created_at", "rows"])
+        frame = frame.astype({"service": "str", "campaign": "str", "kind": "str", "rows": "Int64"})
+        frame["created_at"] = pd.to_datetime(frame["created_at"].astype("Int64"), unit="us", utc=True)
+        by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
+        return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
+
+    def campaign(self, name: str, *, service: str | None = None) -> Campaign:
+        """Return one campaign by its name; ``service`` is needed only where several services have one of that name.
+
+        Raises:
+            UsageError: there is none, or there are several; names what there is.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").campaign("autumn")
+            Traceback (most recent call last):
+            smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
+        """
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id, service, kept FROM campaign "
+                "WHERE name=? AND kind='campaign' AND service=coalesce(?, service)",
+                (name, service),
+            ).fetchall()
+            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind='campaign'")]
+        if not found:
+            held = "it holds " + (", ".join(map(repr, names[:10])) or "none yet")
+            raise UsageError(f"no campaign {name!r} in the ledger; {held}")
+        if len(found) > 1:
+            services = ", ".join(repr(row[1]) for row in found)
+            raise UsageError(f"several services have a campaign {name!r}; pass service= one of {services}")
+        number, owner, kept = found[0]
+        return Campaign(self, self._store, number, name, owner, tuple(json.loads(kept)))
+
+    def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
+        """Record a plan, or take up the campaign where it stands, and hold it until the run is closed.
+
+        Raises:
+            CampaignHeld: another process or call runs it. PlanChanged: the plan is not the one recorded.
+        """
+        number = self._find(service, plan.campaign) if kind == "campaign" else None
+        if number is None:
+            number = record(self._store, plan, service=service, kind=kind, now=self._now())
+        lock = self._lock(number, plan.campaign)
+        try:
+            self._same_plan(number, plan)
+            return Run(self._store, number, lock, now=self._now)
+        except BaseException:
+            lock.release()
+            raise
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    def _lock(self, number: int, name: str) -> RunLock:
+        return RunLock(self.path.with_name(self.path.name + "-runs") / str(number), name)
+
+    def _find(self, service: str, name: str) -> int | None:
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id FROM campaign WHERE service=? AND name=? AND kind='campaign'", (service, name)
+            ).fetchone()
+        return found[0] if found else None
+
+    def _same_plan(self, number: int, plan: Planned) -> None:
+        with self._store.reading() as connection:
+            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (number,)).fetchone()[0]
+        if known != plan.fingerprint:
+            raise difference(reading.recorded(self._store, number), plan)
+
+
+class Campaign:
+    """One campaign of a ledger: its rows as a frame, what is in doubt, and what a person says of it.
+
+    Example:
+        >>> "in_doubt" in dir(Campaign)
+        True
+    """
+
+    def __init__(
+        self, ledger: Ledger, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
+    ) -> None:
+        self.name, self.service = name, service
+        self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by state."""
+        return reading.counts(self._store, self._number)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The result table as recorded, one row for each row of the plan, indexed by its position."""
+        return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
+
+    @property
+    def in_doubt(self) -> pd.DataFrame:
+        """The rows of which nobody knows, with the evidence: phase, http_status, error, started_at, settled_at."""
+        return self._with_evidence(IN_DOUBT)
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The rows that the service refused, with the evidence."""
+        return self._with_evidence(REJECTED)
+
+    def resolve(self, rows: pd.DataFrame | Sequence[str] | str, *, accepted: bool) -> int:
+        """Say of rows in doubt that they were accepted, or that they were not and may be sent; return how many.
+
+        Args:
+            rows: a frame with a column ``to`` (such as ``in_doubt`` or a part of it), or E.164 numbers.
+            accepted: True makes them accepted, False makes them planned: the next ``send`` posts them.
+
+        Raises:
+            UsageError: a number is not in doubt in this campaign. CampaignHeld: the campaign is running.
+        """
+        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
+
+    def reopen(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
+        """Put rejected rows back to planned, so that the next ``send`` posts them; return how many.
+
+        Raises:
+            UsageError: a number was not rejected in this campaign. CampaignHeld: the campaign is running.
+        """
+        return self._move(rows, REJECTED, PLANNED)
+
+    def line(self) -> str:
+        """Return the campaign in one line: accepted, in doubt, rejected, to go."""
+        return state_line(self.counts)
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r} on {self.service}: {self.line()})"
+
+    def _with_evidence(self, state: int) -> pd.DataFrame:
+        columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, "
+                "a.error, a.request_id, a.started_at, a.settled_at "
+                "FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.state=? ORDER BY r.position",
+                (self._number, state),
+            ).fetchall()
+        frame = pd.DataFrame(found, columns=columns.split()).set_index("position").rename_axis(None)
+        for name in ("started_at", "settled_at"):
+            frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True)
+        text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), "str")
+        return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
+
+    def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
+        numbers = _numbers(rows)
+        lock = self._ledger._lock(self._number, self.name)
+        try:
+            with self._store.writing() as connection:
+                moved = 0
+                for number in numbers:
+                    changed = connection.execute(
+                        "UPDATE recipient SET state=?, problem=NULL WHERE campaign=? AND number=? AND state=?",
+                        (after, self._number, int(number), before),
+                    ).rowcount
+                    if not changed:
+                        what = f"{mask('+' + number)} is not {STATES[before]} in campaign {self.name!r}"
+                        raise UsageError(f"{what}; nothing was changed")
+                    moved += changed
+        finally:
+            lock.release()
+        return moved
+
+
+def state_line(found: dict[str, int]) -> str:
+    """Return counts by state in one line of words.
+
+    Example:
+        >>> state_line({"accepted": 12340, "in_doubt": 200, "rejected": 3, "planned": 87457})
+        '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
+    """
+    words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
+    return ", ".join(f"{found.get(state, 0):,} {word}" for state, word in words)
+
+
+def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
+    if isinstance(rows, pd.DataFrame):
+        if "to" not in rows.columns:
+            raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
+        found = rows["to"].tolist()
+    else:
+        found = [rows] if isinstance(rows, str) else list(rows)
+    wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
+    if wrong:
+        raise UsageError(
+            f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
+        )
+    return [number[1:] for number in found]

@@ -1,0 +1,78 @@
+"""One runner for a campaign at a time; the lock ends with its process, however that ends."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import weakref
+from pathlib import Path
+
+from ..errors import CampaignHeld
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # beyond the text, which others must be able to read
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_held: weakref.WeakSet[RunLock] = weakref.WeakSet()
+
+
+class RunLock:
+    """The lock of one campaign, held from construction until ``release``.
+
+    Raises:
+        CampaignHeld: another process, or another call in this one, holds it; says which.
+    """
+
+    def __init__(self, path: Path, campaign: str) -> None:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _take(self._descriptor)
+        except OSError:
+            holder = os.pread(self._descriptor, 300, 0) if hasattr(os, "pread") else b""
+        else:
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
+            _held.add(self)
+            return
+        self.release()
+        raise _held_by(holder.decode(errors="replace"), campaign)
+
+    def release(self) -> None:
+        """Let the next runner in; harmless when called again."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _held_by(holder: str, campaign: str) -> CampaignHeld:
+    pid, _, host = holder.partition(" ")
+    who = f"process {pid} on {host}" if pid else "another process"
+    if pid == str(os.getpid()):
+        who = "another call in this kernel"
+    return CampaignHeld(
+        f"campaign {campaign!r} is being run by {who}; wait for it, or stop it there, then call send again",
+        pid=int(pid) if pid.isdigit() else None,
+        host=host or None,
+    )
+
+
+def _let_go() -> None:
+    # A lock belongs to the open file, which a fork shares: the child must not keep it alive after its parent's death.
+    for lock in list(_held):
+        lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)

@@ -1,0 +1,158 @@
+"""The ledger as frames: columns are built in blocks of rows, so that a million of them fit beside the caller's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..results import COLUMNS, STATES, money
+from .schema import ACCEPTED, Store
+
+BLOCK = 50_000
+_OF_LEDGER = (
+    "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
+    "error_code", "error", "request_id", "http_status", "at",
+)  # fmt: skip
+
+
+def counts(store: Store, campaign: int) -> dict[str, int]:
+    """Return the number of rows of a campaign by state, all states named."""
+    with store.reading() as connection:
+        found = dict(
+            connection.execute("SELECT state, count(*) FROM recipient WHERE campaign=? GROUP BY state", (campaign,))
+        )
+    return {name: found.get(code, 0) for code, name in enumerate(STATES)}
+
+
+def outcomes(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what the ledger knows of every row, indexed by the row's position in the caller's frame."""
+    rows = _columns(
+        store,
+        "SELECT position, chunk, state, problem, attempts, attempt, "
+        "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END, billed, parts, price "
+        "FROM recipient WHERE campaign=? ORDER BY chunk, position",
+        (campaign,),
+        ("position", "chunk", "state", "problem", "attempts", "attempt", "id", "billed", "parts", "price"),
+        text=("problem", "id"),
+    )
+    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    state = rows["state"].astype("int64").to_numpy()
+    frame["status"] = _named(state, STATES)
+    frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
+    billed = _lookup(store, "SELECT id, iso, cc FROM billed", ("iso", "cc"))
+    _join(frame, rows["billed"], billed)
+    frame["parts"], frame["attempts"] = rows["parts"].array, rows["attempts"].array
+    chunk = rows["chunk"].array
+    frame["chunk"] = pd.Series(chunk).where(pd.Series(chunk) >= 0).array
+    frame["price"] = money(rows["price"]).to_numpy("float64", na_value=np.nan)
+    _join(frame, rows["attempt"], _attempts(store, campaign))
+    # The evidence of an attempt belongs to the rows that it did not settle as accepted.
+    clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
+    frame.loc[clean, ["error_code", "error"]] = np.nan
+    return frame[list(_OF_LEDGER)].sort_index()
+
+
+def recorded(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
+    rows = _columns(
+        store,
+        "SELECT r.position, r.number, r.destination, c.body, c.est_parts, c.encoding FROM recipient r "
+        "LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk "
+        "WHERE r.campaign=? ORDER BY r.chunk, r.position",
+        (campaign,),
+        ("position", "number", "destination", "body", "est_parts", "encoding"),
+        text=("encoding",),
+    )
+    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    number = rows["number"].astype("str")
+    frame["to"] = ("+" + number).where(rows["number"].notna()).array
+    frame["body"] = rows["body"].array
+    destination = _lookup(store, "SELECT id, region, type, currency, rate FROM destination",
+                          ("region", "type", "est_currency", "rate"))  # fmt: skip
+    _join(frame, rows["destination"], destination)
+    frame["est_parts"], frame["encoding"] = rows["est_parts"].array, rows["encoding"].array
+    cost = rows["est_parts"].array * frame.pop("rate").astype("Int64").array
+    frame["est_cost"] = money(pd.Series(cost, index=frame.index)).to_numpy("float64", na_value=np.nan)
+    return frame.sort_index()
+
+
+def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
+    """Return the caller's own columns as recorded, by position."""
+    with store.reading() as connection:
+        found = connection.execute("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,)).fetchall()
+    values = [json.loads(row[1]) for row in found]
+    return pd.DataFrame(values, columns=list(names), index=[row[0] for row in found]).sort_index()
+
+
+def campaign_frame(store: Store, campaign: int, *, name: str, service: str, names: Sequence[str]) -> pd.DataFrame:
+    """Return a campaign as a result table, by position, from the ledger alone."""
+    frame = outcomes(store, campaign).join(recorded(store, campaign))
+    frame["campaign"], frame["service"] = name, service
+    table = frame[list(COLUMNS)].astype(COLUMNS)
+    return table.join(kept(store, campaign, names)) if names else table
+
+
+def _attempts(store: Store, campaign: int) -> pd.DataFrame:
+    frame = _lookup(
+        store,
+        "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) "
+        "FROM attempt WHERE campaign=?",
+        ("currency", "error_code", "error", "request_id", "http_status", "at"),
+        (campaign,),
+    )
+    frame["http_status"] = frame["http_status"].astype("Int64")
+    frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+    return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), "str"))
+
+
+def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
+    with store.reading() as connection:
+        rows = connection.execute(sql, values).fetchall()
+    frame = pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
+    text = [name for name in names if name not in {"http_status", "at", "rate"}]
+    return frame.astype(dict.fromkeys(text, "str"))
+
+
+def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:
+    """Add a table's columns to a frame, row by row through its number in ``key``; missing where there is none."""
+    place = table.index.get_indexer(pd.Index(key.fillna(-1).astype("int64")))
+    for name in table.columns:
+        frame[name] = table[name].array.take(place, allow_fill=True)
+
+
+def _named(codes: np.ndarray, names: Sequence[str]) -> Any:
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(list(names)))
+    return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype="str").array
+
+
+def _columns(
+    store: Store, sql: str, values: tuple[Any, ...], names: Sequence[str], *, text: Sequence[str]
+) -> dict[str, pd.Series]:
+    """Return a query's columns as series (Int64, or str where named so), read in blocks."""
+    kinds = [pa.string() if name in text else pa.int64() for name in names]
+    pieces: list[list[pa.Array]] = [[] for _ in names]
+    for block in _blocks(store, sql, values):
+        for piece, column, kind in zip_longest(pieces, zip(*block, strict=True), kinds):
+            piece.append(pa.array(column, kind))
+    found = {}
+    for name, piece, kind in zip(names, pieces, kinds, strict=True):
+        column = pa.chunked_array(piece, kind)
+        found[name] = pd.Series(
+            pd.array(column.to_numpy(zero_copy_only=False), dtype="str")
+            if name in text
+            else pd.arrays.ArrowExtensionArray(column).astype("Int64")
+        )
+    return found
+
+
+def _blocks(store: Store, sql: str, values: tuple[Any, ...]) -> Iterator[list[tuple[Any, ...]]]:
+    with store.reading() as connection:
+        cursor = connection.execute(sql, values)
+        while block := cursor.fetchmany(BLOCK):
+            yield block

@@ -1,0 +1,171 @@
+"""A plan written into the ledger, once, and how a later plan differs from it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from ..errors import LedgerError, PlanChanged
+from .schema import PLANNED, SKIPPED, Store
+
+
+class Planned(Protocol):
+    """What the ledger needs of a plan: its rows in order, the key of each body, and one fingerprint over both."""
+
+    @property
+    def campaign(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def kept(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> pd.DataFrame: ...
+    @property
+    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]: ...
+
+
+def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
+    """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is."""
+    rows = plan.rows
+    keys = [int(key) for key in plan.body_keys]
+    if len(set(keys)) != len(keys):
+        raise LedgerError("two different texts have the same key; change one of them by a character")
+    with store.writing() as connection:
+        found = connection.execute(
+            "SELECT id FROM campaign WHERE service=? AND name=? AND kind='campaign' AND kind=?",
+            (service, plan.campaign, kind),
+        ).fetchone()
+        if found:  # another process recorded it between the caller's look and this transaction
+            return int(found[0])
+        number = inserted(
+            connection,
+            "INSERT INTO campaign (service, name, kind, fingerprint, created_at, rows, kept) VALUES (?,?,?,?,?,?,?)",
+            (service, plan.campaign, kind, plan.fingerprint, now, len(rows), json.dumps(list(plan.kept))),
+        )
+        connection.executemany(
+            "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?,?,?,?,?)",
+            _chunk_rows(rows, keys, number),
+        )
+        connection.executemany(
+            "INSERT INTO recipient (campaign, chunk, position, number, destination, kept, state, problem, attempts) "
+            "VALUES (?,?,?,?,?,?,?,?,0)",
+            _recipient_rows(connection, rows, plan.kept, number),
+        )
+    return number
+
+
+def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
+    """Insert one row and return its number."""
+    number = connection.execute(sql, values).lastrowid
+    if number is None:
+        raise LedgerError("the ledger gave a new row no number")
+    return number
+
+
+def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Iterable[tuple[Any, ...]]:
+    first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
+    for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
+        yield campaign, int(chunk), keys[int(body)], _int(parts), _text(encoding)
+
+
+def _recipient_rows(
+    connection: sqlite3.Connection, rows: pd.DataFrame, kept: tuple[str, ...], campaign: int
+) -> Iterable[tuple[Any, ...]]:
+    planned = rows["status"].eq("planned").to_numpy()
+    chunk = rows["chunk"].fillna(-1).to_numpy("int64")
+    order = np.lexsort((np.arange(len(rows)), chunk))
+    sorted_rows = rows.iloc[order]
+    number = [None if to is None else int(to[1:]) for to in _objects(sorted_rows["to"])]
+    problem = _objects(sorted_rows["problem"])
+    own = _kept_texts(sorted_rows, kept)
+    return zip(
+        [campaign] * len(rows),
+        chunk[order].tolist(),
+        order.tolist(),
+        number,
+        _destinations(connection, sorted_rows),
+        own,
+        np.where(planned[order], PLANNED, SKIPPED).tolist(),
+        problem,
+        strict=True,
+    )
+
+
+def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:
+    """Return the number of each row's destination, recording those that are new."""
+    cost = (rows["est_cost"] * 1_000_000).round().astype("Float64").astype("Int64").to_numpy("float64", na_value=np.nan)
+    parts = rows["est_parts"].to_numpy("float64", na_value=np.nan)
+    table = pd.DataFrame(
+        {
+            "region": rows["region"].to_numpy(object),
+            "type": rows["type"].to_numpy(object),
+            "rate": np.round(cost / parts),
+            "currency": rows["est_currency"].to_numpy(object),
+        }
+    )
+    groups = table.groupby(list(table.columns), dropna=False, sort=False)
+    numbers: list[int] = []
+    for key in table.drop_duplicates().itertuples(index=False) if len(table) else ():
+        values: list[Any] = [None if pd.isna(value) else value for value in key]
+        values[2] = None if values[2] is None else int(values[2])
+        found = connection.execute(
+            "SELECT id FROM destination WHERE region IS ? AND type IS ? AND rate IS ? AND currency IS ?", values
+        ).fetchone()
+        insert = "INSERT INTO destination (region, type, rate, currency) VALUES (?,?,?,?)"
+        numbers.append(int(found[0]) if found else inserted(connection, insert, values))
+    return [numbers[group] for group in groups.ngroup().tolist()]
+
+
+def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str | None]:
+    if not kept:
+        return [None] * len(rows)
+    columns = [_objects(rows[name]) for name in kept]
+    return [json.dumps(values, ensure_ascii=False, default=_plain) for values in zip(*columns, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _objects(column: pd.Series) -> list[Any]:
+    values = column.astype(object)
+    return values.where(column.notna(), None).tolist()
+
+
+def _int(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _text(value: Any) -> str | None:
+    return None if pd.isna(value) else str(value)
+
+
+def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
+    """Return the refusal of a plan that is not the one recorded; it says how many rows differ, and in what."""
+    then = recorded.loc[recorded["body"].notna()]
+    rows = plan.rows
+    now = rows.loc[rows["status"].eq("planned")]
+    keys = pd.Series(plan.body_keys)
+    before = pd.Series(then["body"].to_numpy("int64"), index=then["to"].to_numpy(object))
+    after = pd.Series(keys.take(now["body"].to_numpy("int64")).to_numpy(), index=now["to"].to_numpy(object))
+    added = len(after.index.difference(before.index))
+    removed = len(before.index.difference(after.index))
+    both = before.index.intersection(after.index)
+    changed = int((before.loc[both].to_numpy() != after.loc[both].to_numpy()).sum())
+    said = [f"{added} recipients added"] * bool(added) + [f"{removed} removed"] * bool(removed)
+    said += [f"{changed} with another text"] * bool(changed)
+    text = ", ".join(said) or "the same recipients and texts in another order"
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with another plan: {text}. Nothing was sent. Call send with the plan "
+        "as it was to go on, or plan what is new under a new campaign name",
+        added=added,
+        removed=removed,
+        changed=changed,
+    )

@@ -1,0 +1,230 @@
+"""One runner's hold on one campaign: claim before the first byte, settle after the answer."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import pandas as pd
+
+from ..wire import SendReply
+from .lock import RunLock
+from .reading import counts, outcomes
+from .recording import inserted
+from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
+
+OWNER_DIED = "the process that sent it ended before the answer was recorded"
+_HEX = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Rows whose intent to be sent is on the disk: one attempt, one chunk, its numbers by position."""
+
+    attempt: int
+    chunk: int
+    body: int
+    positions: tuple[int, ...]
+    to: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one attempt ended, in the words that the ledger keeps as evidence.
+
+    ``name`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and the
+    rows go back to planned, a ``problem`` such as NOT_SENT.
+    """
+
+    name: str
+    phase: str | None = None
+    http_status: int | None = None
+    error_code: str | None = None
+    error: str | None = None
+    request_id: str | None = None
+    seconds: float | None = None
+
+
+class Run:
+    """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
+
+    On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
+    """
+
+    def __init__(self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int]) -> None:
+        self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
+        self._billed: dict[tuple[str | None, str | None], int] = {}
+        self.recovered = self._recover()
+
+    def _recover(self) -> int:
+        with self._store.writing() as connection:
+            found = connection.execute(
+                "UPDATE recipient SET state=?, problem='NO_ANSWER' WHERE campaign=? AND state=?",
+                (IN_DOUBT, self.campaign, SENDING),
+            ).rowcount
+            connection.execute(
+                "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
+                "WHERE campaign=? AND verdict IS NULL",
+                (OWNER_DIED, self._now(), self.campaign),
+            )
+        return found
+
+    def chunks(self) -> list[int]:
+        """Return the numbers of the chunks with rows still to go, in order."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT chunk FROM recipient WHERE campaign=? AND state=? ORDER BY chunk",
+                (self.campaign, PLANNED),
+            )
+            return [row[0] for row in rows]
+
+    def claim(self, chunk: int) -> Claim | None:
+        """Record the intent to send the planned rows of a chunk; None when none is left, and then nothing may be sent.
+
+        When this returns, the intent is on the disk.
+        """
+        with self._store.writing("FULL") as connection:
+            attempt = inserted(
+                connection,
+                "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)",
+                (self.campaign, chunk, self._now()),
+            )
+            rows = connection.execute(
+                "UPDATE recipient SET state=?, problem=NULL, attempts=attempts+1, attempt=? "
+                "WHERE campaign=? AND chunk=? AND state=? RETURNING position, number",
+                (SENDING, attempt, self.campaign, chunk, PLANNED),
+            ).fetchall()
+            if not rows:
+                connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+                return None
+            body = connection.execute(
+                "SELECT body FROM chunk WHERE campaign=? AND chunk=?", (self.campaign, chunk)
+            ).fetchone()[0]
+        rows.sort()
+        return Claim(attempt, chunk, body, tuple(row[0] for row in rows), tuple(f"+{row[1]}" for row in rows))
+
+    def settle_reply(self, claim: Claim, reply: SendReply, *, seconds: float) -> Verdict:
+        """Record an accepted request: every matched number accepted, every number without a record in doubt."""
+        verdict = Verdict(
+            "partial" if reply.missing else "accepted",
+            phase="body",
+            http_status=200,
+            error="the reply has no record of this number" if reply.missing else None,
+            request_id=reply.request_id,
+            seconds=seconds,
+        )
+        self._learn(reply)
+        position = dict(zip(claim.to, claim.positions, strict=True))
+        asked = {number.removeprefix("+"): number for number in claim.to}
+        with self._store.writing("NORMAL") as connection:
+            self._write_attempt(connection, claim, verdict)
+            self._write_totals(connection, claim, reply)
+            connection.executemany(
+                "UPDATE recipient SET state=?, problem=NULL, message=?, billed=?, parts=?, price=? "
+                "WHERE campaign=? AND chunk=? AND position=? AND attempt=? AND state IN (?, ?)",
+                [
+                    (
+                        ACCEPTED,
+                        _packed(record.id),
+                        self._billed[record.iso, record.cc],
+                        record.parts,
+                        record.price_micros,
+                        self.campaign,
+                        claim.chunk,
+                        position[asked[record.to.removeprefix("+")]],
+                        claim.attempt,
+                        SENDING,
+                        IN_DOUBT,
+                    )
+                    for record in reply.messages
+                ],
+            )
+            if reply.missing:
+                self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+        return verdict
+
+    def settle(self, claim: Claim, verdict: Verdict) -> Verdict:
+        """Record a request that was not accepted, or of which nobody knows."""
+        state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(verdict.name, PLANNED)
+        problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
+        with self._store.writing("NORMAL") as connection:
+            self._write_attempt(connection, claim, verdict)
+            self._write_state(connection, claim, state, problem)
+        return verdict
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by state."""
+        return counts(self._store, self.campaign)
+
+    def outcomes(self) -> pd.DataFrame:
+        """Return the ledger's columns of the result table, one row for each recorded row, by position."""
+        return outcomes(self._store, self.campaign)
+
+    def close(self) -> None:
+        """Let the next runner in."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _write_attempt(self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict) -> None:
+        connection.execute(
+            "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
+            "seconds=? WHERE id=?",
+            (
+                self._now(),
+                verdict.name,
+                verdict.phase,
+                verdict.http_status,
+                verdict.error_code,
+                verdict.error,
+                verdict.request_id,
+                verdict.seconds,
+                claim.attempt,
+            ),
+        )
+
+    def _write_totals(self, connection: sqlite3.Connection, claim: Claim, reply: SendReply) -> None:
+        connection.execute(
+            "UPDATE attempt SET currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=?",
+            (
+                reply.currency,
+                reply.recipients,
+                reply.message_count,
+                reply.total_micros,
+                "; ".join(reply.disagreements()) or None,
+                claim.attempt,
+            ),
+        )
+
+    def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
+        # Only rows still in this attempt: a person may have resolved a late one in the meantime.
+        connection.execute(
+            "UPDATE recipient SET state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?",
+            (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
+        )
+
+    def _learn(self, reply: SendReply) -> None:
+        new = {(record.iso, record.cc) for record in reply.messages} - self._billed.keys()
+        if not new:
+            return
+        with self._store.writing("NORMAL") as connection:
+            found = {key: _number_of(connection, key) for key in sorted(new, key=str)}
+        self._billed.update(found)
+
+
+def _number_of(connection: sqlite3.Connection, key: tuple[str | None, str | None]) -> int:
+    found = connection.execute("SELECT id FROM billed WHERE iso IS ? AND cc IS ?", key).fetchone()
+    return int(found[0]) if found else inserted(connection, "INSERT INTO billed (iso, cc) VALUES (?, ?)", key)
+
+
+def _packed(message_id: str | None) -> bytes | str | None:
+    if message_id is not None and _HEX.fullmatch(message_id):
+        return bytes.fromhex(message_id)
+    return message_id

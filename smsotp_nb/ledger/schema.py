@@ -1,0 +1,202 @@
+"""The tables of the ledger, and the connection that keeps its promises.
+
+An intent must be on the disk before the first byte of its request: that commit is made with ``synchronous=FULL``. An
+outcome may be lost in a power cut, for then the row is found without one and becomes in doubt, never a second send:
+``synchronous=NORMAL`` is enough there.
+
+Rows are compact (about 58 MB for a million recipients): money in micro-units, numbers as integers, and whatever
+repeats - where a number is, what a country is billed as - stands once and is pointed to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from ..errors import LedgerError
+from ..results import STATES
+
+VERSION = 1
+APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
+PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
+
+TABLES = """
+CREATE TABLE campaign (
+  id INTEGER PRIMARY KEY,
+  service TEXT NOT NULL,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,            -- 'campaign', or 'test' for a message to oneself
+  fingerprint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
+  rows INTEGER NOT NULL,
+  kept TEXT NOT NULL             -- JSON list: names of the caller's own columns
+);
+CREATE UNIQUE INDEX campaign_name ON campaign (service, name) WHERE kind = 'campaign';
+
+CREATE TABLE chunk (             -- rows of one request: one body, so one encoding and one estimate of parts
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  body INTEGER NOT NULL,         -- the body's key; texts are not recorded
+  est_parts INTEGER,
+  encoding TEXT,
+  PRIMARY KEY (campaign, chunk)
+) WITHOUT ROWID;
+
+CREATE TABLE recipient (
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,        -- -1: left out of the plan
+  position INTEGER NOT NULL,     -- row of the caller's frame
+  number INTEGER,                -- E.164 without its plus
+  destination INTEGER NOT NULL,
+  kept TEXT,                     -- JSON list of the caller's own columns
+  state INTEGER NOT NULL,
+  problem TEXT,
+  attempts INTEGER NOT NULL,
+  attempt INTEGER,               -- the latest one
+  message,                       -- the service's id: 16 bytes, or text where it is not 32 hexadecimal characters
+  billed INTEGER,
+  parts INTEGER,
+  price INTEGER,                 -- micro-units
+  PRIMARY KEY (campaign, chunk, position)
+) WITHOUT ROWID;
+
+CREATE TABLE destination (       -- our reading before sending; rate in micro-units a part
+  id INTEGER PRIMARY KEY, region TEXT, type TEXT, rate INTEGER, currency TEXT
+);
+
+CREATE TABLE billed (            -- the service's reading
+  id INTEGER PRIMARY KEY, iso TEXT, cc TEXT
+);
+
+CREATE TABLE attempt (           -- one intent: committed before the first byte of its request
+  id INTEGER PRIMARY KEY,
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  verdict TEXT,                  -- NULL while in flight
+  phase TEXT,
+  http_status INTEGER,
+  error_code TEXT,
+  error TEXT,
+  request_id TEXT,
+  seconds REAL,
+  currency TEXT,
+  recipients INTEGER,            -- the reply's own totals, for reconciliation
+  message_count INTEGER,
+  total INTEGER,
+  disagreement TEXT
+);
+CREATE INDEX attempt_campaign ON attempt (campaign);
+"""
+
+
+class Store:
+    """One SQLite file, one connection a process, one transaction at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._guard = threading.RLock()
+        self._connections: dict[int, sqlite3.Connection] = {}
+        self.created = _create_private(path)
+        with self.reading():
+            pass
+
+    @contextlib.contextmanager
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
+        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends."""
+        with self._guard, _named(self.path):
+            connection = self._connection()
+            connection.execute(f"PRAGMA synchronous={synchronous}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Run a block of reads on the connection."""
+        with self._guard, _named(self.path):
+            yield self._connection()
+
+    def close(self) -> None:
+        """Close this process's connection; the next use opens it again."""
+        with self._guard:
+            connection = self._connections.pop(os.getpid(), None)
+            if connection is not None:
+                connection.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        # A connection carried over a fork would corrupt the file: each process opens its own, and leaves the other be.
+        found = self._connections.get(os.getpid())
+        if found is None:
+            found = self._connections[os.getpid()] = _connect(self.path)
+        return found
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
+        connection.execute("BEGIN IMMEDIATE")
+        _prepare(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        for statement in TABLES.split(";\n"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+    elif application != APPLICATION_ID:
+        raise LedgerError(f"{path} is a database of another program; choose another path for the ledger")
+    elif version > VERSION:
+        raise LedgerError(
+            f"{path} was written by a newer version of this package (ledger version {version}, this one knows "
+            f"{VERSION}); upgrade smsotp_nb, or choose another path for the ledger"
+        )
+
+
+def _create_private(path: Path) -> bool:
+    """Create the file for its owner alone; SQLite would create it for everybody to read."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    except OSError as error:
+        reason = error.strerror
+    else:
+        return True
+    raise LedgerError(f"the ledger {path} cannot be created: {reason}; choose another path or set SMSOTP_LEDGER")
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, which name the file and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        reason = str(error)
+    else:
+        return
+    raise LedgerError(
+        f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
+        "disk has room, that the file may be written and that it is a ledger, then call again"
+    )
