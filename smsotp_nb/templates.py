@@ -73,7 +73,7 @@ class Template:
         text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype="str")
         for name, literal in zip(self.slots, self.literals[1:], strict=True):
             text = text + values[name] + literal if literal else text + values[name]
-        missing, columns = _missing(values, len(frame))
+        missing, columns = missing_values(values, len(frame))
         return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
 
 
@@ -125,6 +125,25 @@ def column_texts(
     for name, value in fill.items():
         found[name] = found[name].fillna(_fill_value(name, value))
     return found
+
+
+def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
+    """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0...
+
+    Example:
+        >>> missing_values(column_texts(pd.DataFrame({"n": ["a", ""]}), ["n"]), 2)[1].tolist()
+        [nan, 'VALUE_MISSING:n']
+    """
+    missing = np.zeros(length, dtype=bool)
+    columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
+    for name, series in values.items():
+        lacks = series.isna().to_numpy()
+        if not lacks.any():
+            continue
+        code = f"VALUE_MISSING:{name}"
+        columns = columns.mask(lacks & missing, columns + f" {code}").mask(lacks & ~missing, code)
+        missing |= lacks
+    return cast("pd.Series[bool]", pd.Series(missing)), columns
 
 
 def as_text(series: pd.Series[Any]) -> pd.Series[str]:
@@ -198,19 +217,6 @@ def _fill_value(name: str, value: Any) -> str:
     if pd.isna(text):
         raise UsageError(f"fill={{{name!r}: {value!r}}} must be text or a number")
     return str(text)
-
-
-def _missing(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
-    missing = np.zeros(length, dtype=bool)
-    columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
-    for name, series in values.items():
-        lacks = series.isna().to_numpy()
-        if not lacks.any():
-            continue
-        code = f"VALUE_MISSING:{name}"
-        columns = columns.mask(lacks & missing, columns + f" {code}").mask(lacks & ~missing, code)
-        missing |= lacks
-    return cast("pd.Series[bool]", pd.Series(missing)), columns
 
 
 # -- values as text ----------------------------------------------------------------------------------------------------

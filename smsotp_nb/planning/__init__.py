@@ -1,0 +1,110 @@
+"""Recipients to a plan: who would be texted, what, in which requests, at what estimated cost, and who not and why.
+
+The plan is the dry run. Nothing here opens a connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .. import phones, wire
+from . import arguments, assembly, suppression, wording
+from .value import Plan
+from .wording import TemplateData, body_key
+
+__all__ = ["Plan", "body_key", "plan"]
+
+
+def plan(
+    recipients: pd.DataFrame,
+    *,
+    to: str,
+    campaign: str,
+    region: str | pd.Series[Any] | None = None,
+    default_region: str | None = None,
+    text: str | None = None,
+    content: str | None = None,
+    template_id: str | None = None,
+    template_data: TemplateData = None,
+    template_text: str | None = None,
+    signature: str | None = None,
+    signature_join: str | None = None,
+    variant: wire.Variant = "intl",
+    fill: Mapping[str, Any] | None = None,
+    suppress: Any = None,
+    ignore_unreadable_suppressions: bool = False,
+    keep: Sequence[str] = (),
+    rates: pd.DataFrame | str | Path | None = None,
+    chunk_size: int = 100,
+    repair: Sequence[str] = (),
+) -> Plan:
+    """Plan a campaign: judge every row, fill the text, group equal messages, cut them into requests, estimate the cost.
+
+    A row is planned or skipped; ``problem`` says why: the codes of ``phones.normalize``, then SUPPRESSED, VALUE_MISSING
+    (the note names the column) and DUPLICATE_OF (the note names the row that is planned instead).
+
+    Args:
+        recipients: one row a message; never changed.
+        to: the column of the phone numbers.
+        campaign: the name under which the send is recorded; the same name again is the same campaign.
+        region: the column, or a Series on the same index, of each number's country.
+        default_region: two-letter country for the rows without one.
+        text, content, template_id: one of them. In ``text`` and ``content``, ``{column}`` stands for that column's
+            value, ``{{`` for a brace; ``content`` is joined with ``signature`` by the service.
+        template_data: columns whose values fill the template's variables, or ``{variable: column}``.
+        template_text: the template's text with ``{variable}``, for the estimate only.
+        signature: the sender's name, 2 to 16 characters; required in the cn variant.
+        signature_join: how content and signature are joined, for the estimate only.
+        fill: ``{column: value}`` for rows where that column is missing.
+        suppress: numbers never to text: list, Series, frame or path.
+        ignore_unreadable_suppressions: go on although entries of ``suppress`` cannot be read.
+        keep: columns that travel into the results and the ledger.
+        rates: a rate table (`rates.check`) or the path of one.
+        chunk_size: recipients in one request, at most 1,000.
+        repair: repairs of ``phones.normalize`` that are only made when asked for.
+
+    Raises:
+        UsageError: lists everything wrong with the call.
+
+    Example:
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "12025550123", "+1 202 555 0147"], "name": "Ann"})
+        >>> made = plan(people, to="phone", default_region="US", campaign="demo", text="Hi {name}")
+        >>> made.rows[["to", "status", "problem", "note"]].values.tolist()[1]
+        ['+12025550123', 'skipped', 'DUPLICATE_OF', 'DUPLICATE_OF:0']
+    """
+    asked = arguments.read(
+        recipients,
+        to=to,
+        region=region,
+        campaign=campaign,
+        keep=keep,
+        chunk_size=chunk_size,
+        variant=variant,
+        rates=rates,
+        message={
+            "text": text,
+            "content": content,
+            "template_id": template_id,
+            "template_data": template_data,
+            "template_text": template_text,
+            "signature": signature,
+            "signature_join": signature_join,
+            "fill": fill,
+        },
+    )
+    numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
+    stopped = None
+    if suppress is not None:
+        stopped = suppression.read(
+            suppress,
+            to=to,
+            region=region if isinstance(region, str) else None,
+            default_region=default_region,
+            repair=repair,
+            ignore_unreadable=ignore_unreadable_suppressions,
+        )
+    return assembly.assemble(recipients, asked, numbers, wording.word(asked.wording, recipients), stopped)

@@ -1,0 +1,166 @@
+"""A plan for the eye: its card and its one line."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import cards
+
+if TYPE_CHECKING:
+    from .value import Plan
+
+_COUNTRIES = 12
+_LABELS = 3
+_ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
+
+
+def one_line(plan: Plan) -> str:
+    """Say a plan in one line, for ``repr``."""
+    rows = plan.rows
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    return (
+        f"<Plan {plan.campaign}: {len(planned):,} recipients in {_requests(planned):,} requests, "
+        f"{_parts(planned)} parts, estimated cost {_cost(planned)}{_unrated(planned)}; "
+        f"{len(rows) - len(planned):,} rows left out>"
+    )
+
+
+def card(plan: Plan) -> cards.Card:
+    """Build the card of a plan: figures, countries, rows left out, three messages, and what to do next."""
+    rows = plan.rows
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    blocks: list[Any] = [_figures(planned, len(rows) - len(planned))]
+    if len(planned):
+        blocks.append(_countries(plan.estimate))
+    if len(planned) < len(rows):
+        blocks.append(_left_out(plan.skipped))
+    blocks += _messages(plan)
+    if plan.hint:
+        blocks.append(cards.Note("!", plan.hint))
+    blocks += _assumptions(planned)
+    if len(planned):
+        closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
+    else:
+        closing = "Next: no row can be sent; plan.skipped says why, row by row. Correct the list and plan again."
+    return cards.Card(f"Plan: {plan.campaign}", "Nothing has been sent.", tuple(blocks), closing)
+
+
+def costs(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known.
+
+    Example:
+        >>> costs(pd.DataFrame({"est_currency": ["USD", "USD", None], "est_cost": [0.0075, 0.0075, None]}))
+        {'USD': 0.015}
+    """
+    known = rows[rows["est_cost"].notna()]
+    micros = (known["est_cost"] * 1_000_000).round().astype("int64")
+    sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)
+    return {str(currency): round(int(total) / 1_000_000, 6) for currency, total in sums.items()}
+
+
+def _requests(planned: pd.DataFrame) -> int:
+    return int(planned["chunk"].nunique())
+
+
+def _parts(planned: pd.DataFrame) -> str:
+    known = planned["est_parts"].dropna()
+    return "unknown" if len(planned) and known.empty else f"{int(known.sum()):,}"
+
+
+def _cost(planned: pd.DataFrame) -> str:
+    found = [cards.money(total, currency) for currency, total in costs(planned).items()]
+    return " and ".join(found) if found else "unknown"
+
+
+def _unrated(planned: pd.DataFrame) -> str:
+    """Say how many recipients the cost does not cover, where it covers any."""
+    missing = int(planned["est_cost"].isna().sum())
+    return f"; {missing:,} recipients without a rate" if 0 < missing < len(planned) else ""
+
+
+def _figures(planned: pd.DataFrame, left_out: int) -> cards.Figures:
+    return cards.Figures(
+        (
+            ("recipients", len(planned)),
+            ("requests", _requests(planned)),
+            ("parts, estimated", _parts(planned)),
+            ("cost, estimated" + _unrated(planned), _cost(planned)),
+            ("rows left out", left_out),
+        )
+    )
+
+
+def _countries(estimate: pd.DataFrame) -> cards.Table:
+    shown = estimate.head(_COUNTRIES).to_dict("records")
+    places = {
+        currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
+        for currency, group in estimate.head(_COUNTRIES).groupby("currency")
+    }
+    rows = tuple(
+        (
+            row["country"],
+            int(row["recipients"]),
+            "unknown" if pd.isna(row["parts"]) else int(row["parts"]),
+            *_priced(row, places.get(row["currency"], (2, 2))),
+        )
+        for row in shown
+    )
+    rest = estimate.iloc[_COUNTRIES:]
+    more = f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients" if len(rest) else ""
+    columns = ("Country", "Recipients", "Parts", "Rate", "Estimated cost")
+    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=more)
+
+
+def _priced(row: dict[Hashable, Any], places: tuple[int, int]) -> tuple[str, str]:
+    if pd.isna(row["rate"]):
+        return "no rate", cards.money(None)
+    rate = cards.money(row["rate"], row["currency"], places=places[0])
+    return rate, cards.money(row["est_cost"], row["currency"], places=places[1])
+
+
+def _left_out(skipped: pd.DataFrame) -> cards.Table:
+    rows = []
+    for problem, count in skipped["problem"].value_counts().to_dict().items():
+        labels = skipped.index[(skipped["problem"] == problem).to_numpy()].tolist()
+        shown = ", ".join(map(str, labels[:_LABELS])) + (" ..." if len(labels) > _LABELS else "")
+        rows.append((str(problem), int(count), shown))
+    columns = ("Problem", "Rows", "First rows")
+    return cards.Table(columns, tuple(rows), ("left", "right", "left"), title="Rows left out")
+
+
+def _messages(plan: Plan) -> list[cards.Message]:
+    preview = plan.preview()
+    labels = preview.index.tolist()
+    bodies = plan.preview_bodies()
+    return [
+        _message(plan, f"Row {label}, {row['to']}", row, body)
+        for label, row, body in zip(labels, preview.to_dict("records"), bodies, strict=True)
+    ]
+
+
+def _message(plan: Plan, to: str, row: dict[Hashable, Any], number: int) -> cards.Message:
+    if not pd.isna(row["text"]):
+        return cards.Message(to, row["text"], _foot(row), tuple(row["forcing"]))
+    body = plan.message(number)
+    text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
+    return cards.Message(to, text, "The template's text is not known here; template_text= gives it.")
+
+
+def _foot(row: dict[Hashable, Any]) -> str:
+    parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
+    forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
+    return f"{parts}, {_ENCODINGS[row['encoding']]}{forced}"
+
+
+def _assumptions(planned: pd.DataFrame) -> list[cards.Note]:
+    notes = []
+    if planned["est_parts"].isna().any():
+        notes.append("Parts and cost are not known without the template's text; give template_text= to estimate them.")
+    elif planned["est_currency"].isna().all() and len(planned):
+        notes.append("No rates were given; plan(rates=...) estimates the cost.")
+    if planned["est_parts"].notna().any():
+        notes.append("Parts and cost are estimates by the usual packing rule; the service's reply is what counts.")
+    return [cards.Note("i", text) for text in notes]

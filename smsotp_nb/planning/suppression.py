@@ -1,0 +1,91 @@
+"""People who said no: a list in whatever form it comes, read to E.164 with the plan's own default region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .. import phones, templates, wire
+from ..errors import UsageError
+
+_SHOWN = 5
+_PHONE_COLUMNS = ("to", "phone")
+
+
+def read(
+    source: Any,
+    *,
+    to: str,
+    region: str | None,
+    default_region: str | None,
+    repair: Sequence[str],
+    ignore_unreadable: bool,
+) -> pd.Series[str]:
+    """Return the suppressed numbers in E.164.
+
+    ``source`` is a list, Series, frame or path. A frame's numbers stand in its column ``to`` (the recipients' name for
+    it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it.
+
+    Raises:
+        UsageError: the column is not clear, or entries cannot be read; it lists them.
+    """
+    numbers, regions = _columns(source, to, region)
+    present = numbers.notna()
+    if numbers.dtype == object or isinstance(numbers.dtype, pd.StringDtype):
+        present &= numbers.astype("str").str.strip() != ""
+    numbers = numbers[present.to_numpy()]
+    regions = None if regions is None else regions[present.to_numpy()]
+    found = phones.normalize(numbers, region=regions, default_region=default_region, repair=repair)
+    # A number that is read but never texted needs no suppression; the rest nobody could match.
+    unread = found["to"].isna() & (found["problem"] != "TYPE_NOT_ALLOWED")
+    if unread.any() and not ignore_unreadable:
+        raise _unreadable(numbers[unread.to_numpy()], found.loc[unread.to_numpy(), "problem"])
+    return found["to"].dropna().drop_duplicates()
+
+
+def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+    if isinstance(source, (str, Path)):
+        source = _file(source)
+    if isinstance(source, pd.DataFrame):
+        name = _phone_column(source, to)
+        regions = source[region] if region is not None and templates.no_column(region, source) is None else None
+        return source[name], regions
+    if isinstance(source, pd.Series):
+        return source, None
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise UsageError(f"suppress= must be a list, Series, frame or path, got {type(source).__name__}")
+    return pd.Series(list(source), dtype=object), None
+
+
+def _file(path: str | Path) -> pd.DataFrame:
+    if not Path(path).expanduser().is_file():
+        raise UsageError(f"suppress={str(path)!r} is no file; give the path of one, or a list of numbers")
+    from ..recipients import read_recipients
+
+    return read_recipients(path)
+
+
+def _phone_column(frame: pd.DataFrame, to: str) -> Any:
+    for name in (to, *_PHONE_COLUMNS):
+        if templates.no_column(name, frame) is None:
+            return name
+    if len(frame.columns) == 1:
+        return frame.columns[0]
+    columns = ", ".join(repr(name) for name in frame.columns)
+    raise UsageError(f"suppress= has no column {to!r}, 'to' or 'phone' (columns: {columns}); give the Series itself")
+
+
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
+    lines = tuple(
+        f"entry {label!r}: {problem} ({wire.mask(str(number))})"
+        for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+    )
+    more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
+    return UsageError(
+        f"{len(lines)} entries of suppress= cannot be read, so these people could not be left out: "
+        f"{'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
+        problems=lines,
+    )

@@ -1,0 +1,145 @@
+"""The plan itself: a frozen value that holds everything a send needs and hands out copies only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import parts, wire
+from ..errors import UsageError
+from . import overview
+from .wording import Ints, Wording
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plan:
+    """A campaign as it would be sent: the dry run. Made by `plan`, sent by ``send``; making it sends nothing.
+
+    Attributes:
+        campaign, variant, chunk_size, signature_join: as given to `plan`.
+        kept: names of the caller's own columns that travel into the results.
+        fingerprint: hex SHA-256 over ``to``, body and order of the planned rows.
+        body_keys: int64 array by body number, equal for equal bodies.
+        hint: advice about the message, or None.
+
+    Example:
+        >>> import smsotp_nb.planning as planning
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "hello"]})
+        >>> made = planning.plan(people, to="phone", campaign="demo", text="Hello")
+        >>> made.rows["status"].tolist(), made.message(0).text
+        (['planned', 'skipped'], 'Hello')
+    """
+
+    campaign: str
+    variant: wire.Variant
+    chunk_size: int
+    kept: tuple[str, ...]
+    signature_join: str
+    fingerprint: str
+    body_keys: Ints
+    hint: str | None
+    _rows: pd.DataFrame = field(repr=False)
+    _bodies: pd.DataFrame = field(repr=False)
+    _estimate: pd.DataFrame = field(repr=False)
+    _wording: Wording = field(repr=False)
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """One row for every input row, in its order and on its index.
+
+        ``to, region, type`` (str), ``status`` (planned | skipped), ``problem, note`` (str), ``body, chunk, est_parts``
+        (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
+        """
+        return self._rows.copy(deep=False)
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """The rows that will not be sent; ``problem`` says why."""
+        return self._rows[(self._rows["status"] == "skipped").to_numpy()]
+
+    @property
+    def bodies(self) -> pd.DataFrame:
+        """One row for every distinct message; index is the body number of ``rows``.
+
+        ``kind, text, content, template_id, template_data`` (JSON text)``, signature`` (str), ``recipients`` (Int64),
+        ``encoding`` (str), ``est_parts`` (Int64, of one message; missing for a template of unknown text).
+        """
+        return self._bodies.copy(deep=False)
+
+    @property
+    def estimate(self) -> pd.DataFrame:
+        """Recipients, parts and cost by country, the dearest first.
+
+        ``region, country, currency`` (str), ``recipients, parts`` (Int64), ``rate, est_cost`` (float64); what is not
+        known is missing, never 0.
+        """
+        return self._estimate.copy(deep=False)
+
+    def preview(self, n: int = 3) -> pd.DataFrame:
+        """Return the messages of n real recipients as they will read them.
+
+        These are the first planned row and the dearest text; then come further texts, in order. Index: the row labels.
+        ``to`` is masked; ``text`` is whole, content joined with its signature, and NaN where a template's is unknown.
+
+        Returns:
+            ``to, text`` (str), ``est_parts`` (Int64), ``encoding`` (str), ``forcing`` (str: the characters that force
+            ucs2).
+        """
+        at = self._preview_rows(n)
+        numbers = self.preview_bodies(n)
+        shown = self._bodies.iloc[numbers]
+        texts = self._wording.reads(shown)
+        forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
+        return pd.DataFrame(
+            {
+                "to": pd.Series([wire.mask(to) for to in self._rows["to"].iloc[at]], dtype="str"),
+                "text": texts.reset_index(drop=True),
+                "est_parts": shown["est_parts"].reset_index(drop=True),
+                "encoding": shown["encoding"].reset_index(drop=True),
+                "forcing": pd.Series(forcing, dtype="str"),
+            }
+        ).set_axis(self._rows.index[at])
+
+    def preview_bodies(self, n: int = 3) -> list[int]:
+        """Return the body numbers of `preview`, in its order."""
+        return self._rows["body"].iloc[self._preview_rows(n)].astype("int64").tolist()
+
+    def message(self, body: int) -> wire.Body:
+        """Return the message of a body number, as it goes on the wire.
+
+        Raises:
+            UsageError: there is no such body.
+        """
+        if not 0 <= body < len(self._bodies):
+            raise UsageError(f"no body {body}; this plan has {len(self._bodies)}, numbered from 0")
+        names = ("text", "content", "template_id", "signature")
+        given = {name: self._field(name, body) for name in names}
+        data = json.loads(self._field("template_data", body) or "{}")
+        return wire.Body(**given, template_data=tuple(data.items()))
+
+    def _field(self, name: str, body: int) -> str | None:
+        value: Any = self._bodies[name].iat[body]
+        return None if pd.isna(value) else str(value)
+
+    def _preview_rows(self, n: int) -> list[int]:
+        body = self._rows["body"]
+        planned = np.flatnonzero(body.notna().to_numpy())
+        first = planned[~body.iloc[planned].duplicated().to_numpy()]
+        if not len(first):
+            return []
+        dearest = self._bodies["est_parts"].fillna(0).to_numpy(dtype=np.int64).argmax()
+        wanted = [int(first[0]), int(first[dearest]), *map(int, first[:n]), *map(int, planned[:n])]
+        return sorted(list(dict.fromkeys(wanted))[: max(n, 0)])
+
+    def __repr__(self) -> str:
+        return overview.one_line(self)
+
+    def __str__(self) -> str:
+        return overview.card(self).text()
+
+    def _repr_html_(self) -> str:
+        return overview.card(self).html()
