@@ -39,6 +39,13 @@ class Patience:
 class Gate:
     """What stands before every attempt; this one lets everything pass. ``dispatch`` paces and stops a campaign here."""
 
+    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._sleep = sleep
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+        self._sleep(seconds)
+
     def before(self, recipients: int) -> None:
         """Return when the next attempt may start."""
 
@@ -164,7 +171,7 @@ class Client:
             return wire.read_send(data, to, request_id=request_id)
 
         request = _Request(wire.SEND, wire.send_request(to, body), read, len(to))
-        reply: wire.SendReply = self._call(request, gate or Gate(), patience or self.patience)
+        reply: wire.SendReply = self._call(request, gate or Gate(self._sleep), patience or self.patience)
         return reply
 
     def send_otp(
@@ -217,7 +224,7 @@ class Client:
             )
         if digits is not None and own_code:
             warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=2)
-        reply: wire.OtpReply = self._call(request, Gate(), self.patience)
+        reply: wire.OtpReply = self._call(request, Gate(self._sleep), self.patience)
         return reply
 
     def verify_otp(self, to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> wire.VerifyReply:
@@ -250,7 +257,7 @@ class Client:
         request = _Request(wire.OTP_VERIFY, wire.otp_verify_request(to, code, intent=intent, ttl=ttl), read)
         del code  # a traceback prints the variables of every frame
         _refuse(wire.OTP_VERIFY, wrong)
-        reply: wire.VerifyReply = self._call(request, Gate(), self.patience)
+        reply: wire.VerifyReply = self._call(request, Gate(self._sleep), self.patience)
         return reply
 
     def _call(self, request: _Request, gate: Gate, patience: Patience) -> Any:
@@ -288,7 +295,7 @@ class Client:
                 tenacity.stop_after_attempt(patience.attempts),
                 tenacity.stop_before_delay(patience.seconds),
             ),
-            sleep=self._sleep,
+            sleep=gate.sleep,
             reraise=True,
         )
 

@@ -207,7 +207,8 @@ class Campaign:
             found = connection.execute(
                 "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, "
                 "a.error, a.request_id, a.started_at, a.settled_at "
-                "FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.state=? ORDER BY r.position",
+                "FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt "
+                "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
                 (self._number, state),
             ).fetchall()
         frame = pd.DataFrame(found, columns=columns.split()).set_index("position").rename_axis(None)

@@ -17,6 +17,7 @@ from .recording import inserted
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
 
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
+STOPPED = "stopped a second time before the answer came"
 _HEX = re.compile(r"[0-9a-f]{32}")
 
 
@@ -60,6 +61,13 @@ class Run:
         self.recovered = self._recover()
 
     def _recover(self) -> int:
+        return self._give_up(OWNER_DIED)
+
+    def abandon(self) -> int:
+        """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
+        return self._give_up(STOPPED)
+
+    def _give_up(self, why: str) -> int:
         with self._store.writing() as connection:
             found = connection.execute(
                 "UPDATE recipient SET state=?, problem='NO_ANSWER' WHERE campaign=? AND state=?",
@@ -68,7 +76,7 @@ class Run:
             connection.execute(
                 "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
                 "WHERE campaign=? AND verdict IS NULL",
-                (OWNER_DIED, self._now(), self.campaign),
+                (why, self._now(), self.campaign),
             )
         return found
 

@@ -1,0 +1,9 @@
+"""``send`` a plan: claim, post, settle, paced and concurrent; calling it again is the resume.
+
+``pacing`` says when a request may start, ``crew`` runs threads that can be stopped, ``sending`` holds the order of
+things.
+"""
+
+from .sending import send
+
+__all__ = ["send"]

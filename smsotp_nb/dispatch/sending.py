@@ -1,0 +1,293 @@
+"""Send a plan: claim, post, settle, for each chunk; and the same call again is the resume."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pandas as pd
+
+from ..client import Client, Patience
+from ..errors import (
+    CampaignIncomplete,
+    InDoubt,
+    InsufficientFunds,
+    NotSent,
+    ServiceError,
+    SmsOtpWarning,
+    Throttled,
+    UsageError,
+)
+from ..ledger import Claim, Ledger, Run, Verdict, state_line
+from ..planning import Plan
+from ..results import COLUMNS, Progress
+from ..wire import ACCOUNT_CODES, Body, SendReply, check_body
+from .crew import Crew
+from .pacing import Pacer
+
+MOST_THREADS = 256
+# Long enough for the longest pause that a Retry-After may ask for.
+PATIENCE = Patience(attempts=8, seconds=400.0)
+# A refusal that every further chunk would meet too: what stopped the campaign, and what to do about it.
+STOPPERS: Mapping[str, str] = {
+    "NO_FUNDS": "the balance does not cover the next chunk; top up and call send again",
+    "NOT_SENT": "the service could not be reached; see the network and the address, then call send again",
+    "THROTTLED": "the service asked to slow down for longer than we wait; call send again later, or with rate=",
+    "ACCOUNT": "the account or its key was refused; see the settings, reopen the rejected rows, then call send again",
+}
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has become of the rows so far, in numbers; told to the progress callback."""
+
+    total: int
+    counts: dict[str, int]
+    costs: dict[str, int] = field(default_factory=dict)
+
+    def add(self, settled: _Settled) -> None:
+        for state, rows in settled.rows.items():
+            self.counts[state] += rows
+            self.counts["planned"] -= rows
+        if settled.currency:
+            self.costs[settled.currency] = self.costs.get(settled.currency, 0) + settled.micros
+
+    def progress(self) -> Progress:
+        one = len(self.costs) == 1  # amounts in several currencies have no sum to show
+        return Progress(
+            done=self.total - self.counts["planned"],
+            total=self.total,
+            accepted=self.counts["accepted"],
+            rejected=self.counts["rejected"],
+            in_doubt=self.counts["in_doubt"],
+            cost_micros=next(iter(self.costs.values())) if one else 0,
+            currency=next(iter(self.costs)) if one else "",
+            at=time.monotonic(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """One chunk as it ended: rows by their new state, what they cost, and what stops the campaign, if anything."""
+
+    rows: Mapping[str, int]
+    currency: str | None = None
+    micros: int = 0
+    stopper: str | None = None
+    detail: str = ""
+    disagreement: str = ""
+
+
+def send(
+    plan: Plan,
+    *,
+    client: Client,
+    ledger: Ledger | None = None,
+    concurrency: int = 4,
+    rate: float | None = None,
+    progress: bool | ProgressCallback = True,
+) -> pd.DataFrame:
+    """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
+
+    Every intent is on the disk before the first byte of its request. A Stop begins nothing more, waits for the answers
+    under way, records them and raises KeyboardInterrupt; a second Stop leaves those in doubt.
+
+    Args:
+        plan: from ``plan(...)``.
+        client: the service; ``Sandbox().client()`` to try it.
+        ledger: where the campaign is recorded; without it this user's one ledger.
+        concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
+        rate: most recipients a second, over all threads; None for no ceiling.
+        progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
+
+    Returns:
+        The result table: one row for every input row, on its index and in its order, columns ``results.COLUMNS`` and
+        then the plan's kept ones. Rows still ``planned`` say why in ``problem``, and CampaignIncomplete is warned.
+
+    Raises:
+        UsageError: nothing was sent. CampaignHeld, PlanChanged, LedgerError: nothing new was sent.
+        KeyboardInterrupt: after a Stop, everything known being recorded.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "nobody"]})
+        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> with sms.Sandbox() as box:
+        ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
+        ['accepted', 'skipped']
+    """
+    _check(plan, client, concurrency, rate)
+    with (ledger or Ledger()).begin(plan, service=client.service) as run:
+        campaign = _Sending(plan, client, run, rate=rate)
+        stopper, detail = campaign.work(concurrency, progress if callable(progress) else lambda told: None)
+        table = _table(plan, run.outcomes(), client.service)
+        _tell(plan.campaign, run.counts(), stopper, detail, campaign.disagreements)
+    return table
+
+
+class _Sending:
+    """One call of ``send`` at work on one campaign."""
+
+    def __init__(self, plan: Plan, client: Client, run: Run, *, rate: float | None) -> None:
+        self._plan, self._client, self._run = plan, client, run
+        self._stop = threading.Event()
+        self._pacer = Pacer(rate=rate, stop=self._stop)
+        self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
+        self.disagreements: list[str] = []
+
+    def work(self, concurrency: int, callback: ProgressCallback) -> tuple[str | None, str]:
+        """Send every chunk still to go; return what stopped the campaign, if anything, and the detail of it."""
+        chunks = self._run.chunks()
+        counts = self._run.counts()
+        tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
+        callback(tally.progress())
+        crew = Crew(self._one, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
+        stoppers: list[tuple[str, str]] = []
+
+        def take(settled: _Settled) -> None:
+            tally.add(settled)
+            if settled.stopper:
+                stoppers.append((settled.stopper, settled.detail))
+                self._stop.set()
+            if settled.disagreement:
+                self.disagreements.append(settled.disagreement)
+            callback(tally.progress())
+
+        try:
+            for settled in crew.reports():
+                take(settled)
+        except KeyboardInterrupt:
+            self._stop.set()
+            self._finish(crew, take)
+            raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
+        return stoppers[0] if stoppers else (None, "")
+
+    def _finish(self, crew: Crew[int, _Settled], take: Callable[[_Settled], None]) -> None:
+        """Wait for the answers under way; a second Stop leaves them in doubt."""
+        try:
+            for settled in crew.rest():
+                take(settled)
+        except KeyboardInterrupt:
+            self._run.abandon()
+
+    def _one(self, chunk: int) -> _Settled:
+        claim = self._run.claim(chunk)
+        if claim is None:  # nothing is left to send here, so nothing may be sent
+            return _Settled({})
+        started = time.monotonic()
+        body = self._plan.message(self._body[claim.body])
+        found = self._post(claim, body)
+        if isinstance(found, SendReply):
+            return self._accept(claim, found, time.monotonic() - started)
+        return self._settle(claim, found)
+
+    def _post(self, claim: Claim, body: Body) -> SendReply | ServiceError | NotSent | Throttled | InDoubt:
+        try:
+            return self._client.deliver(claim.to, body, gate=self._pacer, patience=PATIENCE)
+        except (ServiceError, NotSent, Throttled, InDoubt) as error:
+            return error
+
+    def _accept(self, claim: Claim, reply: SendReply, seconds: float) -> _Settled:
+        self._run.settle_reply(claim, reply, seconds=seconds)
+        rows = {"accepted": len(reply.messages), "in_doubt": len(reply.missing)}
+        micros = sum(record.price_micros or 0 for record in reply.messages)
+        return _Settled(rows, reply.currency, micros, disagreement="; ".join(reply.disagreements()))
+
+    def _settle(self, claim: Claim, error: ServiceError | NotSent | Throttled | InDoubt) -> _Settled:
+        verdict, stopper = _verdict(error)
+        self._run.settle(claim, verdict)
+        state = verdict.name if verdict.name in {"rejected", "in_doubt"} else None
+        stopped = stopper and not (stopper == "NOT_SENT" and self._stop.is_set())
+        return _Settled({state: len(claim.to)} if state else {}, stopper=stopper if stopped else None, detail=str(error))
+
+
+def _verdict(error: ServiceError | NotSent | Throttled | InDoubt) -> tuple[Verdict, str | None]:
+    """Return what the ledger records of an error, and what it stops the campaign with, if it does."""
+    stopper: str | None = None
+    if isinstance(error, ServiceError):
+        name = "rejected"
+        if isinstance(error, InsufficientFunds):
+            name = stopper = "NO_FUNDS"
+        elif error.error_code in ACCOUNT_CODES:
+            stopper = "ACCOUNT"
+        return Verdict(name, "body", error.http_status, error.error_code, str(error), error.request_id), stopper
+    if isinstance(error, NotSent):
+        name = stopper = "NOT_SENT"
+    elif isinstance(error, Throttled):
+        name = stopper = "THROTTLED"
+    else:
+        name = "in_doubt"
+    evidence = (error.phase, error.http_status, None, str(error), error.request_id, error.seconds)
+    return Verdict(name, *evidence), stopper
+
+
+def _check(plan: Plan, client: Client, concurrency: int, rate: float | None) -> None:
+    wrong = []
+    if not isinstance(plan, Plan):
+        raise UsageError(f"send needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
+    if not isinstance(client, Client):
+        raise UsageError(f"client= must be a Client, got {type(client).__name__}; Sandbox().client() is one to try")
+    if not isinstance(concurrency, int) or not 1 <= concurrency <= MOST_THREADS:
+        wrong.append(f"concurrency= must be a whole number from 1 to {MOST_THREADS}, got {concurrency!r}")
+    if rate is not None and not (isinstance(rate, (int, float)) and rate > 0):
+        wrong.append(f"rate= must be recipients a second, above 0, or None, got {rate!r}")
+    settings = client.settings
+    kinds = plan.bodies.drop_duplicates(["kind", "signature"]).index
+    for body in kinds:
+        wrong += check_body(plan.message(int(body)), variant=settings.variant, form=settings.form)
+    if wrong:
+        unique = tuple(dict.fromkeys(wrong))
+        raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)
+
+
+def _table(plan: Plan, outcomes: pd.DataFrame, service: str) -> pd.DataFrame:
+    """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
+
+    The two are matched by order, which the fingerprint holds: what a plan left out may differ from the recorded one.
+    """
+    rows = plan.rows
+    planned = rows["status"].eq("planned").to_numpy().nonzero()[0]
+    sendable = outcomes.loc[outcomes["status"].ne("skipped")]
+    sendable.index = pd.Index(planned)
+    by_position = sendable.reindex(range(len(rows)))
+    table = pd.DataFrame(index=rows.index)
+    for name, dtype in COLUMNS.items():
+        if name in {"campaign", "service"}:
+            column: Any = plan.campaign if name == "campaign" else service
+        elif name in {"status", "problem"}:
+            ours = pd.Series(rows[name].array).where(rows["status"].ne("planned").to_numpy())
+            column = by_position[name].where(by_position["status"].notna(), ours).array
+        else:
+            column = by_position[name].array if name in by_position else rows[name].array
+        table[name] = pd.Series(column, index=rows.index, dtype=dtype)
+    for name in plan.kept:
+        table[name] = rows[name].array
+    return table
+
+
+def _tell(campaign: str, counts: dict[str, int], stopper: str | None, detail: str, disagreements: list[str]) -> None:
+    if counts["planned"]:
+        why = f"{STOPPERS[stopper]} ({detail})" if stopper else "call send again to go on"
+        text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
+        warnings.warn(text, CampaignIncomplete, stacklevel=3)
+    if counts["in_doubt"]:
+        warnings.warn(
+            f"{counts['in_doubt']:,} rows of campaign {campaign!r} are in doubt: they may have been accepted and are "
+            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve them",
+            SmsOtpWarning,
+            stacklevel=3,
+        )
+    if disagreements:
+        warnings.warn(
+            f"{len(disagreements):,} replies disagree with their own records: {disagreements[0]}; the table holds the "
+            "records",
+            SmsOtpWarning,
+            stacklevel=3,
+        )
