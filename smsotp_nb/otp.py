@@ -1,0 +1,228 @@
+"""Passcodes: sent once, verified with the intent they were sent with and the lifetime they were promised.
+
+The interface puts the lifetime of a custom code on ``otp.send`` and that of a generated one on ``otp.verify``; here
+``ttl`` is the lifetime of either kind and travels where it has effect.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NoReturn
+
+from .errors import SmsOtpWarning
+from .settings import Secret
+from .wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
+
+if TYPE_CHECKING:
+    from .client import Client
+
+# Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
+SAFE_DIGITS = 6
+SAFE_SECONDS = 600
+
+Now = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides one passcode; its repr shows neither the whole number nor a custom code.
+
+    Example:
+        >>> Request("+12025550123", digits=4).advice()
+        ('4 digits are easily guessed; use 6 or more',)
+    """
+
+    to: str
+    digits: int | None = None
+    intent: str | None = None
+    channel: str | None = None
+    signature: str | None = None
+    code: Secret | None = None
+    ttl: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Request for {mask(str(self.to))}, intent {self.intent!r}>"
+
+    @property
+    def lifetime(self) -> int:
+        """Seconds from sending until the passcode is void."""
+        return TTL_DEFAULT if self.ttl is None else self.ttl
+
+    @property
+    def length(self) -> int:
+        """Digits of the passcode."""
+        return len(self.code.reveal()) if self.code else self.digits or DEFAULT_DIGITS
+
+    def advice(self) -> tuple[str, ...]:
+        """Return, in words, where this request breaks common guidance or says something that has no effect.
+
+        A request that cannot be sent has no advice: the client refuses it with everything that is wrong.
+        """
+        if self.problems():
+            return ()
+        said = []
+        if self.length < SAFE_DIGITS:
+            said.append(f"{self.length} digits are easily guessed; use {SAFE_DIGITS} or more")
+        if self.lifetime > SAFE_SECONDS:
+            said.append(f"a passcode that lives {self.lifetime} s can be stolen; use {SAFE_SECONDS} s or less")
+        if self.code and self.digits is not None:
+            said.append("digits= has no effect beside code=: a custom code has the digits it has")
+        return tuple(said)
+
+    def problems(self, *, variant: Variant = "intl") -> list[str]:
+        """Return everything for which the interface would refuse this request, in words."""
+        code = self.code.reveal() if self.code else None
+        return check_otp_send(
+            self.to,
+            digits=self.digits,
+            intent=self.intent,
+            channel=self.channel,
+            signature=self.signature,
+            code=code,
+            ttl=self.ttl,
+            variant=variant,
+        )
+
+    def send(self, client: Client, *, now: Now = utc_now) -> Challenge:
+        """Send the passcode and return its challenge; the errors are those of ``otp.send``."""
+        reply = client.send_otp(
+            self.to,
+            digits=None if self.code else self.digits,
+            intent=self.intent,
+            channel=self.channel,
+            signature=self.signature,
+            code=self.code.reveal() if self.code else None,
+            ttl=self.ttl if self.code else None,
+        )
+        return Challenge(self, client=client, record=reply.record, now=now)
+
+
+class Challenge:
+    """A passcode on its way to one number; ``verify`` asks the service, ``resend`` sends another one.
+
+    Attributes:
+        to: the number, E.164.
+        intent: the purpose it was sent for; ``verify`` repeats it.
+        record: the service's message record (``id, to, iso, cc, parts, price``).
+        sent_at, expires_at: aware UTC datetimes, by this machine's clock, counted from the reply.
+        verified: True once a check of this challenge said so.
+
+    Neither repr nor attributes hold a code, and it is not pickled: it holds a client and perhaps a custom code.
+
+    Example:
+        >>> from smsotp_nb import Sandbox, otp
+        >>> with Sandbox() as box:
+        ...     challenge = otp.send("+12025550123", client=box.client(), intent="login")
+        ...     challenge.verify(box.code("+12025550123"))
+        True
+    """
+
+    __slots__ = ("_client", "_now", "_request", "record", "sent_at", "verified")
+
+    def __init__(self, request: Request, *, client: Client, record: MessageRecord, now: Now = utc_now) -> None:
+        self._request = request
+        self._client = client
+        self._now = now
+        self.record = record
+        self.sent_at = now()
+        self.verified = False
+
+    @property
+    def to(self) -> str:
+        return self._request.to
+
+    @property
+    def intent(self) -> str | None:
+        return self._request.intent
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.sent_at + timedelta(seconds=self._request.lifetime)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the passcode is void, by this machine's clock; 0.0 when it is."""
+        return max(0.0, (self.expires_at - self._now()).total_seconds())
+
+    def verify(self, code: str) -> bool:
+        """Ask the service whether this is the code, with the intent it was sent with and its lifetime.
+
+        Raises:
+            InDoubt: no answer came; the check may have used up a try, and it is neither True nor False.
+            UsageError: ``code`` is not text of 4 to 8 digits. Nothing was asked.
+            ServiceError: the service refused the check.
+        """
+        reply = self._client.verify_otp(self.to, code, intent=self.intent, ttl=self._ttl_at_verify())
+        self.verified = self.verified or reply.valid
+        return reply.valid
+
+    def resend(self) -> Challenge:
+        """Send the same request again and return its challenge; a custom code is the same, a generated one new.
+
+        Whether the earlier passcode stays valid is not shown by the interface.
+        """
+        return self._request.send(self._client, now=self._now)
+
+    def _ttl_at_verify(self) -> int | None:
+        return None if self._request.code else self._request.ttl
+
+    def __repr__(self) -> str:
+        state = "verified" if self.verified else "not verified"
+        return f"<Challenge {mask(self.to)}, intent {self.intent!r}, until {self.expires_at:%H:%M:%S} UTC, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a challenge is not pickled: it holds a client; keep `to` and `intent` and verify with those")
+
+
+def send(
+    to: str,
+    *,
+    client: Client,
+    digits: int | None = None,
+    intent: str | None = None,
+    channel: str | None = None,
+    signature: str | None = None,
+    code: str | None = None,
+    ttl: int | None = None,
+    now: Now = utc_now,
+) -> Challenge:
+    """Send a passcode to one number and return the challenge that verifies it.
+
+    Args:
+        to: the number, E.164.
+        digits: digits of the generated code, 4 to 8 (the service's default is 6).
+        intent: purpose, at most 36 characters; kept for the check.
+        channel: ``sms``, ``call``, ``whatsapp`` or ``auto``.
+        signature: sender name, 2 to 16 characters; required for +86 numbers in the cn variant.
+        code: a custom code of 4 to 8 digits instead of a generated one; not recommended.
+        ttl: the passcode's lifetime in seconds, of either kind, at most 1800 (the service's default is 300).
+        now: the clock.
+
+    Warns:
+        SmsOtpWarning: fewer than 6 digits, more than 600 seconds, or ``digits`` beside ``code``.
+
+    Raises:
+        UsageError: lists everything wrong with the arguments. Nothing was sent.
+        ServiceError: the service refused.
+        InDoubt: no answer came; the passcode may have been sent. Never sent again by itself.
+
+    Example:
+        >>> from smsotp_nb import Sandbox, otp
+        >>> box = Sandbox()
+        >>> otp.send("+12025550123", client=box.client(), ttl=120).record.iso
+        'US'
+        >>> box.close()
+    """
+    secret = None if code is None else Secret(code)
+    request = Request(to, digits=digits, intent=intent, channel=channel, signature=signature, code=secret, ttl=ttl)
+    for advice in request.advice():
+        warnings.warn(advice, SmsOtpWarning, stacklevel=2)
+    return request.send(client, now=now)

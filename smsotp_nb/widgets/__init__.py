@@ -1,0 +1,5 @@
+"""Forms for people in a notebook: each is a class with ``.widget`` around a plain controller that tests can call."""
+
+from .otp_form import OtpForm
+
+__all__ = ["OtpForm"]

@@ -1,0 +1,50 @@
+"""The sandbox's inbox as a person would read it, newest first.
+
+A passcode is shown only while it is open: widget state is saved with notebooks, and a code has no business there.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ..wire import mask
+
+if TYPE_CHECKING:
+    from ..sandbox import Sandbox
+
+SHOWN = 4
+HIDDEN = "•"
+
+
+def inbox_html(inbox: pd.DataFrame, *, open_ids: Collection[str] = (), shown: int = SHOWN) -> str:
+    """Return the newest messages of an inbox frame; codes of messages not in ``open_ids`` are dots."""
+    newest = inbox.tail(shown).iloc[::-1]
+    items = [_message(row, open_ids) for row in newest.to_dict("records")]
+    more = len(inbox) - len(items)
+    if more > 0:
+        items.append(f'<li class="smsotp-more">and {more:,} more</li>')
+    listed = f'<ul class="smsotp-mail">{"".join(items)}</ul>' if items else EMPTY
+    return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{listed}</section>'
+
+
+EMPTY = '<p class="smsotp-empty">No messages yet.<br>What is sent appears here.</p>'
+
+
+def _message(row: dict[object, object], open_ids: Collection[str]) -> str:
+    code = row["code"] if isinstance(row["code"], str) else ""
+    text = html.escape(str(row["text"]))
+    if code:
+        written = html.escape(code) if row["id"] in open_ids else HIDDEN * len(code)
+        text = re.sub(rf"(?<!\d){re.escape(code)}(?!\d)", f"<b>{written}</b>", text)
+    foot = " · ".join((str(row["channel"]), mask(str(row["to"])), f"{row['at']:%H:%M:%S} UTC"))
+    return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(foot)}</p></li>'
+
+
+def pane(box: Sandbox, open_ids: Collection[str] = ()) -> str:
+    """Return the inbox of a sandbox as it is now."""
+    return inbox_html(box.inbox, open_ids=open_ids)

@@ -1,0 +1,127 @@
+"""The look shared by every form: one style sheet, one keyboard guard, fields and buttons made alike.
+
+The sheet rides inside each form, so a form looks right in JupyterLab, voila and a notebook opened on its own.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import ipywidgets
+
+Sign = Literal["", "ok", "warn", "bad"]
+MARKS: dict[str, str] = {"": "", "ok": "✓", "warn": "!", "bad": "✗"}
+
+
+@cache
+def sheet_html() -> str:
+    """Return the style element; its load event sets up the keyboard guard of the form around it.
+
+    A script element put into a page as HTML never runs, the load event of a style element does.
+    """
+    folder = resources.files(__package__)
+    css = (folder / "smsotp.css").read_text(encoding="utf-8")
+    script = (folder / "focus.js").read_text(encoding="utf-8")
+    return f'<style onload="{html.escape(script)}">{css}</style>'
+
+
+def form(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VBox:
+    """Return the root of a form: its sheet and its children, under ``smsotp-form`` and classes of its own."""
+    sheet = block(sheet_html(), "smsotp-sheet")
+    return box(sheet, *children, classes=("smsotp-form", *classes, "mathjax_ignore"))
+
+
+def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VBox:
+    """Return a box that the sheet lays out by its classes."""
+    made = ipywidgets.VBox(children)
+    for name in classes:
+        made.add_class(name)
+    return made
+
+
+def block(value: str, *classes: str) -> ipywidgets.HTML:
+    """Return a piece of HTML; whoever fills it escapes what came from outside."""
+    made = ipywidgets.HTML(value)
+    for name in classes:
+        made.add_class(name)
+    return made
+
+
+def button(label: str, *classes: str, tooltip: str = "") -> ipywidgets.Button:
+    """Return a button without an icon: icon fonts come from the network."""
+    made = ipywidgets.Button(description=label, tooltip=tooltip or None)
+    for name in classes:
+        made.add_class(name)
+    return made
+
+
+def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
+    """Return a text field with its label above."""
+    made = ipywidgets.Text(description=label, **traits)
+    for name in classes:
+        made.add_class(name)
+    return made
+
+
+def digits_of(typed: str) -> str:
+    """Return a passcode as it was meant: without the blanks and dashes a person may type.
+
+    Example:
+        >>> digits_of(" 123-456 ")
+        '123456'
+    """
+    return "".join(typed.split()).replace("-", "")
+
+
+def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
+    """Call ``act`` when Enter is pressed in a text field."""
+
+    def heard(_: ipywidgets.Text, content: dict[str, Any], __: Any) -> None:
+        if content.get("event") == "submit":
+            act()
+
+    field.on_msg(heard)
+
+
+def primary(target: ipywidgets.Button, yes: bool) -> None:
+    """Mark a button as the one thing to do next, or not."""
+    if yes:
+        target.add_class("smsotp-primary")
+    else:
+        target.remove_class("smsotp-primary")
+
+
+def line(words: str, sign: Sign = "") -> str:
+    """Return one line below a field: the sign says in a character what the colour says too."""
+    mark = f"{MARKS[sign]} " if sign else ""
+    return f'<p class="smsotp-line smsotp-{sign or "plain"}">{mark}{html.escape(words)}</p>'
+
+
+def notice(words: str, sign: Sign = "") -> str:
+    """Return a message of a form, announced to a screen reader."""
+    mark = f'<span class="smsotp-sign">{MARKS[sign]}</span>' if sign and words else ""
+    return (
+        f'<p class="smsotp-notice smsotp-{sign or "plain"}" role="status">{mark}<span>{html.escape(words)}</span></p>'
+    )
+
+
+def head(title: str, sub: str, steps: tuple[str, ...] = (), now: int = 0, *, done: bool = False) -> str:
+    """Return a form's title, its line of state and its steps; ``now`` is the step in force, from 1."""
+    items = "".join(_step(number, name, now, done) for number, name in enumerate(steps, start=1))
+    listed = f'<ol class="smsotp-steps">{items}</ol>' if steps else ""
+    return (
+        f'<div class="smsotp-head"><h2 class="smsotp-title">{html.escape(title)}</h2>'
+        f'<p class="smsotp-sub">{html.escape(sub)}</p>{listed}</div>'
+    )
+
+
+def _step(number: int, name: str, now: int, done: bool) -> str:
+    past = number < now or (done and number == now)
+    kind = "smsotp-past" if past and number < now else "smsotp-now" if number == now else "smsotp-next"
+    current = ' aria-current="step"' if number == now else ""
+    mark = MARKS["ok"] if past else number
+    return f'<li class="{kind}"{current}><i>{mark}</i>{html.escape(name)}</li>'

@@ -1,0 +1,299 @@
+"""JupyterLab and Chromium for the browser tests: one server, one browser, one context a session; one page a test.
+
+Everything is on loopback. A request to anywhere else is refused, recorded, and fails the test that made it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = ROOT / "screenshots"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NEEDED = ("playwright", "jupyterlab", "axe_playwright_python")
+THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
+CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update"]
+CHROMIUM_ARGS += ["--disable-background-networking", "--disable-sync"]
+LAB_SETTINGS: dict[str, dict[str, Any]] = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+    "docmanager-extension/plugin": {"autosave": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+READY = """path => {
+  const shown = window.jupyterapp?.shell.currentWidget;
+  const kernel = shown?.sessionContext?.session?.kernel;
+  return shown?.context?.path === path && shown.context.isReady
+    && kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
+}"""
+OUTPUT_TEXT = """() => Array.from(document.querySelectorAll('.jp-OutputArea-output'))
+  .map(output => output.innerText).join('\\n').slice(0, 4000)"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None] + ([] if CHROMIUM else ["chromium"])
+    required = "browser" in os.environ.get("SMSOTP_REQUIRE", "")
+    for item in items:
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.browser)
+        if missing and not required:
+            item.add_marker(pytest.mark.skip(reason=f"not found: {', '.join(missing)}"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    outcome: Any = yield
+    setattr(item, f"report_{outcome.get_result().when}", outcome.get_result())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(command: list[str], env: dict[str, str], cwd: Path) -> subprocess.Popen[bytes]:
+    """Start a server in its own group that dies with this process, however this process dies."""
+
+    def die_with_parent() -> None:
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+    with (cwd / "server.log").open("wb") as log:
+        return subprocess.Popen(
+            command, cwd=cwd, env=env, stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent
+        )
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    for how, seconds in ((signal.SIGINT, 3), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        if server.poll() is not None:
+            return
+        os.killpg(server.pid, how)
+        try:
+            server.wait(seconds)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 40) -> None:
+    """Return when something answers at ``url``, whatever it answers."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=2).close()
+        except urllib.error.HTTPError as error:
+            error.close()
+            return
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"no answer at {url}")
+
+
+def jupyter_env(folder: Path) -> dict[str, str]:
+    """Return an environment whose Jupyter files, ledger and user data all live in ``folder``, without a proxy."""
+    env = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "XDG_DATA_HOME"):
+        env[name] = str(folder / name.lower())
+    env["JUPYTERLAB_SETTINGS_DIR"] = str(folder / "settings")
+    env["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / "workspaces")
+    env["SMSOTP_LEDGER"] = str(folder / "ledger.sqlite")
+    env["NO_PROXY"] = "127.0.0.1,localhost"
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), env.get("PYTHONPATH"))))
+    return env
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab over a copy of the notebooks."""
+
+    url: str
+    folder: Path
+
+    def write(self, name: str, *cells: str) -> str:
+        """Put a notebook of code cells beside the others and return its path."""
+        code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        written = {
+            "cells": [{**code, "id": f"cell-{number}", "source": source} for number, source in enumerate(cells)],
+            "metadata": {"kernelspec": kernel},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        (self.folder / "notebooks" / name).write_text(json.dumps(written), encoding="utf-8")
+        return f"notebooks/{name}"
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    home, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("work")
+    for name in ("notebooks", "sample_data"):
+        shutil.copytree(ROOT / name, folder / name)
+    for name, values in LAB_SETTINGS.items():
+        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values), encoding="utf-8")
+    port = free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
+    command += ["--ServerApp.password=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
+    command += ["--LabApp.extension_manager=readonly"]
+    server = start(command, jupyter_env(home), home)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/api", server)
+        yield Lab(f"http://127.0.0.1:{port}", folder)
+    finally:
+        stop(server)
+
+
+@dataclass
+class Browser:
+    """One Chromium context and what it saw: requests that wanted to leave loopback."""
+
+    context: Any
+    strayed: list[str] = field(default_factory=list)
+
+    def route(self, route: Any) -> None:
+        if route.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.strayed.append(route.request.url)
+            route.abort()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    assert CHROMIUM, "no Chromium on this machine"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=CHROMIUM_ARGS)
+        context = chromium.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
+        context.set_default_timeout(20_000)
+        made = Browser(context)
+        context.route("**/*", made.route)
+        yield made
+        chromium.close()
+
+
+class Notebook:
+    """A notebook open in JupyterLab, driven as its user would."""
+
+    def __init__(self, page: Any, lab: Lab) -> None:
+        self.page = page
+        self.lab = lab
+
+    def open(self, path: str, theme: str = THEMES[0]) -> Notebook:
+        self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
+        self.page.wait_for_function(READY, arg=path)
+        self.theme(theme)
+        return self
+
+    def run_all(self) -> Notebook:
+        went_well = self.command("notebook:run-all-cells")
+        assert went_well, self.page.evaluate(OUTPUT_TEXT)
+        return self
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        call = "([name, arguments]) => window.jupyterapp.commands.execute(name, arguments)"
+        return self.page.evaluate(call, [name, arguments])
+
+    def theme(self, name: str) -> None:
+        if self.page.evaluate("() => document.body.dataset.jpThemeName") != name:
+            self.command("apputils:change-theme", theme=name)
+            self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+
+    def cells(self) -> int:
+        return int(self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.widgets.length"))
+
+    def width(self, pixels: int) -> None:
+        self.page.set_viewport_size({"width": pixels, "height": 1400})
+
+    def shoot(self, name: str, selector: str = ".smsotp-form") -> Path:
+        SHOTS.mkdir(exist_ok=True)
+        file = SHOTS / f"{name}.png"
+        self.page.locator(selector).first.screenshot(path=file)
+        return file
+
+    def shut_down(self) -> None:
+        self.page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
+
+
+@pytest.fixture
+def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Notebook]:
+    """A page of its own; the test fails if a request left loopback, or the page threw an error."""
+    page = browser.context.new_page()
+    thrown: list[str] = []
+    page.on("pageerror", lambda error: thrown.append(str(error)))
+    made = Notebook(page, lab)
+    browser.strayed.clear()
+    yield made
+    failed = getattr(request.node, "report_call", None)
+    if failed is not None and failed.failed:
+        SHOTS.mkdir(exist_ok=True)
+        file = SHOTS / f"failed-{request.node.name.replace('/', '-')}.png"
+        page.screenshot(path=file)
+        print(f"screenshot: {file}\n{page.evaluate(OUTPUT_TEXT)}")
+    made.shut_down()
+    page.close(run_before_unload=False)
+    assert browser.strayed == []
+    assert thrown == []
+
+
+CUT = """root => {
+  const pen = document.createElement('canvas').getContext('2d');
+  const written = part => part.matches('select') ? part.selectedOptions[0]?.text ?? '' : part.value || part.placeholder;
+  const fits = part => {
+    const style = getComputedStyle(part);
+    if (part.matches('input,select')) {
+      const words = written(part).replaceAll('\\u200b', '');
+      pen.font = style.font;
+      const spacing = (parseFloat(style.letterSpacing) || 0) * words.length;
+      const room = part.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return pen.measureText(words).width + spacing <= room + 1;
+    }
+    const own = part.matches('button') || Array.from(part.childNodes).some(n => n.nodeType === 3 && n.data.trim());
+    if (!own || style.display === 'inline' || style.overflowX === 'auto') return true;
+    return part.scrollWidth <= part.clientWidth + 1 && part.scrollHeight <= part.clientHeight + 3;
+  };
+  return Array.from(document.querySelectorAll(root + ' *'))
+    .filter(part => part.offsetParent && !fits(part)).map(part => part.outerHTML.slice(0, 200));
+}"""
+
+
+def cut_texts(page: Any, selector: str = ".smsotp-form") -> list[str]:
+    """Return the elements whose words are wider than the box that shows them."""
+    return list(page.evaluate(CUT, selector))
+
+
+def axe_findings(page: Any, selector: str = ".smsotp-form") -> list[str]:
+    """Return what axe-core objects to inside ``selector``, one line each."""
+    from axe_playwright_python.base import AXE_FILE_PATH
+
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
+    found = page.evaluate("selector => axe.run(selector, {resultTypes: ['violations']})", selector)
+    return [
+        f"{rule['id']}: {node['html'][:140]} -- {node.get('failureSummary', '')[:300]}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
