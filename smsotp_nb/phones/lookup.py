@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -111,3 +112,60 @@ def country_name(iso: str) -> str:
         return "International"
     country = countries().get(iso)
     return country.name if country else iso
+
+
+# -- many numbers, one at a time ---------------------------------------------------------------------------------------
+
+_KINDS = (
+    *("fixed_line", "mobile", "premium_rate", "toll_free", "shared_cost"),
+    *("voip", "personal_number", "pager", "uan", "voicemail"),
+)
+
+
+def place(e164: str) -> tuple[str, str] | None:
+    """Return region and calling code of a valid E.164 number of a country, or None; what `one` says, ten times faster.
+
+    Example:
+        >>> place("+12025550123"), place("+447700900123"), place("+80012345678")
+        (('US', '1'), None, None)
+    """
+    cc = next((e164[1:end] for end in (2, 3, 4) if e164[1:end] in _regions_by_code()), None)
+    if cc is None or e164[0] != "+" or not (e164.isascii() and e164[1:].isdigit()):
+        return None
+    national = e164[1 + len(cc) :]
+    trunk = _trunk_prefix(cc)
+    if trunk is not None and trunk.match(national):  # parsing may take it off
+        found = one(e164)
+        return (found.iso, cc) if found.valid and found.e164 == e164 else None
+    for region in _regions_by_code()[cc]:
+        leading, valid = _patterns(region, len(national))
+        if leading is None and valid.fullmatch(national):
+            return region, cc
+        if leading is not None and leading.match(national):
+            return (region, cc) if valid.fullmatch(national) else None
+    return None
+
+
+@cache
+def _regions_by_code() -> dict[str, tuple[str, ...]]:
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    return {str(code): listed for code, listed in regions.items() if listed != ("001",)}
+
+
+@cache
+def _trunk_prefix(cc: str) -> re.Pattern[str] | None:
+    rule = phonenumbers.PhoneMetadata.metadata_for_region(_regions_by_code()[cc][0]).national_prefix_for_parsing
+    return re.compile(rule) if rule else None
+
+
+@cache
+def _patterns(region: str, length: int) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
+    """Return the leading digits of a region and the union of its valid patterns for one length of number."""
+    metadata = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    described = [desc for desc in (getattr(metadata, kind) for kind in _KINDS) if desc is not None]
+    fitting = [d for d in described if not d.possible_length or length in d.possible_length]
+    union = "|".join(f"(?:{desc.national_number_pattern})" for desc in fitting if desc.national_number_pattern)
+    general = metadata.general_desc
+    known = union and (not general.possible_length or length in general.possible_length)
+    leading = re.compile(metadata.leading_digits) if metadata.leading_digits else None
+    return leading, re.compile(f"(?=(?:{general.national_number_pattern})$)(?:{union})" if known else "(?!)")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import UsageError
 
@@ -53,8 +53,7 @@ class Request:
     template_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One accepted message; ``price`` in millionths."""
 
     id: str
@@ -157,10 +156,7 @@ class State:
         ).lastrowid
         self._db.executemany(
             "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (n, request_n, row.id, row.number, row.iso, row.cc, row.parts, row.price)
-                for n, row in enumerate(messages, last + 1)
-            ],
+            [(n, request_n, *message) for n, message in enumerate(messages, last + 1)],
         )
         self._db.execute("UPDATE facts SET value = ? WHERE name = 'messages'", (last + len(messages),))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 from .. import wire
 from ..phones import lookup
@@ -31,8 +32,7 @@ class Tariff:
         return parts * (max(self.micros.values()) if rate is None else rate)
 
 
-@dataclass(frozen=True, slots=True)
-class Country:
+class Country(NamedTuple):
     """Where a number is texted: alpha-2 country and calling code."""
 
     iso: str
@@ -52,7 +52,6 @@ def sample(variant: wire.Variant) -> Tariff:
     return Tariff(rows[0]["currency"], {row["iso"]: int(row["price"].replace(".", "")) for row in rows})
 
 
-@lru_cache(maxsize=20_000)
 def country(number: str) -> Country | None:
     """Return the country of an E.164 number, or None when nobody can be texted there.
 
@@ -64,7 +63,5 @@ def country(number: str) -> Country | None:
     """
     if not wire.E164.fullmatch(number):
         return None
-    found = lookup.one(number)
-    if not found.valid or found.e164 != number or len(found.iso) != 2:
-        return None
-    return Country(found.iso, found.cc)
+    found = lookup.place(number)
+    return Country(*found) if found else None
