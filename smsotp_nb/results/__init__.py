@@ -1,0 +1,12 @@
+"""The result table: one row for every input row, in its order and on its index.
+
+``COLUMNS`` names its columns and their dtypes; after them stand the caller's own, named in ``plan(keep=[...])``.
+`check` turns any frame with these columns into the contract's dtypes, `write` and `read` keep them over files.
+"""
+
+from __future__ import annotations
+
+from .contract import COLUMNS, STATES, Progress, check, micros, money
+from .files import neutral, read, write
+
+__all__ = ["COLUMNS", "STATES", "Progress", "check", "micros", "money", "neutral", "read", "write"]

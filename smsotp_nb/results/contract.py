@@ -1,0 +1,222 @@
+"""Columns, dtypes and row states of the result table, and the conversions that hold them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from ..errors import UsageError
+
+STATES: Final = ("planned", "sending", "accepted", "rejected", "in_doubt", "skipped")
+
+COLUMNS: Final[dict[str, str]] = {
+    "campaign": "str",
+    "service": "str",
+    "to": "str",
+    "region": "str",
+    "type": "str",
+    "status": "str",
+    "problem": "str",
+    "id": "str",
+    "iso": "str",
+    "cc": "str",
+    "parts": "Int64",
+    "est_parts": "Int64",
+    "chunk": "Int64",
+    "attempts": "Int64",
+    "encoding": "str",
+    "price": "float64",
+    "est_cost": "float64",
+    "currency": "str",
+    "est_currency": "str",
+    "error_code": "str",
+    "error": "str",
+    "request_id": "str",
+    "http_status": "Int64",
+    "at": "datetime64[us, UTC]",
+}
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is: what a progress callback is called with.
+
+    ``done`` of ``total`` planned rows have an outcome, those of earlier runs included; ``cost_micros`` is the billed
+    sum in millionths of ``currency``; ``at`` is the time of the update in seconds of a monotonic clock.
+
+    Example:
+        >>> Progress(done=3, total=4, accepted=2, rejected=1).left
+        1
+    """
+
+    done: int
+    total: int
+    accepted: int = 0
+    rejected: int = 0
+    in_doubt: int = 0
+    cost_micros: int = 0
+    currency: str = ""
+    at: float = 0.0
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+
+def money(micros: pd.Series) -> pd.Series:
+    """Return integer micro-units as float64 amounts, each the nearest double of the six-decimal value.
+
+    Example:
+        >>> money(pd.Series([7500, 38420000])).tolist()
+        [0.0075, 38.42]
+    """
+    return (micros.astype("float64") / 1_000_000).round(6)
+
+
+def micros(amounts: pd.Series) -> pd.Series:
+    """Return float64 amounts as integer micro-units (Int64, missing stays missing): the exact inverse of `money`.
+
+    Raises:
+        UsageError: an amount is infinite, too large to be exact, or has more than six decimal places.
+
+    Example:
+        >>> micros(pd.Series([0.0075, 38.42, None])).tolist()
+        [7500, 38420000, <NA>]
+    """
+    scaled = amounts.astype("float64") * 1_000_000
+    whole = scaled.round()
+    # Above 2**53 millionths neighbouring doubles are further apart than a millionth.
+    exact = ((scaled - whole).abs() < 0.01) & (whole.abs() < 2**53)
+    wrong = amounts[amounts.notna() & ~exact]
+    if len(wrong):
+        raise UsageError(
+            f"column {str(amounts.name)!r} must hold amounts with at most six decimal places, below 9 billion; "
+            f"{_rows(wrong)}"
+        )
+    return whole.astype("Int64")
+
+
+def check(frame: pd.DataFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
+    """Return a result table with the contract's dtypes, on the same index, whatever dtypes it came with.
+
+    ``columns`` says which columns of the contract must be there; further ones of the contract are converted where they
+    stand, all others are left as they are.
+
+    Raises:
+        UsageError: not a result table: a column is missing or stands twice, a status is unknown, a cell cannot be
+            read as its column's dtype, or numbers have lost their plus.
+
+    Example:
+        >>> check(pd.DataFrame({"status": ["accepted"], "parts": ["2"]}), columns=["status", "parts"]).dtypes.tolist()
+        [<StringDtype(na_value=nan)>, Int64Dtype()]
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"a result table is a DataFrame, got {type(frame).__name__}; it is what send() returns")
+    problems = _column_problems(frame, tuple(columns))
+    converted: dict[str, pd.Series] = {}
+    if not problems:
+        for name in [name for name in COLUMNS if name in frame.columns]:
+            try:
+                converted[name] = _converted(frame[name], COLUMNS[name])
+            except UsageError as error:
+                problems.append(str(error))
+    if problems:
+        raise UsageError("this is not a result table: " + "; ".join(problems), problems=tuple(problems))
+    return frame.assign(**converted)
+
+
+def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:
+    names = list(frame.columns)
+    problems = []
+    for name in dict.fromkeys((*needed, *COLUMNS)):
+        found = names.count(name)
+        if found > 1:
+            problems.append(f"{found} columns are named {name!r}")
+        elif not found and name in needed:
+            close = difflib.get_close_matches(str(name), [str(column) for column in names], n=1)
+            problems.append(f"no column {name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+    if problems:
+        problems[-1] += f"; its columns are {', '.join(map(repr, names[:30])) or 'none'}"
+    return problems
+
+
+def _converted(column: pd.Series, dtype: str) -> pd.Series:
+    if dtype == "str":
+        return _texts(column)
+    if dtype == "Int64":
+        return _counts(column)
+    return _times(column) if dtype.startswith("datetime64") else _amounts(column)
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    name = column.name
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _texts(column.astype(column.cat.categories.dtype))
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+        if name == "to":
+            raise UsageError(
+                f"column 'to' holds {column.dtype} and not text: the plus of its numbers is lost; read the file with "
+                "results.read, which keeps it"
+            )
+        column = _counts(column).astype("str")  # codes that a plain reader turned into numbers
+    texts = column.astype("str")
+    if name == "status":
+        unknown = texts[~texts.isin(STATES)]
+        if len(unknown):
+            raise UsageError(f"column 'status' must be one of {', '.join(STATES)}; {_rows(unknown)}")
+    return texts
+
+
+def _counts(column: pd.Series) -> pd.Series:
+    numbers = _numbers(column, "a whole number")
+    wrong = column[(numbers != numbers.round()).fillna(False)]
+    if len(wrong):
+        raise UsageError(f"column {str(column.name)!r} must hold whole numbers; {_rows(wrong)}")
+    return numbers.astype("Int64")
+
+
+def _amounts(column: pd.Series) -> pd.Series:
+    return _numbers(column, "an amount").astype("float64")
+
+
+def _numbers(column: pd.Series, expected: str) -> pd.Series:
+    """Read text and numbers alike as Float64; blanks are missing."""
+    present = column.notna()
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = column.astype("Float64")
+    else:
+        plain = (
+            column.astype("object").where(present, "").map(lambda cell: cell if isinstance(cell, str) else str(cell))
+        )
+        present &= plain.str.strip() != ""
+        numbers = pd.to_numeric(plain.where(present), errors="coerce").astype("Float64")
+    finite = np.isfinite(numbers.to_numpy(dtype="float64", na_value=np.nan))
+    wrong = column[present & ~finite]
+    if len(wrong):
+        raise UsageError(f"column {str(column.name)!r} must hold {expected} in each row; {_rows(wrong)}")
+    return numbers
+
+
+def _times(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return pd.to_datetime(column, utc=True).astype("datetime64[us, UTC]")
+    texts = column.astype("str").str.strip()
+    texts = texts.where(texts != "")
+    times: pd.Series = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
+    wrong = column[texts.notna() & times.isna()]
+    if len(wrong):
+        raise UsageError(f"column {str(column.name)!r} must hold times as 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
+    return times.astype("datetime64[us, UTC]")
+
+
+def _rows(wrong: pd.Series) -> str:
+    shown = ", ".join(f"row {label!r} has {value!r}" for label, value in wrong.head(_SHOWN).items())
+    more = f" and {len(wrong) - _SHOWN:,} more rows" if len(wrong) > _SHOWN else ""
+    return shown + more
