@@ -4,6 +4,6 @@
 things.
 """
 
-from .sending import send
+from .sending import send, send_test
 
-__all__ = ["send"]
+__all__ = ["send", "send_test"]

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ from ..errors import (
     UsageError,
 )
 from ..ledger import Claim, Ledger, Run, Verdict, state_line
-from ..planning import Plan
+from ..planning import Plan, to_oneself
 from ..results import COLUMNS, Progress
 from ..wire import ACCOUNT_CODES, Body, SendReply, check_body
 from .crew import Crew
@@ -126,10 +126,49 @@ def send(
     _check(plan, client, concurrency, rate)
     with (ledger or Ledger()).begin(plan, service=client.service) as run:
         campaign = _Sending(plan, client, run, rate=rate)
-        stopper, detail = campaign.work(concurrency, progress if callable(progress) else lambda told: None)
+        stopper, detail = campaign.work(concurrency, progress if callable(progress) else _silent)
         table = _table(plan, run.outcomes(), client.service)
         _tell(plan.campaign, run.counts(), stopper, detail, campaign.disagreements)
     return table
+
+
+def send_test(plan: Plan, *, to: str, client: Client, ledger: Ledger | None = None, row: int = 0) -> pd.DataFrame:
+    """Send one filled message of a plan to yourself; each call sends, and none counts as part of the campaign.
+
+    Args:
+        plan: whose message is sent.
+        to: your number, with its plus.
+        client, ledger: as for ``send``; the ledger keeps tests apart.
+        row: whose message: the row-th planned recipient, from 0.
+
+    Returns:
+        The result table of the one message.
+
+    Raises:
+        UsageError: ``to`` is no number to text, or the plan has no such recipient; nothing was sent.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello {name}!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send_test(plan, to="+1 415 555 0100", client=box.client(), ledger=ledger)
+        ...     box.inbox["text"].tolist()
+        ['Hello Ann!']
+    """
+    one = to_oneself(plan, to, row=row)
+    _check(one, client, 1, None)
+    with (ledger or Ledger()).begin(one, service=client.service, kind="test") as run:
+        campaign = _Sending(one, client, run, rate=None)
+        stopper, detail = campaign.work(1, _silent)
+        table = _table(one, run.outcomes(), client.service)
+        _tell(plan.campaign, run.counts(), stopper, detail, campaign.disagreements)
+    return table
+
+
+def _silent(told: Progress) -> None:
+    """Draw nothing."""
 
 
 class _Sending:
@@ -205,7 +244,9 @@ class _Sending:
         self._run.settle(claim, verdict)
         state = verdict.name if verdict.name in {"rejected", "in_doubt"} else None
         stopped = stopper and not (stopper == "NOT_SENT" and self._stop.is_set())
-        return _Settled({state: len(claim.to)} if state else {}, stopper=stopper if stopped else None, detail=str(error))
+        return _Settled(
+            {state: len(claim.to)} if state else {}, stopper=stopper if stopped else None, detail=str(error)
+        )
 
 
 def _verdict(error: ServiceError | NotSent | Throttled | InDoubt) -> tuple[Verdict, str | None]:
@@ -266,6 +307,7 @@ def _table(plan: Plan, outcomes: pd.DataFrame, service: str) -> pd.DataFrame:
             column = by_position[name].where(by_position["status"].notna(), ours).array
         else:
             column = by_position[name].array if name in by_position else rows[name].array
+            column = pd.Series(column).fillna(0) if name == "attempts" else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
     for name in plan.kept:
         table[name] = rows[name].array

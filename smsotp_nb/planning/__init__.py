@@ -13,10 +13,11 @@ import pandas as pd
 
 from .. import phones, wire
 from . import arguments, assembly, suppression, wording
+from .oneself import to_oneself
 from .value import Plan
 from .wording import TemplateData, body_key
 
-__all__ = ["Plan", "body_key", "plan"]
+__all__ = ["Plan", "body_key", "plan", "to_oneself"]
 
 
 def plan(

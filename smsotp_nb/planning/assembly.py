@@ -42,7 +42,7 @@ def assemble(
         chunk_size=asked.chunk_size,
         kept=asked.keep,
         signature_join=asked.wording.join_text,
-        fingerprint=_fingerprint(planned_to, keys[codes]),
+        fingerprint=fingerprint(planned_to, keys[codes]),
         body_keys=keys,
         hint=hints.passcode(_sample(texts, asked.wording, bodies)),
         _rows=rows,
@@ -170,7 +170,7 @@ def _estimate(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
-def _fingerprint(to: pd.Series[str], keys: Ints) -> str:
+def fingerprint(to: pd.Series[str], keys: Ints) -> str:
     digest = hashlib.sha256("\n".join(to.tolist()).encode())
     digest.update(b"\n" + keys.astype(">i8").tobytes())
     return digest.hexdigest()

@@ -1,0 +1,58 @@
+"""What all tests share: no ledger of the user's own, no settings from the environment, no network but loopback."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb.client import Client
+from smsotp_nb.ledger import Ledger
+from smsotp_nb.sandbox import Sandbox
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Settings of the machine must not reach a test, and a test's ledger must not reach the user's."""
+    for name in ("BASE_URL", "ACCESS_KEY_ID", "VARIANT", "FORM", "CA_BUNDLE"):
+        monkeypatch.delenv(f"SMSOTP_{name}", raising=False)
+    monkeypatch.setenv("SMSOTP_LEDGER", str(tmp_path / "user-ledger.sqlite"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anything but this machine fails the test that makes it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in LOOPBACK:
+            raise AssertionError(f"a test connected to {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    """A sandbox of its own."""
+    with Sandbox(balance=1000) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def client(box: Sandbox) -> Iterator[Client]:
+    """A client of the sandbox."""
+    with box.client() as made:
+        yield made
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """A ledger in a file of its own."""
+    with Ledger(tmp_path / "ledger.sqlite") as made:
+        yield made
