@@ -1,0 +1,191 @@
+"""A list is read without losing a sign of it."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.recipients import decode, read_recipients, separator
+
+PLUS = "+14155550100"
+
+
+def written(folder: Path, text: str | bytes, name: str = "people.csv") -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def workbook(folder: Path, *rows: list[object], sheets: tuple[str, ...] = ("People",)) -> Path:
+    book = openpyxl.Workbook()
+    book.active.title = sheets[0]
+    for row in rows:
+        book.active.append(row)
+    for sheet in sheets[1:]:
+        book.create_sheet(sheet).append(["phone"])
+    book.save(folder / "people.xlsx")
+    return folder / "people.xlsx"
+
+
+def test_plus_zero_and_namibia_survive(tmp_path: Path) -> None:
+    """Every column is str; only blank cells are missing."""
+    frame = read_recipients(written(tmp_path, f"phone,country\n{PLUS},NA\n07700900123,\n1.0,nan\n  ,None\n"))
+    assert [str(dtype) for dtype in frame.dtypes] == ["str", "str"]
+    assert frame["phone"].tolist()[:3] == [PLUS, "07700900123", "1.0"]
+    assert frame["country"].tolist()[::2] == ["NA", "nan"]
+    assert frame.isna().sum().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"], ids=["comma", "semicolon", "tab", "pipe"])
+def test_separator_is_found(tmp_path: Path, sign: str) -> None:
+    """Decimal commas and commas in names do not mislead the guess."""
+    rows = [["name", "phone", "spent"], ["Zoë", PLUS, "1.5"], ["Bo", "0491570156", "2"]]
+    text = "\n".join(sign.join(row) for row in rows)
+    assert read_recipients(written(tmp_path, text))["phone"].tolist() == [PLUS, "0491570156"]
+    assert separator("name;phone;spent\nDoe, J;1;1,5\nRoe, K;2;2,5\n") == ";"
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"], ids=lambda encoding: str(encoding)
+)
+def test_encoding_is_found(tmp_path: Path, encoding: str) -> None:
+    """A byte order mark decides, then valid UTF-8, then cp1252."""
+    frame = read_recipients(written(tmp_path, f"näme,phone\nZoë €,{PLUS}\n".encode(encoding)))
+    assert frame.columns.tolist() == ["näme", "phone"]
+    assert frame["näme"][0] == "Zoë €"
+
+
+def test_latin1_is_the_last_resort() -> None:
+    """A byte without meaning in cp1252 is still read, as latin-1."""
+    assert decode(b"Zo\xeb \x81") == "Zo\xeb \x81"
+
+
+def test_given_encoding_is_obeyed(tmp_path: Path) -> None:
+    """encoding= is used as given; one that does not fit or does not exist is an error."""
+    file = written(tmp_path, "name\nПётр\n".encode("cp1251"))
+    assert read_recipients(file, encoding="cp1251")["name"][0] == "Пётр"
+    with pytest.raises(UsageError, match="is not utf-8"):
+        read_recipients(file, encoding="utf-8")
+    with pytest.raises(UsageError, match="not known"):
+        read_recipients(file, encoding="klingon")
+
+
+def test_quoted_separators_and_line_breaks_stay_in_their_cell(tmp_path: Path) -> None:
+    """Quoting follows CSV's rules; a formula cell keeps its signs."""
+    frame = read_recipients(written(tmp_path, f'name,phone\r\n"Doe, ""JJ""\nJr","=""{PLUS}"""\r\n'))
+    assert frame.loc[0].tolist() == ['Doe, "JJ"\nJr', f'="{PLUS}"']
+
+
+def test_wide_rows_are_refused_with_their_lines(tmp_path: Path) -> None:
+    """Cells beyond the header are never cut off: the error names the lines, counted as an editor counts them."""
+    file = written(tmp_path, 'name,phone\n"a\nb",1\nDoe,Jane,2\n\nx,3,\n')
+    with pytest.raises(UsageError, match="line 4: 3 of 2 cells") as caught:
+        read_recipients(file)
+    assert caught.value.problems == ("line 4: 3 of 2 cells",)
+
+
+def test_short_rows_are_kept_and_said(tmp_path: Path) -> None:
+    """A row with fewer cells is completed with blanks, aloud."""
+    with pytest.warns(SmsOtpWarning, match="line 3: 1 of 2 cells"):
+        frame = read_recipients(written(tmp_path, "phone,country\n1,US\n2\n"))
+    assert frame["country"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("\n\n , \n", "is empty"),
+        ("phone,phone\n1,2\n", "more than one column named 'phone'"),
+        ('name,phone\n"Doe,1\nRoe,2\n', "quote is not closed"),
+        ("a\0b\n", "zero bytes"),
+    ],
+    ids=["empty", "blank", "twice", "open quote", "binary"],
+)
+def test_unusable_files_are_explained(tmp_path: Path, text: str, says: str) -> None:
+    """Trouble with a file names the file and the trouble."""
+    with pytest.raises(UsageError, match=says):
+        read_recipients(written(tmp_path, text))
+
+
+def test_header_without_rows_is_an_empty_frame(tmp_path: Path) -> None:
+    """Columns are there, as text; nameless columns are called by their place."""
+    frame = read_recipients(written(tmp_path, "phone,,name,,\n"))
+    assert frame.columns.tolist() == ["phone", "column_2", "name"]
+    assert frame.empty
+    assert {str(dtype) for dtype in frame.dtypes} == {"str"}
+
+
+@pytest.mark.parametrize("name", ["nowhere.csv", "people.xls"])
+def test_wrong_paths_are_explained(tmp_path: Path, name: str) -> None:
+    """A missing file and an old workbook say what to do."""
+    if name.endswith("xls"):
+        written(tmp_path, "x", name)
+    with pytest.raises(UsageError, match=r"give the path|save it as"):
+        read_recipients(tmp_path / name)
+
+
+def test_workbook_cells_become_text(tmp_path: Path) -> None:
+    """Text numbers stay text; numeric cells lose .0 and exponent; dates are ISO."""
+    file = workbook(
+        tmp_path,
+        ["phone", "raw", "since", "country"],
+        [PLUS, 14155550100.0, date(2026, 1, 2), "NA"],
+        ["07700900123", 14155550100, None, None],
+        [None, 1.5, 2, True],
+    )
+    frame = read_recipients(file)
+    assert frame["phone"].tolist()[:2] == [PLUS, "07700900123"]
+    assert frame["raw"].tolist() == ["14155550100", "14155550100", "1.5"]
+    assert frame["since"][0] == "2026-01-02"
+    assert frame["country"].dropna().tolist() == ["NA", "True"]
+    assert {str(dtype) for dtype in frame.dtypes} == {"str"}
+
+
+def test_sheet_is_chosen_by_name_or_place(tmp_path: Path) -> None:
+    """An unknown sheet lists those there are."""
+    file = workbook(tmp_path, ["name"], ["Zoë"], sheets=("People", "Other"))
+    assert read_recipients(file)["name"].tolist() == ["Zoë"]
+    assert read_recipients(file, sheet=1).columns.tolist() == read_recipients(file, sheet="Other").columns.tolist()
+    with pytest.raises(UsageError, match="'People', 'Other'"):
+        read_recipients(file, sheet="Third")
+
+
+def test_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without openpyxl the error says what to install."""
+    file = workbook(tmp_path, ["phone"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(UsageError, match=r"smsotp_nb\[excel\]"):
+        read_recipients(file)
+
+
+def test_broken_workbook_is_named(tmp_path: Path) -> None:
+    """A file that is no workbook says so."""
+    file = written(tmp_path, "not a workbook", "broken.xlsx")
+    with pytest.raises(UsageError, match=r"broken\.xlsx cannot be read"):
+        read_recipients(file)
+
+
+def test_parquet_cells_become_text(tmp_path: Path) -> None:
+    """Floats of phone numbers, decimals, categories and blanks come out as text."""
+    frame = pd.DataFrame(
+        {
+            "phone": [14155550100.0, None],
+            "country": pd.Categorical(["NA", None]),
+            "spent": [Decimal("1E+3"), Decimal("2.50")],
+            "n": [1, 2],
+            "note": ["", "x"],
+        }
+    )
+    frame.to_parquet(tmp_path / "people.parquet")
+    read = read_recipients(tmp_path / "people.parquet")
+    assert {str(dtype) for dtype in read.dtypes} == {"str"}
+    assert read.loc[0, ["phone", "country", "spent", "n"]].tolist() == ["14155550100", "NA", "1000.00", "1"]
+    assert read.isna().sum().tolist() == [1, 1, 0, 0, 1]
