@@ -1,0 +1,158 @@
+"""What stands in a cell, as text: the step before any number is read.
+
+A column of numbers has lost its plus signs and leading zeros already; what can still go wrong is that it is turned
+into text the wrong way. ``14155550100.0`` read as a phone number has one digit too many and is, in some twenty
+regions, somebody else's valid number.
+"""
+
+from __future__ import annotations
+
+import numbers as abstract
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ..errors import UsageError
+
+EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer tells neighbouring integers apart
+
+TEXT: Final = np.uint8(0)
+MISSING: Final = np.uint8(1)
+NOT_TEXT: Final = np.uint8(2)
+FLOAT: Final = np.uint8(3)  # a whole decimal number, written without its .0
+LOST_DIGITS: Final = np.uint8(4)  # too large for a float to hold every digit
+NOT_WHOLE: Final = np.uint8(5)  # fractional, negative or infinite
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Text of every cell (``str``, positional index) and what kind of cell it was (one of the codes above)."""
+
+    text: pd.Series
+    kind: npt.NDArray[np.uint8]
+
+
+def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Series:
+    """Return a column as a Series; a list gets the index 0..n-1 or that of ``like``, whose length it must have.
+
+    Example:
+        >>> column(["a", "b"], what="numbers").tolist()
+        ['a', 'b']
+    """
+    if isinstance(values, (str, bytes, pd.DataFrame)) or not hasattr(values, "__len__"):
+        hint = "; for one code for all rows use default_region=" if what == "region" else ""
+        raise UsageError(f"{what} must be a column (a Series, list or array), not {type(values).__name__}{hint}")
+    series = values if isinstance(values, pd.Series) else _series(values)
+    if like is None:
+        return series
+    if len(series) != len(like):
+        raise UsageError(f"{what} has {len(series)} rows, the numbers have {len(like)}: take both from the same frame")
+    if isinstance(values, pd.Series) and not series.index.equals(like.index):
+        raise UsageError(
+            f"{what} and the numbers have different indexes (first labels {series.index[0]!r} and {like.index[0]!r}):"
+            " take both from the same frame"
+        )
+    return series
+
+
+def _series(values: Any) -> pd.Series:
+    plain_list = isinstance(values, list | tuple)
+    return pd.Series(values, dtype=object if plain_list or len(values) == 0 else None)
+
+
+def read(column: pd.Series) -> Cells:
+    """Return every cell as text: whole decimal numbers without ``.0``, blanks missing.
+
+    Example:
+        >>> cells = read(pd.Series([14155550100.0, None]))
+        >>> cells.text.tolist(), cells.kind.tolist()
+        (['14155550100', nan], [3, 1])
+    """
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _of_categories(column)
+    if isinstance(dtype, pd.StringDtype) or str(dtype) in ("large_string[pyarrow]", "string[pyarrow]"):
+        return _of_strings(column)
+    if pd.api.types.is_bool_dtype(dtype):
+        return _of_objects(column.astype(object))
+    if pd.api.types.is_integer_dtype(dtype):
+        text = column.astype("Int64" if column.hasnans else dtype).astype("str")
+        return _of_numbers(text, column.lt(0).fillna(False).to_numpy(bool))
+    if pd.api.types.is_float_dtype(dtype):
+        return _of_floats(column)
+    if pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) in ("string", "empty"):
+        return _of_strings(column)
+    return _of_objects(column.astype(object))
+
+
+def _of_strings(column: pd.Series) -> Cells:
+    try:
+        text = column.astype("str")
+    except UnicodeEncodeError:  # half of a surrogate pair: no column of text can hold it
+        text = column.map(_storable, na_action="ignore").astype("str")
+    return _finish(text, np.zeros(len(text), np.uint8))
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _of_numbers(text: pd.Series, negative: npt.NDArray[np.bool_]) -> Cells:
+    return _finish(text, np.where(negative, NOT_WHOLE, TEXT).astype(np.uint8))
+
+
+def _of_floats(column: pd.Series) -> Cells:
+    values = column.to_numpy("float64", na_value=np.nan)
+    whole = np.isfinite(values) & (values >= 0) & (np.mod(values, 1, where=np.isfinite(values), out=values * 0) == 0)
+    exact = whole & (values < EXACT_INTEGERS)
+    kind = np.select([exact, whole], [FLOAT, LOST_DIGITS], NOT_WHOLE).astype(np.uint8)
+    text = pd.Series(values).astype("str")
+    text[exact] = pd.Series(values[exact].astype("int64")).astype("str").to_numpy()
+    return _finish(text, kind)
+
+
+def _of_categories(column: pd.Series) -> Cells:
+    codes = column.cat.codes.to_numpy()
+    kinds = read(pd.Series(column.cat.categories))
+    text = kinds.text.reindex(np.where(codes < 0, len(kinds.text), codes))
+    kind = np.append(kinds.kind, MISSING)[codes]
+    return _finish(text, kind.astype(np.uint8))
+
+
+def _of_objects(column: pd.Series) -> Cells:
+    cells = [_cell(value) for value in column]
+    text = _of_strings(pd.Series([text for text, _ in cells], dtype=object)).text
+    return _finish(text, np.array([kind for _, kind in cells], dtype=np.uint8))
+
+
+def _cell(value: Any) -> tuple[str | None, np.uint8]:
+    if isinstance(value, str):
+        return value, TEXT
+    if isinstance(value, bool | np.bool_):
+        return str(value), NOT_TEXT
+    if isinstance(value, abstract.Integral):
+        return str(int(value)), TEXT if int(value) >= 0 else NOT_WHOLE
+    if isinstance(value, abstract.Real | Decimal):
+        return _real(value)
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None, MISSING
+    return str(value), NOT_TEXT
+
+
+def _real(value: Any) -> tuple[str | None, np.uint8]:
+    if value != value:  # NaN differs from itself
+        return None, MISSING
+    if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):
+        return str(value), NOT_WHOLE
+    if isinstance(value, Decimal) or value < EXACT_INTEGERS:
+        return str(int(value)), FLOAT
+    return str(value), LOST_DIGITS
+
+
+def _finish(text: pd.Series, kind: npt.NDArray[np.uint8]) -> Cells:
+    missing = text.isna().to_numpy(bool)
+    return Cells(text.reset_index(drop=True), np.where(missing, MISSING, kind).astype(np.uint8))

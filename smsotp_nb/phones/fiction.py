@@ -1,0 +1,34 @@
+"""Numbers that regulators keep free for films, books and samples: valid by their plan, and nobody's.
+
+Sources: the North American numbering administrator (555-0100 to 555-0199), Ofcom, Arcep, the Australian regulator,
+the Swedish regulator and the German one. Only ranges that can be valid are of interest here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+RANGES: Final = (
+    r"1[2-9][0-9]{2}55501[0-9]{2}",  # any North American area code
+    r"447700900[0-9]{3}|44(?:11[3-8]|1[2-6]1)4960[0-9]{3}|441914980[0-9]{3}|442079460[0-9]{3}|441632960[0-9]{3}",
+    r"442896496[0-9]{3}|442920180[0-9]{3}|448081570[0-9]{3}|449098790[0-9]{3}|443069990[0-9]{3}",
+    r"33(?:19900|26191|35301|46571|53649|63998)[0-9]{4}",
+    r"61491570(?:006|110|15[6-9]|313|737)|61491571(?:266|491|804)|61491572(?:549|665|983)|61[2378](?:5550|7010)[0-9]{4}",
+    r"46701740(?:60[5-9]|6[1-9][0-9])|463139006[0-9]{2}|464062804[0-9]{2}|468465004[0-9]{2}|469803192[0-9]{2}",
+    r"493023125[0-9]{3}|496990009[0-9]{3}|494066969[0-9]{3}|492214710[0-9]{3}|498999998[0-9]{3}|491713920[0-9]{3}",
+)
+PATTERN: Final = r"^\+(?:" + "|".join(RANGES) + r")$"
+
+
+def reserved(e164: pd.Series) -> npt.NDArray[np.bool_]:
+    """Tell which numbers of a column are reserved for fiction; a missing one is not.
+
+    Example:
+        >>> reserved(pd.Series(["+14155550100", "+33199001234", None], dtype="str")).tolist()
+        [True, True, False]
+    """
+    return e164.str.contains(PATTERN).to_numpy(bool, na_value=False)

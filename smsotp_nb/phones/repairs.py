@@ -1,0 +1,208 @@
+"""Repairs of one cell's text, before any plan is asked: what is wrapped around a number, and what must not be read.
+
+phonenumbers is generous: it skips what it does not know, reads letters as digits, takes a second number for an
+extension. That is right for somebody typing one number and wrong for a list, where the number that results may be a
+stranger's. So after these repairs only digits, one plus in front and the usual separators may be left; anything else
+is a problem of the row. Repairs that need to know the country's plan stand in ``judgement``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A cell after its repairs.
+
+    Attributes:
+        text: what to read; still the raw text where ``problem`` is set.
+        notes: one code for every repair made.
+        problem: why the cell must not be read at all, or ``""``.
+        other: the second reading of an ambiguous spelling; both are put to the plan, and two valid ones are a problem.
+    """
+
+    text: str
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    other: str | None = None
+
+
+@dataclass(slots=True)
+class _Cell:
+    text: str
+    notes: list[str] = field(default_factory=list)
+
+    def became(self, text: str, note: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.notes.append(note)
+
+
+BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>", "#n/a", "n.a.", "unknown", "nat"})
+
+LABEL: Final = re.compile(
+    r"(?:(?:tel|callto|sms|whatsapp):(?://)?"
+    r"|(?:telephone|telefon|telefono|teléfono|téléphone|tel|tél|phone|mobile|mobil|móvil|cellphone|cell|mob|handy"
+    r"|portable|gsm|whatsapp|sms|ph|no|nr|t|m|p)(?:\s*(?:no|nr|number))?(?:\.\s*:?|\s*:|\s+(?=[+\d(])|(?=\+)))\s*",
+    re.IGNORECASE,
+)
+FORMULA: Final = re.compile(r'="?([^"]*)"?')
+FLOAT_TEXT: Final = re.compile(r"(\+?\d{7,})[.,]0")
+MONEY_TEXT: Final = re.compile(r"(\+?\d{7,})[.,]00+")
+SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
+DATE: Final = re.compile(
+    r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
+)
+EXTENSION: Final = re.compile(
+    r"[\s,;]*(?:;ext=|(?:\be?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*)(\d+)#?$",
+    re.IGNORECASE,
+)
+TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
+OF_TWO: Final = re.compile(r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])", re.IGNORECASE)
+SHORTHAND: Final = re.compile(r"[/\\,;]\s*\d{1,4}$")
+TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*[\(\[,;:–-]*\s*[^\W\d_][^\d]*$")
+VANITY: Final = re.compile(r"\+?[\d ().-]*\d[ ().-]*[A-Z]{3,}[A-Z\d-]*")
+LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
+EDGES: Final = " \t\r\n,;:._-/|*"
+DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
+QUOTES: Final = "'\"`´‘’‚‛“”„«»"
+
+
+def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
+    """Repair the text of one cell; ``repair`` names the repairs that are only made when asked.
+
+    Example:
+        >>> clean('="+1 (415) 555-0100"').text
+        '+1 (415) 555-0100'
+        >>> clean("14155550100.0").text, clean("1.41556E+10").problem
+        ('14155550100', 'SCI_NOTATION_LOST_DIGITS')
+        >>> clean("0491 570 156 (home)").problem, clean("0491 570 156 (home)", {"trailing_note"}).text
+        ('TEXT_IN_NUMBER', '0491 570 156')
+    """
+    cell = _Cell(raw)
+    _characters(cell)
+    _wrapping(cell)
+    if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
+        return Cleaned(raw, problem="MISSING")
+    number = _spreadsheet_number(cell)
+    if number is not None:
+        return number
+    if DATE.fullmatch(cell.text):
+        return Cleaned(raw, problem="NOT_A_NUMBER")
+    return _digits_only(cell, raw, repair)
+
+
+def _characters(cell: _Cell) -> None:
+    """Invisible characters, unusual blanks, digits of other scripts, typographic dashes."""
+    if cell.text.isascii() and not re.search(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", cell.text):
+        return
+    seen = "".join(_visible(sign) for sign in cell.text)
+    cell.became(seen, "INVISIBLE_REMOVED")
+    digits = "".join(_ascii_digit(sign) for sign in cell.text)
+    cell.became(digits, "DIGITS_TRANSLATED")
+    cell.text = cell.text.translate(DASHES)
+
+
+def _visible(sign: str) -> str:
+    if sign in "\n\r":
+        return sign
+    kind = unicodedata.category(sign)
+    if kind in ("Cf", "Cc") and sign != "\t":
+        return ""
+    return " " if kind == "Zs" or sign == "\t" else sign
+
+
+def _ascii_digit(sign: str) -> str:
+    if unicodedata.category(sign) == "Nd":
+        return str(unicodedata.digit(sign))
+    return unicodedata.normalize("NFKC", sign) if "\uff01" <= sign <= "\uff5e" else sign
+
+
+def _wrapping(cell: _Cell) -> None:
+    """Blanks, quotes, a formula and labels, however they are nested."""
+    for _ in range(4):
+        before = cell.text
+        stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
+        cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
+        formula = FORMULA.fullmatch(cell.text)
+        cell.became(formula[1] if formula else cell.text.strip(QUOTES), "QUOTE_REMOVED")
+        label = LABEL.match(cell.text)
+        cell.became(cell.text[label.end() :] if label else cell.text, "LABEL_REMOVED")
+        if cell.text == before:
+            return
+
+
+def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
+    """Text that began as a number in a spreadsheet: ``14155550100.0``, ``1.41555501E+10``."""
+    notes = tuple(cell.notes)
+    ending = FLOAT_TEXT.fullmatch(cell.text)
+    if ending:
+        return Cleaned(ending[1], (*notes, "FLOAT_ENDING"))
+    money = MONEY_TEXT.fullmatch(cell.text)
+    if money:
+        return Cleaned(money[1], (*notes, "FLOAT_ENDING"), other=cell.text)
+    power = SCIENTIFIC.fullmatch(cell.text)
+    if not power:
+        return None
+    fraction, zeros = power[2] or "", int(power[3])
+    if len(fraction) < zeros:
+        return Cleaned(cell.text, problem="SCI_NOTATION_LOST_DIGITS")
+    if fraction[zeros:].strip("0"):
+        return Cleaned(cell.text, problem="NOT_A_NUMBER")
+    return Cleaned(power[1] + fraction[:zeros], (*notes, "SCI_NOTATION"))
+
+
+def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
+    """What is left must be one number: extensions go, two numbers and text are problems."""
+    if "vanity" in repair and VANITY.fullmatch(cell.text):
+        return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
+    extension = EXTENSION.search(cell.text)
+    if extension:
+        if len(extension[1]) >= 7:
+            return Cleaned(raw, problem="MULTIPLE_NUMBERS")
+        cell.became(cell.text[: extension.start()].rstrip(EDGES), "EXTENSION_DROPPED")
+    if holds_several(cell.text):
+        return Cleaned(raw, problem="MULTIPLE_NUMBERS")
+    if "trailing_note" in repair:
+        cell.became(TRAILING_NOTE.sub("", cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
+    if LEFT_OVER.search(cell.text):
+        digits = sum(sign.isdigit() for sign in cell.text)
+        return Cleaned(raw, problem="TEXT_IN_NUMBER" if digits >= 3 else "NOT_A_NUMBER")
+    return _trunk_zero(cell)
+
+
+def _trunk_zero(cell: _Cell) -> Cleaned:
+    """``+44 (0)20 ...``: the zero is for calls at home and goes; where it may belong to the number both are tried."""
+    dropped = TRUNK_ZERO.sub(r"\1 ", cell.text, count=1)
+    if dropped == cell.text:
+        return Cleaned(cell.text, tuple(cell.notes))
+    return Cleaned(dropped, (*cell.notes, "TRUNK_ZERO_DROPPED"), other=cell.text)
+
+
+def pieces(text: str) -> list[str]:
+    """Split a cell where a second number may begin; one piece where there is one number.
+
+    Example:
+        >>> pieces("+33 1 99 00 12 34 / +33 1 99 00 12 35")
+        ['+33 1 99 00 12 34', '+33 1 99 00 12 35']
+    """
+    parts = [part.strip(EDGES + QUOTES) for part in OF_TWO.split(text)]
+    return [part for part in parts if any(sign.isdigit() for sign in part)]
+
+
+def holds_several(text: str) -> bool:
+    """Tell whether a cell holds more than one number, the shorthand ``4155550100/2`` included.
+
+    Example:
+        >>> holds_several("612345678,612345679"), holds_several("0664/1234567")
+        (True, False)
+    """
+    lengths = [sum(sign.isdigit() for sign in part) for part in pieces(text)]
+    if sum(length >= 7 for length in lengths) > 1 or "," in text.strip(EDGES):
+        return sum(lengths) >= 7
+    return len(lengths) > 1 and lengths[-2] >= 7 and SHORTHAND.search(text) is not None

@@ -1,0 +1,45 @@
+"""The public verdict: columns in, phonenumbers' answer out, whatever engine computes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from . import cells, reference
+
+
+def verdict(numbers: object, *, region: object = None, default_region: str | None = None) -> pd.DataFrame:
+    """Ask phonenumbers about a column of numbers and return its own answer, untouched.
+
+    ``region`` is a column of alpha-2 codes (used as they stand), ``default_region`` one code for its blanks. Cells that
+    are numbers are read as text first, whole decimal numbers without their ``.0``.
+
+    Returns a frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where
+    phonenumbers has none), ``valid`` (bool) and ``reason``: missing for a valid number, else the name of the parse
+    error or of the ValidationResult, or NOT_IN_USE where a number is possible but not valid.
+
+    Raises:
+        UsageError: ``region`` has another length or index than ``numbers``.
+
+    Example:
+        >>> verdict(["+44 7700 900123", "030 901820"], default_region="DE")[["e164", "valid", "reason"]]
+                    e164  valid      reason
+        0  +447700900123  False  NOT_IN_USE
+        1    +4930901820   True         NaN
+    """
+    column = cells.column(numbers, what="numbers")
+    text = cells.read(column).text
+    return answers(text, _regions(region, default_region, column)).set_axis(column.index, axis=0)
+
+
+def answers(text: pd.Series, region: pd.Series) -> pd.DataFrame:
+    """Answer for ``str`` columns with positional index: the one place that chooses the engine."""
+    return reference.verdict(text, region)
+
+
+def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
+    if region is None:
+        return pd.Series(np.full(len(like), default_region, dtype=object), dtype="str")
+    codes = cells.column(region, what="region", like=like).astype("str").reset_index(drop=True)
+    blank = codes.isna() | (codes == "")
+    return codes.mask(blank, default_region)

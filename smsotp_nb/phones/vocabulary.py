@@ -1,0 +1,113 @@
+"""The words this room uses for a row: one code for what is wrong with it, any number of notes on what was done to it.
+
+The same words stand as a table in the docstring of ``smsotp_nb.phones``; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+PROBLEMS: Final[dict[str, str]] = {
+    "MISSING": "the cell is blank",
+    "NOT_TEXT": "the cell holds neither text nor a number",
+    "SCI_NOTATION_LOST_DIGITS": "a spreadsheet wrote it as 1.41556E+10 and the last digits are gone",
+    "MULTIPLE_NUMBERS": "more than one number in the cell; we do not choose",
+    "TEXT_IN_NUMBER": "letters or other signs stand among the digits",
+    "AMBIGUOUS_READING": "two readings are valid numbers of different people",
+    "NOT_A_NUMBER": "this is no phone number",
+    "REGION_MISSING": "no calling code in the number and no country beside it",
+    "REGION_UNKNOWN": "no calling code in the number and the country beside it cannot be read",
+    "UNKNOWN_CALLING_CODE": "no country has this calling code",
+    "TOO_SHORT_AFTER_IDD": "hardly a digit after the international prefix",
+    "TOO_SHORT_NSN": "hardly a digit after the calling code",
+    "TOO_LONG": "more digits than any number of that country",
+    "TOO_SHORT": "fewer digits than any number of that country",
+    "INVALID_LENGTH": "no number of that country has this many digits",
+    "LOCAL_ONLY": "the area code is missing",
+    "NOT_IN_USE": "the right length, but no range of that country's plan",
+    "TYPE_NOT_ALLOWED": "a kind of number that is not texted (premium, toll-free, pager ...)",
+    "REGION_MISMATCH": "a number of another country than the one beside it (only with region_mismatch='refuse')",
+    "TEST_NUMBER": "a number reserved for fiction (only with test_numbers='refuse')",
+    "DUPLICATE_OF": "the same number as an earlier row (set when planning)",
+}
+
+NOTES: Final[dict[str, str]] = {
+    "TRIMMED": "blanks or stray punctuation around the number removed",
+    "INVISIBLE_REMOVED": "invisible characters or unusual blanks removed",
+    "DIGITS_TRANSLATED": "digits of another script written as 0-9",
+    "QUOTE_REMOVED": 'a spreadsheet\'s apostrophe, quotes or ="..." removed',
+    "LABEL_REMOVED": "tel:, Phone: or another label in front removed",
+    "FLOAT_ENDING": "the cell was a decimal number; its .0 is not part of the phone number",
+    "SCI_NOTATION": "scientific notation with all digits present written out",
+    "EXTENSION_DROPPED": "an extension after the number dropped",
+    "TRUNK_ZERO_DROPPED": "the (0) after a calling code dropped",
+    "LEADING_ZERO_RESTORED": "a leading zero that belongs to the number put back",
+    "IDD_00_READ": "00 read as the plus sign",
+    "PLUS_RESTORED": "repair 'lost_plus': read as if a plus stood in front",
+    "TRAILING_NOTE_DROPPED": "repair 'trailing_note': words after the number dropped",
+    "VANITY_LETTERS": "repair 'vanity': letters read as digits of a keypad",
+    "MX_1_DROPPED": "repair 'mx_1': the old mobile 1 after +52 dropped",
+    "REGION_CASE": "the country code was not in capitals",
+    "REGION_ALIAS": "a customary code such as UK or EL",
+    "REGION_ALPHA3": "the country as a three-letter code",
+    "REGION_NAME": "the country as an English name",
+    "REGION_UNKNOWN": "the country cell cannot be read; the number has its own calling code",
+    "REGION_MISMATCH": "a number of another country than the one beside it",
+    "TEST_NUMBER": "a number reserved for fiction",
+    "FIXED_LINE": "a landline; it may not take texts",
+    "VOIP": "an internet telephony number; it may not take texts",
+}
+
+REPAIRS: Final[dict[str, str]] = {
+    "lost_plus": "PLUS_RESTORED",
+    "trailing_note": "TRAILING_NOTE_DROPPED",
+    "vanity": "VANITY_LETTERS",
+    "mx_1": "MX_1_DROPPED",
+}
+
+Codes = npt.NDArray[np.uint8]
+Bits = npt.NDArray[np.uint32]
+
+PROBLEM_CODE: Final = {name: place for place, name in enumerate(PROBLEMS, start=1)}
+NOTE_BIT: Final = {name: np.uint32(1 << place) for place, name in enumerate(NOTES)}
+
+
+def bits(notes: Iterable[str]) -> np.uint32:
+    """Return a set of notes as one number: inside the room a row's notes are the bits of a ``uint32``.
+
+    Example:
+        >>> int(bits(["TRIMMED", "DIGITS_TRANSLATED"]))
+        5
+    """
+    total = np.uint32(0)
+    for note in notes:
+        total |= NOTE_BIT[note]
+    return total
+
+
+def problem_text(codes: Codes) -> pd.Series:
+    """Return problem codes as text, missing where a row has none.
+
+    Example:
+        >>> problem_text(np.array([1, 0], dtype=np.uint8)).tolist()
+        ['MISSING', nan]
+    """
+    words = pd.Series([None, *PROBLEMS], dtype="str")
+    return words.take(codes.astype(np.intp)).reset_index(drop=True)
+
+
+def note_text(notes: Bits) -> pd.Series:
+    """Return note bits as codes joined by a blank, in the order of the table, missing where a row has none.
+
+    Example:
+        >>> note_text(np.array([5, 0], dtype=np.uint32)).tolist()
+        ['TRIMMED DIGITS_TRANSLATED', nan]
+    """
+    kinds, place = np.unique(notes, return_inverse=True)
+    words = [" ".join(name for name, bit in NOTE_BIT.items() if kind & bit) or None for kind in kinds]
+    return pd.Series(words, dtype="str").take(place).reset_index(drop=True)
