@@ -5,7 +5,9 @@ A rate is only ever an estimate's input; what a message did cost stands in the s
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -41,15 +43,16 @@ def read(path: str | Path) -> pd.DataFrame:
     file = Path(path).expanduser()
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"rates cannot be read from {str(path)!r} ({type(error).__name__}): a UTF-8 CSV") from None
-    head = text.lstrip().split("\n", 1)[0]
-    separator = max(",;\t", key=head.count)
-    try:
-        frame = pd.read_csv(file, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig")
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise UsageError(f"rates cannot be read from {str(path)!r}: {str(error).strip()}") from None
-    return check(frame)
+        separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
+        header, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)] or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        kind = type(error).__name__
+        raise UsageError(f"rates cannot be read from {str(path)!r} ({kind}); it must be a UTF-8 CSV") from None
+    uneven = [str(place) for place, row in enumerate(rows) if len(row) != len(header)]
+    if uneven:
+        shown = ", ".join(uneven[:_SHOWN])
+        raise UsageError(f"rates in {str(path)!r}: rows {shown} have not {len(header)} cells as the header has")
+    return check(pd.DataFrame(rows, columns=pd.Index(header), dtype="str"))
 
 
 def check(frame: pd.DataFrame) -> pd.DataFrame:

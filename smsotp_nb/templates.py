@@ -182,6 +182,8 @@ def no_column(name: Any, frame: pd.DataFrame, *, what: str = "column") -> str | 
     found = int((frame.columns == name).sum()) if len(frame.columns) else 0
     if found == 1:
         return None
+    if found > 1:
+        return f"{found} columns are named {name!r}; rename all but one"
     close = _closest(str(name), [column for column in frame.columns if isinstance(column, str)])
     hint = f"; did you mean {close!r}?" if close else ""
     listed = f"(columns: {_listed(list(frame.columns))})"

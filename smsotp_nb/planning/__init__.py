@@ -74,8 +74,8 @@ def plan(
     Example:
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "12025550123", "+1 202 555 0147"], "name": "Ann"})
         >>> made = plan(people, to="phone", default_region="US", campaign="demo", text="Hi {name}")
-        >>> made.rows[["to", "status", "problem", "note"]].values.tolist()[1]
-        ['+12025550123', 'skipped', 'DUPLICATE_OF', 'DUPLICATE_OF:0']
+        >>> made.rows[["to", "status", "problem"]].values.tolist()[1]
+        ['+12025550123', 'skipped', 'DUPLICATE_OF']
     """
     asked = arguments.read(
         recipients,

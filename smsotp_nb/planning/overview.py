@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .. import cards
+from .. import cards, phones, wire
 
 if TYPE_CHECKING:
     from .value import Plan
 
 _COUNTRIES = 12
 _LABELS = 3
+_MEANINGS = phones.vocabulary.PROBLEMS | {
+    "SUPPRESSED": "on the suppression list",
+    "VALUE_MISSING": "a value of the message is missing; fill={column: value} stands in",
+    "DUPLICATE_OF": "the number of another row, which is planned",
+}
+_WARNINGS = {
+    "REGION_MISMATCH": "planned numbers of another country than their row says",
+    "FIXED_LINE": "planned numbers that are landlines, which may not take texts",
+}
 _ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 
 
@@ -40,7 +50,7 @@ def card(plan: Plan) -> cards.Card:
     blocks += _messages(plan)
     if plan.hint:
         blocks.append(cards.Note("!", plan.hint))
-    blocks += _assumptions(planned)
+    blocks += _warnings(planned) + _assumptions(planned)
     if len(planned):
         closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
     else:
@@ -85,6 +95,7 @@ def _figures(planned: pd.DataFrame, left_out: int) -> cards.Figures:
     return cards.Figures(
         (
             ("recipients", len(planned)),
+            ("different messages", int(planned["body"].nunique())),
             ("requests", _requests(planned)),
             ("parts, estimated", _parts(planned)),
             ("cost, estimated" + _unrated(planned), _cost(planned)),
@@ -124,11 +135,17 @@ def _priced(row: dict[Hashable, Any], places: tuple[int, int]) -> tuple[str, str
 def _left_out(skipped: pd.DataFrame) -> cards.Table:
     rows = []
     for problem, count in skipped["problem"].value_counts().to_dict().items():
-        labels = skipped.index[(skipped["problem"] == problem).to_numpy()].tolist()
-        shown = ", ".join(map(str, labels[:_LABELS])) + (" ..." if len(labels) > _LABELS else "")
-        rows.append((str(problem), int(count), shown))
-    columns = ("Problem", "Rows", "First rows")
-    return cards.Table(columns, tuple(rows), ("left", "right", "left"), title="Rows left out")
+        labels = skipped.index[(skipped["problem"] == problem).to_numpy()][:_LABELS].tolist()
+        shown = ", ".join(map(_label, labels)) + (" ..." if count > _LABELS else "")
+        rows.append((cards.Code(str(problem)), int(count), shown, _MEANINGS.get(str(problem), "")))
+    columns = ("Problem", "Rows", "First rows", "Meaning")
+    return cards.Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Rows left out")
+
+
+def _label(label: Any) -> str:
+    """Show a row label, but not one that is a phone number itself."""
+    text = str(label)
+    return wire.mask(text) if re.fullmatch(r"\+?[\d ()-]{9,}", text) else text
 
 
 def _messages(plan: Plan) -> list[cards.Message]:
@@ -136,7 +153,7 @@ def _messages(plan: Plan) -> list[cards.Message]:
     labels = preview.index.tolist()
     bodies = plan.preview_bodies()
     return [
-        _message(plan, f"Row {label}, {row['to']}", row, body)
+        _message(plan, f"Row {_label(label)}, {row['to']}", row, body)
         for label, row, body in zip(labels, preview.to_dict("records"), bodies, strict=True)
     ]
 
@@ -153,6 +170,12 @@ def _foot(row: dict[Hashable, Any]) -> str:
     parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
     forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
     return f"{parts}, {_ENCODINGS[row['encoding']]}{forced}"
+
+
+def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
+    combined = planned["note"].value_counts().to_dict().items()
+    counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in _WARNINGS}
+    return [cards.Note("!", f"{count:,} {_WARNINGS[code]} (note {code})") for code, count in counts.items() if count]
 
 
 def _assumptions(planned: pd.DataFrame) -> list[cards.Note]:

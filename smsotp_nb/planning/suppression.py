@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from .. import phones, templates, wire
+from .. import phones, recipients, templates, wire
 from ..errors import UsageError
 
 _SHOWN = 5
@@ -52,7 +53,7 @@ def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], 
     if isinstance(source, pd.DataFrame):
         name = _phone_column(source, to)
         regions = source[region] if region is not None and templates.no_column(region, source) is None else None
-        return source[name], regions
+        return _with_header(source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
@@ -63,9 +64,7 @@ def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], 
 def _file(path: str | Path) -> pd.DataFrame:
     if not Path(path).expanduser().is_file():
         raise UsageError(f"suppress={str(path)!r} is no file; give the path of one, or a list of numbers")
-    from ..recipients import read_recipients
-
-    return read_recipients(path)
+    return recipients.read_recipients(path)
 
 
 def _phone_column(frame: pd.DataFrame, to: str) -> Any:
@@ -78,9 +77,21 @@ def _phone_column(frame: pd.DataFrame, to: str) -> Any:
     raise UsageError(f"suppress= has no column {to!r}, 'to' or 'phone' (columns: {columns}); give the Series itself")
 
 
+def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
+    """A bare list of numbers in a file has no header; its first number must not be lost as one."""
+    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and isinstance(numbers.dtype, pd.StringDtype):
+        return pd.Series([str(numbers.name), *numbers], dtype="str")
+    return numbers
+
+
+def _shown(number: Any) -> str:
+    text = str(number)
+    return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else repr(text)
+
+
 def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
     lines = tuple(
-        f"entry {label!r}: {problem} ({wire.mask(str(number))})"
+        f"entry {label!r}: {problem} ({_shown(number)})"
         for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
