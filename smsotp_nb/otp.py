@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
-from .errors import SmsOtpWarning
+from .errors import SmsOtpWarning, UsageError
 from .settings import Secret
 from .wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 
@@ -92,7 +92,13 @@ class Request:
         )
 
     def send(self, client: Client, *, now: Now = utc_now) -> Challenge:
-        """Send the passcode and return its challenge; the errors are those of ``otp.send``."""
+        """Send the passcode and return its challenge; the errors are those of ``otp.send``.
+
+        All of it is checked here: the client never sees the lifetime of a generated code before it is too late.
+        """
+        wrong = self.problems(variant=client.settings.variant)
+        if wrong:
+            raise UsageError(f"The passcode was not sent: {'; '.join(wrong)}", problems=tuple(wrong))
         reply = client.send_otp(
             self.to,
             digits=None if self.code else self.digits,
@@ -160,7 +166,9 @@ class Challenge:
             UsageError: ``code`` is not text of 4 to 8 digits. Nothing was asked.
             ServiceError: the service refused the check.
         """
-        reply = self._client.verify_otp(self.to, code, intent=self.intent, ttl=self._ttl_at_verify())
+        typed = Secret(code)
+        del code  # a traceback may print the variables of every frame
+        reply = self._client.verify_otp(self.to, typed.reveal(), intent=self.intent, ttl=self._ttl_at_verify())
         self.verified = self.verified or reply.valid
         return reply.valid
 
@@ -222,6 +230,7 @@ def send(
         >>> box.close()
     """
     secret = None if code is None else Secret(code)
+    del code  # a traceback may print the variables of every frame
     request = Request(to, digits=digits, intent=intent, channel=channel, signature=signature, code=secret, ttl=ttl)
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=2)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..errors import SmsOtpError
 from ..wire import mask
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ def inbox_html(inbox: pd.DataFrame, *, open_ids: Collection[str] = (), shown: in
     more = len(inbox) - len(items)
     if more > 0:
         items.append(f'<li class="smsotp-more">and {more:,} more</li>')
-    listed = f'<ul class="smsotp-mail">{"".join(items)}</ul>' if items else EMPTY
-    return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{listed}</section>'
+    return _section(f'<ul class="smsotp-mail">{"".join(items)}</ul>' if items else EMPTY)
 
 
 EMPTY = '<p class="smsotp-empty">No messages yet.<br>What is sent appears here.</p>'
@@ -47,4 +47,24 @@ def _message(row: dict[object, object], open_ids: Collection[str]) -> str:
 
 def pane(box: Sandbox, open_ids: Collection[str] = ()) -> str:
     """Return the inbox of a sandbox as it is now."""
-    return inbox_html(box.inbox, open_ids=open_ids)
+    try:
+        inbox = box.inbox
+    except SmsOtpError:
+        return _section('<p class="smsotp-empty">The sandbox has ended.<br>Run the notebook again.</p>')
+    return inbox_html(inbox, open_ids=open_ids)
+
+
+def currency_of(box: Sandbox | None, message_id: str | None) -> str | None:
+    """Return the currency of a message: a passcode's reply names none, the sandbox's inbox does."""
+    if box is None:
+        return None
+    try:
+        inbox = box.inbox
+    except SmsOtpError:
+        return None
+    found = inbox.loc[inbox["id"] == message_id, "currency"]
+    return str(found.iloc[0]) if len(found) else None
+
+
+def _section(content: str) -> str:
+    return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{content}</section>'

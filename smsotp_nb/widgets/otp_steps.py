@@ -18,6 +18,7 @@ from ..errors import InDoubt, ServiceError, SmsOtpError, Throttled, UsageError
 from ..otp import Challenge, Now, Request, utc_now
 from ..phones import lookup
 from ..wire import CODE, MessageRecord
+from .inbox import currency_of
 
 if TYPE_CHECKING:
     from ..client import Client
@@ -233,12 +234,10 @@ class OtpSteps:
         return "Accepted for " + ", ".join(item for item in found if item) + "."
 
     def _price(self, record: MessageRecord) -> str | None:
-        """The reply names no currency; the sandbox's inbox does."""
         if record.price is None:
             return None
-        price, box = f"{record.price.normalize():f}", self.client.sandbox
-        known = [] if box is None else box.inbox.loc[lambda inbox: inbox["id"] == record.id, "currency"].tolist()
-        return f"{known[0] if known else 'price'} {price}"
+        currency = currency_of(self.client.sandbox, record.id)
+        return f"{currency or 'price'} {record.price.normalize():f}"
 
     def _show(self, stage: Stage, words: str = "", sign: Sign = "") -> None:
         self.stage, self.notice = stage, Notice(words, sign)

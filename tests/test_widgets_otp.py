@@ -1,0 +1,434 @@
+"""The passcode form without a browser: its moves, its words, its guards, and what its widgets hold."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+import pytest
+
+from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled
+from smsotp_nb.otp import Request
+from smsotp_nb.phones import lookup
+from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.widgets import OtpForm
+from smsotp_nb.widgets.inbox import inbox_html
+from smsotp_nb.widgets.otp_steps import Notice, OtpSteps, number_hint
+from smsotp_nb.wire import MessageRecord, OtpReply, VerifyReply
+
+ANNA = "+12025550123"
+BEN = "+14155550100"
+
+
+class Clock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def wait(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+class Scripted:
+    """A live service whose answers a test chooses; an exception is raised."""
+
+    sandbox = None
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+        self.settings = SimpleNamespace(variant="intl", base_url="https://sms.example")
+
+    def _next(self, what: str) -> Any:
+        self.asked.append(what)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer() if callable(answer) else answer
+
+    def send_otp(self, to: str, **_: Any) -> OtpReply:
+        self._next("send")
+        return OtpReply(record=MessageRecord(id="1", to=to, iso="US", parts=1, price_micros=7500))
+
+    def verify_otp(self, to: str, code: str, **_: Any) -> VerifyReply:
+        return VerifyReply(to=to, valid=self._next("verify"))
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def no_swallowed_errors(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A button's callback swallows exceptions and only logs them."""
+    yield
+    swallowed = [record.getMessage() for record in caplog.records if "callback" in record.getMessage()]
+    assert swallowed == []
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def scripted(clock: Clock, *answers: Any, **options: Any) -> OtpSteps:
+    client: Any = Scripted(*answers)
+    return OtpSteps(client, now=clock, **options)
+
+
+# -- the three steps
+
+
+def test_the_three_steps_on_the_sandbox(box: Sandbox) -> None:
+    steps = OtpSteps(box.client())
+    seen = [steps.view().step]
+    steps.send(Request(ANNA, intent="login"))
+    seen.append(steps.view().step)
+    assert steps.notice == Notice(steps.notice.text, "ok")
+    assert steps.notice.text.startswith(f"Accepted for {ANNA}, US, 1 part, USD 0.")
+    steps.verify(box.code(ANNA) or "")
+    seen.append(steps.view().step)
+    assert seen == [1, 2, 3]
+    assert steps.notice == Notice(f"Verified {ANNA}", "ok")
+
+
+@pytest.mark.parametrize(
+    ("stage", "next_"),
+    [("request", "send"), ("sending", "send"), ("entry", "verify"), ("checking", "verify"), ("verified", "restart")],
+)
+def test_each_state_has_one_thing_to_do_next(clock: Clock, stage: Any, next_: str) -> None:
+    steps = scripted(clock, None)
+    if stage in ("entry", "checking", "verified"):
+        steps.send(Request(ANNA))
+    steps.stage = stage
+    assert steps.view().next == next_
+
+
+def test_phone_and_intent_are_locked_once_a_code_is_out(clock: Clock) -> None:
+    steps = scripted(clock, None)
+    assert not steps.view().locked
+    steps.send(Request(ANNA))
+    assert steps.view().locked
+    steps.restart()
+    assert not steps.view().locked
+
+
+def test_a_wrong_code_says_so_and_counts_down(clock: Clock) -> None:
+    steps = scripted(clock, None, False, False, max_tries=2)
+    steps.send(Request(ANNA))
+    steps.verify("000000")
+    assert steps.notice == Notice("That is not the code. Look again and retype it; 1 try left.", "bad")
+    steps.verify("111111")
+    assert steps.notice == Notice("Wrong 2 times. Send a new code.", "bad")
+    assert (steps.view().can_enter, steps.view().next) == (False, "send")
+
+
+def test_an_expired_code_cannot_be_entered_and_says_so(clock: Clock) -> None:
+    steps = scripted(clock, None)
+    steps.send(Request(ANNA, ttl=60))
+    assert (steps.view().left, steps.view().lifetime, steps.view().expired) == (60, 60, False)
+    clock.wait(60)
+    view = steps.view()
+    assert (view.expired, view.can_enter, view.next) == (True, False, "send")
+    assert "expired" in view.notice.text
+
+
+def test_a_new_code_waits_and_then_starts_over(clock: Clock) -> None:
+    steps = scripted(clock, None, None, resend_wait=30)
+    steps.send(Request(ANNA))
+    assert (steps.view().can_send, steps.view().send_label) == (False, "Send a new code in 0:30")
+    steps.resend()
+    assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+    clock.wait(30)
+    assert (steps.view().can_send, steps.view().send_label) == (True, "Send a new code")
+    steps.resend()
+    assert steps.client.asked == ["send", "send"]  # type: ignore[attr-defined]
+    assert steps.view().left == 300
+
+
+# -- trouble, in words
+
+
+def test_a_send_in_doubt_lets_the_code_be_entered_and_sends_nothing_again(clock: Clock) -> None:
+    steps = scripted(clock, InDoubt("no answer", phase="awaiting"), True)
+    steps.send(Request(ANNA))
+    assert steps.notice.text.startswith("No answer came: the passcode may or may not have been sent.")
+    steps.verify("123456")
+    assert steps.stage == "verified"
+    assert steps.client.asked == ["send", "verify"]  # type: ignore[attr-defined]
+
+
+def test_a_check_in_doubt_is_neither_right_nor_wrong(clock: Clock) -> None:
+    steps = scripted(clock, None, InDoubt("no answer", phase="awaiting"))
+    steps.send(Request(ANNA))
+    steps.verify("123456")
+    assert steps.stage == "entry"
+    assert "whether the code is right is not known" in steps.notice.text
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ServiceError("no", error_code="107111", name="InvalidPhoneNumbers"), "InvalidPhoneNumbers (107111)"),
+        (NotSent("No connection."), "could not be reached. No connection."),
+        (Throttled("slow down"), "asks for a pause"),
+    ],
+    ids=["refused", "not sent", "throttled"],
+)
+def test_a_refused_send_stays_at_the_first_step(clock: Clock, error: Exception, words: str) -> None:
+    steps = scripted(clock, error)
+    steps.send(Request(ANNA))
+    assert steps.stage == "request"
+    assert steps.notice.text.startswith("No passcode was sent. ")
+    assert words in steps.notice.text
+
+
+def test_a_mistake_of_ours_is_named_in_the_card(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    steps = scripted(clock, ZeroDivisionError("accessKeyId=k"))
+    with caplog.at_level(logging.ERROR), pytest.raises(ZeroDivisionError):
+        steps.send(Request(ANNA))
+    assert steps.notice == Notice("The form failed (ZeroDivisionError). Run the cell again.", "bad")
+    assert "accessKeyId" not in caplog.text
+
+
+def test_a_code_that_cannot_be_one_is_not_asked_about(clock: Clock) -> None:
+    steps = scripted(clock, None)
+    steps.send(Request(ANNA))
+    steps.verify("12a456")
+    assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+
+
+# -- one request at a time, whatever the buttons look like
+
+
+def test_a_second_send_while_one_is_under_way_does_nothing(clock: Clock) -> None:
+    under_way, go_on = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        under_way.set()
+        assert go_on.wait(10)
+
+    steps = scripted(clock, slowly, None)
+    first = threading.Thread(target=steps.send, args=(Request(ANNA),))
+    first.start()
+    assert under_way.wait(10)
+    steps.send(Request(ANNA))
+    steps.restart()
+    assert steps.stage == "sending"
+    go_on.set()
+    first.join(10)
+    assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+
+
+def test_a_late_second_click_on_send_is_not_a_second_code(clock: Clock) -> None:
+    steps = scripted(clock, None, None)
+    steps.send(Request(ANNA))
+    steps.send(Request(ANNA))
+    steps.resend()
+    assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+
+
+# -- the number, while it is typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "sign", "e164"),
+    [
+        ("", "", ""),
+        ("0170", "warn", ""),
+        ("+", "warn", ""),
+        ("+1", "warn", ""),
+        ("+1 415 555 01", "warn", ""),
+        ("+1 415 555 0100", "ok", BEN),
+        (" +1 (202) 555-0123 ", "ok", ANNA),
+        ("+44 7700 900123", "warn", ""),
+        ("+33 1 99 00 12 34", "ok", "+33199001234"),
+        ("+<b>", "warn", ""),
+    ],
+)
+def test_number_hint(typed: str, sign: str, e164: str) -> None:
+    hint, found = number_hint(typed)
+    assert (hint.sign, found) == (sign, e164)
+    assert hint.text
+
+
+# -- the widgets
+
+
+def states(widget: Any) -> str:
+    """Return the state of a widget and of everything inside it, as a notebook would save it."""
+    found, seen, todo = [], set(), [widget]
+    while todo:
+        one = todo.pop()
+        if one.model_id in seen:
+            continue
+        seen.add(one.model_id)
+        found.append(json.dumps(one.get_state(), default=str))
+        todo += list(getattr(one, "children", ()))
+    return "\n".join(found)
+
+
+@pytest.fixture
+def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
+    """A form whose work is done before its click returns."""
+    form = OtpForm(box.client(), resend_wait=0)
+
+    def at_once(move: Callable[[], None]) -> None:
+        before = form.steps.stage
+        move()
+        form._focus(before)
+
+    monkeypatch.setattr(form, "_work", at_once)
+    return form
+
+
+def test_the_form_sends_and_verifies(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value, driven.intent.value, driven.digits.value = ANNA, "login", 7
+    driven.send_button.click()
+    code = box.code(ANNA) or ""
+    assert len(code) == 7
+    driven.code.value = f"{code[:3]} {code[3:]}"
+    driven.verify_button.click()
+    assert driven.steps.stage == "verified"
+    assert driven.steps.challenge is not None
+    assert driven.steps.challenge.intent == "login"
+
+
+def test_a_typed_code_leaves_no_trace_in_any_widget(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value = BEN
+    driven.custom.value = "74185296"
+    driven.send_button.click()
+    assert driven.custom.value == ""
+    driven.code.value = "00000000"
+    driven.verify_button.click()
+    assert driven.code.value == ""
+    driven.code.value = "74185296"
+    driven.verify_button.click()
+    assert driven.steps.stage == "verified"
+    assert "74185296" not in states(driven.widget)
+
+
+def test_no_widget_holds_the_access_key(box: Sandbox) -> None:
+    form = OtpForm(box.client(access_key_id="canary-4711"))
+    assert "canary-4711" not in states(form.widget) + repr(form) + str(form._repr_mimebundle_())
+
+
+def test_the_inbox_shows_the_open_code_and_dots_afterwards(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value = BEN
+    driven.send_button.click()
+    code = box.code(BEN) or ""
+    assert code in driven._side.value
+    driven.code.value = code
+    driven.verify_button.click()
+    assert code not in states(driven.widget)
+
+
+def test_an_incomplete_code_waits_for_its_last_digits(driven: OtpForm, box: Sandbox) -> None:
+    """A click may overtake the keys typed just before it."""
+    driven.phone.value = BEN
+    driven.send_button.click()
+    code = box.code(BEN) or ""
+    driven.code.value = code[:4]
+    driven.verify_button.click()
+    assert driven.steps.notice.text == "The code has 6 digits."
+    driven.code.value = code
+    assert driven.steps.stage == "verified"
+    assert driven.code.value == ""
+
+
+def test_an_incomplete_number_is_refused_in_the_card(driven: OtpForm) -> None:
+    driven.phone.value = "+1 415"
+    driven.send_button.click()
+    assert driven.steps.stage == "request"
+    assert "Enter a phone number in international format." in driven._notice.value
+
+
+def test_everything_of_the_interface_can_be_asked_for(driven: OtpForm, box: Sandbox) -> None:
+    driven.more_button.click()
+    driven.phone.value, driven.channel.value, driven.signature.value = BEN, "whatsapp", "Acme"
+    driven.lifetime.value, driven.custom.value = 90, "36925814"
+    driven.send_button.click()
+    assert driven.steps.view().lifetime == 90
+    newest = box.inbox.iloc[-1]
+    assert (newest["channel"], newest["code"]) == ("whatsapp", "36925814")
+    assert "Acme" in newest["text"]
+
+
+def test_advice_appears_while_choosing(driven: OtpForm) -> None:
+    driven.digits.value = 4
+    assert "4 digits are easily guessed" in driven._countdown.value
+    driven.digits.value, driven.lifetime.value = 6, 1200
+    assert "lives 1200 s" in driven._countdown.value
+
+
+def test_the_cn_variant_asks_for_a_signature() -> None:
+    with Sandbox(variant="cn") as box:
+        form = OtpForm(box.client())
+        form.phone.value = lookup.example("CN")
+        form.send_button.click()
+        assert "Signature is required for +86 numbers" in form._notice.value
+
+
+def test_on_a_live_service_the_card_says_that_there_is_no_inbox(clock: Clock) -> None:
+    client: Any = Scripted()
+    form = OtpForm(client, now=clock)
+    assert "Live service at sms.example" in form._head.value
+    assert "no inbox here" in form._head.value
+    assert not [one for one in _every(form.widget) if "smsotp-side" in one._dom_classes]
+
+
+def test_no_widget_uses_an_icon_an_output_or_a_password_field(driven: OtpForm) -> None:
+    every = list(_every(driven.widget))
+    assert not [one for one in every if isinstance(one, (ipywidgets.Output, ipywidgets.Password, ipywidgets.Label))]
+    assert not [one for one in every if getattr(one, "icon", "")]
+
+
+def test_what_is_typed_is_shown_as_text(driven: OtpForm) -> None:
+    driven.phone.value = "+<img src=x>"
+    driven.intent.value = "<b>" * 20
+    assert "<img" not in driven._hint.value + driven._notice.value
+    assert "<b>" not in driven._countdown.value
+
+
+def test_the_saved_output_names_the_form_and_nothing_else(driven: OtpForm) -> None:
+    driven.phone.value = ANNA
+    bundle = driven._repr_mimebundle_()
+    assert bundle["text/plain"] == "<OtpForm at step 'Request'; run the cell to use it>"
+    assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
+
+
+def test_a_sandbox_that_ended_is_said_in_the_card() -> None:
+    box = Sandbox()
+    form = OtpForm(box.client())
+    box.close()
+    form._drawn = None
+    form._render()
+    assert "The sandbox has ended" in form._side.value
+
+
+def test_the_inbox_escapes_texts_and_counts_what_it_leaves_out() -> None:
+    row = {"id": "1", "to": ANNA, "text": "<script> $5", "code": None, "channel": "sms"}
+    inbox = pd.DataFrame([row | {"at": pd.Timestamp("2026-01-01", tz="UTC")}] * 6)
+    shown = inbox_html(inbox)
+    assert "<script>" not in shown
+    assert "and 2 more" in shown
+    assert ANNA not in shown
+
+
+def _every(widget: Any) -> Iterator[Any]:
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _every(child)
