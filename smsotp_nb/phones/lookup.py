@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import phonenumbers
 
@@ -114,8 +115,6 @@ def country_name(iso: str) -> str:
     return country.name if country else iso
 
 
-# -- many numbers, one at a time ---------------------------------------------------------------------------------------
-
 _KINDS = (
     *("fixed_line", "mobile", "premium_rate", "toll_free", "shared_cost"),
     *("voip", "personal_number", "pager", "uan", "voicemail"),
@@ -154,14 +153,18 @@ def _regions_by_code() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _trunk_prefix(cc: str) -> re.Pattern[str] | None:
-    rule = phonenumbers.PhoneMetadata.metadata_for_region(_regions_by_code()[cc][0]).national_prefix_for_parsing
+    rule = _metadata(_regions_by_code()[cc][0]).national_prefix_for_parsing
     return re.compile(rule) if rule else None
+
+
+def _metadata(region: str) -> Any:  # its stubs call every field optional
+    return phonenumbers.PhoneMetadata.metadata_for_region(region)
 
 
 @cache
 def _patterns(region: str, length: int) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
     """Return the leading digits of a region and the union of its valid patterns for one length of number."""
-    metadata = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    metadata = _metadata(region)
     described = [desc for desc in (getattr(metadata, kind) for kind in _KINDS) if desc is not None]
     fitting = [d for d in described if not d.possible_length or length in d.possible_length]
     union = "|".join(f"(?:{desc.national_number_pattern})" for desc in fitting if desc.national_number_pattern)

@@ -1,0 +1,287 @@
+"""What `normalize` makes of a cell: every problem and every note has a named case."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import phonenumbers
+import pytest
+
+from smsotp_nb import phones
+from smsotp_nb.errors import UsageError
+from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS, REPAIRS
+
+US = "+14155550100"
+AU = "+61491570156"
+SE = "+46701740605"
+FR = "+33199001234"
+
+
+def row(number: object, region: object = None, **options: object) -> pd.Series:
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], **options)  # type: ignore[arg-type]
+    return frame.fillna("").iloc[0]
+
+
+def example(region: str, kind: str = "MOBILE") -> phonenumbers.PhoneNumber:
+    number = phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind))
+    assert number is not None
+    return number
+
+
+def digits(number: phonenumbers.PhoneNumber) -> str:
+    return f"{number.country_code}{phonenumbers.national_significant_number(number)}"
+
+
+REFUSED = [
+    ("blank", "  ", None, "MISSING"),
+    ("missing word", "N/A", None, "MISSING"),
+    ("dash", "-", "US", "MISSING"),
+    ("list in a cell", [US], None, "NOT_TEXT"),
+    ("truth value", True, None, "NOT_TEXT"),
+    ("date in a cell", pd.Timestamp("2026-01-02"), "DE", "NOT_TEXT"),
+    ("date as text", "2024-01-15", "DE", "NOT_A_NUMBER"),
+    ("German date as text", "15.01.2024", "DE", "NOT_A_NUMBER"),
+    ("negative number", -4155550100, "US", "NOT_A_NUMBER"),
+    ("fraction", 4155550.01, "US", "NOT_A_NUMBER"),
+    ("infinite", float("inf"), "US", "NOT_A_NUMBER"),
+    ("spreadsheet cut it", "1.41556E+10", "US", "SCI_NOTATION_LOST_DIGITS"),
+    ("German spreadsheet cut it", "1,41556e10", "US", "SCI_NOTATION_LOST_DIGITS"),
+    ("float too large", 2.0**60, None, "SCI_NOTATION_LOST_DIGITS"),
+    ("two by comma", "0491570156,0491570157", "AU", "MULTIPLE_NUMBERS"),
+    ("two by slash", "0491 570 156 / 0491 570 157", "AU", "MULTIPLE_NUMBERS"),
+    ("two by word", "0491570156 or 0491570157", "AU", "MULTIPLE_NUMBERS"),
+    ("two by line", f"{US}\n{FR}", None, "MULTIPLE_NUMBERS"),
+    ("two by plus", f"{US} {FR}", None, "MULTIPLE_NUMBERS"),
+    ("two run together", f"{US}{FR}", None, "MULTIPLE_NUMBERS"),
+    ("second as extension", "0491570156 x0491570157", "AU", "MULTIPLE_NUMBERS"),
+    ("shorthand", "089 1234567/2", "DE", "MULTIPLE_NUMBERS"),
+    ("comma shorthand", "0491570156, 57", "AU", "MULTIPLE_NUMBERS"),
+    ("note behind", "0491 570 156 (home)", "AU", "TEXT_IN_NUMBER"),
+    ("name in front", "Jane 0491 570 156", "AU", "TEXT_IN_NUMBER"),
+    ("letter O", "O491 570 156", "AU", "TEXT_IN_NUMBER"),
+    ("fax", "Fax: 030 901820", "DE", "TEXT_IN_NUMBER"),
+    ("doubt", "0491 570 15?6", "AU", "TEXT_IN_NUMBER"),
+    ("vanity", "1-800-234-KIDS", "US", "TEXT_IN_NUMBER"),
+    ("no digits", "call me", "US", "NOT_A_NUMBER"),
+    ("no country", "4155550100", None, "REGION_MISSING"),
+    ("unread country", "4155550100", "Atlantis", "REGION_UNKNOWN"),
+    ("country without a plan", "4155550100", "AQ", "REGION_UNKNOWN"),
+    ("no such calling code", "+999 123 4567", None, "UNKNOWN_CALLING_CODE"),
+    ("prefix alone", "011 1", "US", "TOO_SHORT_AFTER_IDD"),
+    ("code alone", "+49 1", None, "TOO_SHORT_NSN"),
+    ("too long", "+1 415 555 0100 99", None, "TOO_LONG"),
+    ("too short", "+1 415", None, "TOO_SHORT"),
+    ("between lengths", "+61 491 570 156 11", None, "INVALID_LENGTH"),
+    ("no area code", "555 0100", "US", "LOCAL_ONLY"),
+    ("range for drama", "+44 7700 900123", "GB", "NOT_IN_USE"),
+    ("premium", "+1 900 234 5678", "US", "TYPE_NOT_ALLOWED"),
+    ("toll-free", "+1 800 234 5678", "US", "TYPE_NOT_ALLOWED"),
+]
+
+
+@pytest.mark.parametrize(("number", "region", "problem"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED])
+def test_refused_with_its_reason(number: object, region: object, problem: str) -> None:
+    """A row that is not texted says why in one code and has no ``to``."""
+    result = row(number, region)
+    assert (result["problem"], result["to"]) == (problem, "")
+
+
+ACCEPTED = [
+    ("plain", "(415) 555-0100", "US", US, "TEST_NUMBER"),
+    ("blanks around", f"  {US} ", None, US, "TRIMMED TEST_NUMBER"),
+    ("stray comma", f"{US},", None, US, "TRIMMED TEST_NUMBER"),
+    ("unusual blanks", "+1\u00a0415\u2009555 0100", None, US, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("direction marks", f"\u202a{US}\u202c", None, US, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("Arabic digits", "٠٤٩١ ٥٧٠ ١٥٦", "AU", AU, "DIGITS_TRANSLATED TEST_NUMBER"),
+    ("full width", "＋１４１５５５５０１００", None, US, "DIGITS_TRANSLATED TEST_NUMBER"),
+    ("long dashes", "415–555—0100", "US", US, "TEST_NUMBER"),
+    ("apostrophe", f"'{US}", None, US, "QUOTE_REMOVED TEST_NUMBER"),
+    ("formula", f'="{US}"', None, US, "QUOTE_REMOVED TEST_NUMBER"),
+    ("tel", "tel:+1-415-555-0100", None, US, "LABEL_REMOVED TEST_NUMBER"),
+    ("label", "Mobile no.: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("float text", "14155550100.0", "US", US, "FLOAT_ENDING TEST_NUMBER"),
+    ("float cell", 14155550100.0, "US", US, "FLOAT_ENDING TEST_NUMBER"),
+    ("decimal cell", Decimal("14155550100"), "US", US, "FLOAT_ENDING TEST_NUMBER"),
+    ("whole cell", np.int64(14155550100), "US", US, "TEST_NUMBER"),
+    ("scientific, whole", "3.3199001234E+10", "FR", FR, "SCI_NOTATION TEST_NUMBER FIXED_LINE"),
+    ("extension", "0491 570 156 ext. 12", "AU", AU, "EXTENSION_DROPPED TEST_NUMBER"),
+    ("pause", f"{US},,12#", None, US, "EXTENSION_DROPPED TEST_NUMBER"),
+    ("trunk zero", "+46 (0)70 174 06 05", None, SE, "TRUNK_ZERO_DROPPED TEST_NUMBER"),
+    ("00 without a country", "0046 70 174 06 05", None, SE, "IDD_00_READ TEST_NUMBER"),
+    ("00 is the prefix at home", "0046 70 174 06 05", "SE", SE, "TEST_NUMBER"),
+    ("lower case", "4155550100", "us", US, "REGION_CASE TEST_NUMBER"),
+    ("three letters", "4155550100", "USA", US, "REGION_ALPHA3 TEST_NUMBER"),
+    ("name", "4155550100", "United States", US, "REGION_NAME TEST_NUMBER"),
+    ("unread country, own code", US, "Atlantis", US, "REGION_UNKNOWN TEST_NUMBER"),
+    ("other country", FR, "DE", FR, "REGION_MISMATCH TEST_NUMBER FIXED_LINE"),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "region", "to", "note"), [case[1:] for case in ACCEPTED], ids=[case[0] for case in ACCEPTED]
+)
+def test_accepted_with_its_notes(number: object, region: object, to: str, note: str) -> None:
+    """A row that is texted says what was done to it, in the order of the table."""
+    result = row(number, region)
+    assert (result["to"], result["note"], result["problem"]) == (to, note, "")
+
+
+def test_customary_code_and_voip_have_notes() -> None:
+    """UK is GB; internet telephony passes with a note."""
+    mobile = example("GB")
+    assert row(f"0{mobile.national_number}", "UK")["note"] == "REGION_ALIAS"
+    assert row("+" + digits(example("FR", "VOIP")))["note"] == "VOIP"
+
+
+def test_lost_leading_zero_comes_back_only_where_it_is_part_of_the_number() -> None:
+    """Italy and Congo keep the zero; in France it is only dialled, and a short number stays short."""
+    congo = example("CG")
+    without = str(congo.national_number)
+    assert row(without, "CG")[["to", "note"]].tolist() == ["+" + digits(congo), "LEADING_ZERO_RESTORED"]
+    assert row("19900123", "FR")["problem"] == "TOO_SHORT"
+
+
+OPTIONAL = [
+    ("lost_plus", "46701740605", "US", SE, "PLUS_RESTORED REGION_MISMATCH TEST_NUMBER"),
+    ("trailing_note", "0491 570 156 (home)", "AU", AU, "TRAILING_NOTE_DROPPED TEST_NUMBER"),
+    ("vanity", "415-555-01AA", "US", "", ""),
+    ("vanity", "202-KLJ-0123", "US", "+12025550123", "VANITY_LETTERS TEST_NUMBER"),
+    ("mx_1", "+52 1 " + str(example("MX").national_number), "MX", "+" + digits(example("MX")), "MX_1_DROPPED"),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "region", "to", "note"), OPTIONAL, ids=[c[0] + c[1] for c in OPTIONAL])
+def test_some_repairs_are_made_only_when_asked(name: str, number: str, region: str, to: str, note: str) -> None:
+    """Without the repair the row is refused; with it, it carries the repair's note."""
+    assert row(number, region)["to"] == ""
+    assert row(number, region, repair={name})[["to", "note"]].tolist() == [to, note]
+    others = set(REPAIRS) - {name}
+    assert row(number, region, repair=others)["to"] == ""
+
+
+def test_every_optional_repair_has_a_case() -> None:
+    """The table of repairs and the cases above name the same ones."""
+    assert {case[0] for case in OPTIONAL} == set(REPAIRS)
+
+
+class TestStrangers:
+    """Readings that are valid numbers, and somebody else's."""
+
+    def test_float_text_gains_a_digit(self) -> None:
+        """Read as it stands, the .0 of a New Zealand number becomes a digit of another valid number."""
+        number = digits(example("NZ"))
+        shorter = next(number[:end] for end in (10, 11, 9) if phones.lookup.one("+" + number[:end] + "0").valid)
+        text = f"{shorter}.0"
+        assert phones.verdict([text], default_region="NZ")["e164"][0] == f"+{shorter}0"
+        assert row(text, "NZ")["to"] in ("", f"+{shorter}")
+
+    def test_calling_code_or_area_code(self) -> None:
+        """Both readings valid: flagged, although phonenumbers has an answer."""
+        text = digits(example("DE"))
+        assert phones.verdict([text], default_region="DE")["valid"][0]
+        assert row(text, "DE")["problem"] == "AMBIGUOUS_READING"
+
+    def test_second_number_as_extension(self) -> None:
+        """phonenumbers reads the first of two numbers and calls the second an extension."""
+        text = ",".join([str(example("ES").national_number)] * 2)
+        assert phones.verdict([text], default_region="ES")["valid"][0]
+        assert row(text, "ES")["problem"] == "MULTIPLE_NUMBERS"
+
+    def test_note_becomes_digits(self) -> None:
+        """phonenumbers reads the letters of a note as digits."""
+        number = example("AT")
+        text = f"0{number.national_number} (home)"
+        assert phones.verdict([text], default_region="AT")["e164"][0] == f"+{digits(number)}4663"
+        assert row(text, "AT")["problem"] == "TEXT_IN_NUMBER"
+
+    def test_two_decimals_or_two_digits(self) -> None:
+        """``.00`` may be a money format or the last pair of digits; where both are valid nobody is texted."""
+        short = f"0{example('AT').national_number}"
+        long = f"{short}00"
+        assert phones.verdict([short, long], default_region="AT")["valid"].all()
+        assert row(f"{short}.00", "AT")["problem"] == "AMBIGUOUS_READING"
+
+    def test_zero_that_belongs_to_the_number(self) -> None:
+        """Italy keeps the (0) of a landline and drops that of a mobile; phonenumbers keeps it always."""
+        mobile = str(example("IT").national_number)
+        assert row(f"+39 (0){mobile}")["to"] in ("", f"+39{mobile}")
+        assert row("+39 (0)6 1234 5678")["to"] == "+390612345678"
+
+    def test_keypad_slip(self) -> None:
+        """phonenumbers drops a lone letter; here O is never a zero and never nothing."""
+        text = f"0{example('AT').national_number}O7"
+        assert phones.verdict([text], default_region="AT")["valid"][0]
+        assert row(text, "AT")["to"] == ""
+
+
+def test_policies() -> None:
+    """Kinds, other countries and fiction can be allowed or refused by the caller."""
+    assert row(FR, allow_types={"MOBILE"})["problem"] == "TYPE_NOT_ALLOWED"
+    assert row("+1 800 234 5678", allow_types={"TOLL_FREE"})["to"] == "+18002345678"
+    assert row(FR, "DE", region_mismatch="refuse")["problem"] == "REGION_MISMATCH"
+    assert row(US, test_numbers="refuse")["problem"] == "TEST_NUMBER"
+
+
+def test_default_region_serves_only_blanks() -> None:
+    """A country that cannot be read is not replaced by the default."""
+    numbers = ["0491 570 156"] * 3
+    frame = phones.normalize(numbers, region=["AU", None, "Atlantis"], default_region="au")
+    assert frame["to"].fillna("").tolist() == [AU, AU, ""]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repair": "lost_plus"},
+        {"repair": {"everything"}},
+        {"allow_types": {"LANDLINE"}},
+        {"region_mismatch": "raise"},
+        {"default_region": "Atlantis"},
+        {"region": "US"},
+        {"region": ["US"]},
+        {"region": pd.Series(["US", "US"], index=[5, 6])},
+    ],
+    ids=str,
+)
+def test_wrong_calls_are_explained(options: dict[str, object]) -> None:
+    """Trouble with the call is an error that says what was expected."""
+    with pytest.raises(UsageError, match=r"give|say|is no country|default_region=|same frame"):
+        phones.normalize([US, US], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
+def test_any_text_dtype_and_index(dtype: str) -> None:
+    """Order, index (labels may repeat) and the caller's column stay; every column out is str."""
+    numbers = pd.Series([US, None, "0491 570 156", US], index=["b", "a", "a", "c"], dtype=dtype)
+    before = numbers.copy()
+    frame = phones.normalize(numbers, region=pd.Series(["US", None, "AU", None], index=numbers.index, dtype=dtype))
+    assert frame["to"].fillna("").tolist() == [US, "", AU, US]
+    assert frame.index.equals(numbers.index)
+    assert {str(kind) for kind in frame.dtypes} == {"str"}
+    pd.testing.assert_series_equal(numbers, before)
+
+
+@pytest.mark.parametrize("numbers", [[], [None], pd.Series([], dtype="float64"), pd.Series([None, None])], ids=repr)
+def test_nothing_to_read(numbers: object) -> None:
+    """Empty and all-missing columns have the same columns out."""
+    frame = phones.normalize(numbers)
+    assert frame.columns.tolist() == ["to", "region", "cc", "type", "problem", "note"]
+    assert (frame["problem"] == "MISSING").all()
+    assert len(frame) == len(numbers)  # type: ignore[arg-type]
+
+
+def test_vocabulary_stands_in_the_docstring() -> None:
+    """The table people read is the table the code uses."""
+    rows = re.findall(r"^([A-Z0-9_]+) {2,}(.+)$", phones.__doc__ or "", re.MULTILINE)
+    assert rows == [*PROBLEMS.items(), *NOTES.items()]
+
+
+def test_every_code_has_a_case() -> None:
+    """Each problem and note occurs in this file's tables, or is set elsewhere by design."""
+    elsewhere = {"DUPLICATE_OF", "REGION_MISMATCH", "TEST_NUMBER", "AMBIGUOUS_READING"}
+    assert {case[3] for case in REFUSED} | elsewhere == set(PROBLEMS)
+    notes = " ".join([case[4] for case in ACCEPTED] + [case[4] for case in OPTIONAL]).split()
+    assert set(notes) | {"REGION_ALIAS", "VOIP", "LEADING_ZERO_RESTORED"} == set(NOTES)

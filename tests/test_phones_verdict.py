@@ -1,0 +1,96 @@
+"""`verdict` is phonenumbers' own answer, on every input, to the letter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import phonenumbers
+import pytest
+
+from smsotp_nb import phones
+from smsotp_nb.phones import reference
+
+COLUMNS = ["e164", "region", "cc", "valid", "type", "reason", "extension"]
+
+
+def test_columns_and_dtypes() -> None:
+    """Seven columns, text as str, valid as bool; the index of the input."""
+    frame = phones.verdict(pd.Series(["+14155550100", None], index=[7, 7]))
+    assert frame.columns.tolist() == COLUMNS
+    assert {name: str(dtype) for name, dtype in frame.dtypes.items() if str(dtype) != "str"} == {"valid": "bool"}
+    assert frame.index.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("number", "region", "reason"),
+    [
+        (None, None, "NOT_A_NUMBER"),
+        ("hello", "US", "NOT_A_NUMBER"),
+        ("4155550100", None, "INVALID_COUNTRY_CODE"),
+        ("4155550100", "us", "INVALID_COUNTRY_CODE"),
+        ("011 1", "US", "TOO_SHORT_AFTER_IDD"),
+        ("+49 1", None, "TOO_SHORT_NSN"),
+        ("+1 415", None, "TOO_SHORT"),
+        ("555 0100", "US", "IS_POSSIBLE_LOCAL_ONLY"),
+        ("+61 491 570 156 11", None, "INVALID_LENGTH"),
+        ("+1 415 555 0100 9", None, "TOO_LONG"),
+        ("+44 7700 900123", None, "NOT_IN_USE"),
+        ("+1 415 555 0100", None, None),
+    ],
+)
+def test_reason_is_phonenumbers_own(number: str | None, region: str | None, reason: str | None) -> None:
+    """The parse error's name, the ValidationResult's name, NOT_IN_USE, or missing when valid."""
+    answer = phones.verdict(pd.Series([number], dtype=object), region=[region]).iloc[0]
+    assert (answer["reason"] if isinstance(answer["reason"], str) else None) == reason
+    assert answer["valid"] == (reason is None)
+
+
+def test_equal_rows_get_equal_answers_whatever_their_order() -> None:
+    """Distinct pairs are asked once and spread over the rows they came from."""
+    numbers = ["030 901820", "+33 1 99 00 12 34", "030 901820", None, "030 901820"]
+    regions = ["DE", "DE", "AT", "DE", "DE"]
+    frame = phones.verdict(numbers, region=regions)
+    expected = reference.frame([reference.ask(*pair) for pair in zip(numbers, regions, strict=True)])
+    pd.testing.assert_frame_equal(frame, expected)
+
+
+def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
+    """No kind reading here: UK is unknown to phonenumbers, a blank takes the default."""
+    frame = phones.verdict(["030 901820"] * 3, region=["UK", "", None], default_region="DE")
+    assert frame["valid"].tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        pd.Series([14155550100, 4155550100]),
+        pd.Series([14155550100.0, 4155550100.0]),
+        pd.Series([14155550100, 4155550100], dtype="Int64"),
+        np.array([14155550100, 4155550100]),
+        pd.Series([14155550100, "4155550100.0".removesuffix(".0")], dtype=object),
+        pd.Series([14155550100.0, 4155550100.0]).astype("category"),
+    ],
+    ids=["int", "float", "Int64", "array", "mixed", "category"],
+)
+def test_numbers_become_text_without_a_decimal_point(numbers: object) -> None:
+    """A column of numbers is read as the digits it holds."""
+    assert phones.verdict(numbers, default_region="US")["e164"].tolist() == ["+14155550100", "+14155550100"]
+
+
+def test_half_a_surrogate_pair_is_no_crash() -> None:
+    """A character no column can hold is read as an unknown sign."""
+    assert phones.verdict(pd.Series(["+1 415 555 0100\ud83d"], dtype=object))["valid"][0]
+
+
+def test_every_example_number_is_valid() -> None:
+    """phonenumbers' own example of every region and kind comes back as itself."""
+    kinds = [kind for kind in phonenumbers.PhoneNumberType.values() if kind != phonenumbers.PhoneNumberType.UNKNOWN]
+    numbers = [
+        phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        for region in sorted(phonenumbers.SUPPORTED_REGIONS)
+        for kind in kinds
+        if (number := phonenumbers.example_number_for_type(region, kind)) is not None
+    ]
+    frame = phones.verdict(numbers)
+    assert frame["valid"].all()
+    assert frame["e164"].tolist() == numbers
