@@ -1,0 +1,42 @@
+# make demo   the main job on sample data, against the embedded sandbox: no account, no network but the package index
+# make test   everything that is tested; missing optional parts (Chromium, strace) are skipped and named
+# make check  lint, format, types
+# make lab    JupyterLab on the notebooks
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TEST_READY := $(VENV)/.ready-test
+
+.PHONY: demo test check lab format clean
+
+demo: $(READY)
+	$(BIN)/python -m smsotp_nb demo
+
+test: $(TEST_READY)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(TEST_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(TEST_READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lab: $(TEST_READY)
+	$(BIN)/python -m jupyterlab --notebook-dir=. notebooks/campaign.ipynb
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	touch $@
+
+$(TEST_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[test]"
+	touch $@ $(READY)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

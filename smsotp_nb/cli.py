@@ -1,0 +1,191 @@
+"""``smsotp-nb`` on a terminal: demo, sandbox, clean. Every line that a person reads is printed here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from . import cost, phones, results
+from .dispatch import send
+from .errors import SmsOtpError, UsageError
+from .ledger import Ledger, state_line
+from .planning import plan
+from .recipients import read_recipients
+from .sandbox import Sandbox, server
+from .settings import ledger_path
+
+DEMO_CAMPAIGN = "autumn-sale"
+DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
+USUAL = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used.
+
+    Example:
+        >>> main(["clean", "no-such-file.csv"])
+        2
+    """
+    options = _parser().parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
+            code: int = options.run(options)
+    except SmsOtpError as error:
+        print(f"smsotp-nb: {error}", file=sys.stderr)
+        return USUAL
+    except KeyboardInterrupt as stop:
+        print(f"smsotp-nb: {stop or 'stopped'}", file=sys.stderr)
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="smsotp-nb", description="Text campaigns and one-time passcodes from tables; tried out on a local sandbox."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser(
+        "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
+    )
+    demo.add_argument("--ledger", type=Path, help="file of the campaign record (default: this user's ledger)")
+    demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
+    demo.add_argument("--data", type=Path, help="folder of the sample data")
+    demo.set_defaults(run=_demo)
+
+    sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
+    sandbox.add_argument("--port", type=int, default=0, help="port on loopback (default: a free one)")
+    sandbox.add_argument("--state", type=Path, help="file that keeps inbox, balance and passcodes")
+    sandbox.add_argument("--variant", choices=("intl", "cn"), default="intl")
+    sandbox.add_argument("--form", choices=("current", "earlier"), default="current")
+    sandbox.set_defaults(run=_sandbox)
+
+    clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
+    clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
+    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: the one that reads best)")
+    clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
+    clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    clean.add_argument("--out", type=Path, help="write the list with the new columns here")
+    clean.add_argument("--rejected", type=Path, help="write the rows without a usable number here")
+    clean.set_defaults(run=_clean)
+    return parser
+
+
+def _demo(options: argparse.Namespace) -> int:
+    data = _sample_data(options.data)
+    ledger = Ledger(options.ledger or ledger_path())
+    if options.service:
+        box = Sandbox.at(options.service)
+    else:
+        box = Sandbox(state=ledger.path.with_name(ledger.path.name + "-demo-sandbox"))
+    with box, ledger, box.client() as client:
+        people = read_recipients(data / "recipients.csv")
+        made = plan(
+            people,
+            to="phone",
+            region="country",
+            default_region="DE",
+            campaign=DEMO_CAMPAIGN,
+            content=DEMO_CONTENT,
+            signature="Acme",
+            suppress=data / "suppression.csv",
+            rates=data / "rates.csv",
+            keep=[name for name in ("segment",) if name in people.columns],
+        )
+        print(f"List    {data / 'recipients.csv'}: {len(people):,} rows, {len(people.columns)} columns")
+        print(f"Sandbox {box.url}: nothing leaves this machine")
+        print(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n")
+        print(made, "\n")
+        before = len(box.inbox)
+        table = send(made, client=client, ledger=ledger)
+        new = len(box.inbox) - before
+        _print_results(table, new, ledger)
+    return 0
+
+
+def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
+    counts = table["status"].value_counts().to_dict()
+    print(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out; accepted by this run: {new:,}")
+    shown = table.loc[table["status"].eq("accepted"), ["to", "status", "id", "iso", "cc", "parts", "price", "currency"]]
+    with pd.option_context("display.width", 160, "display.max_columns", 20):
+        print(shown.head(5).to_string(), "\n")
+        print("Cost by country")
+        print(cost.by_country(table).to_string(index=False))
+    print(f"\nRun it again: the record in {ledger.path} keeps everyone from being texted twice.")
+    if counts.get("in_doubt"):
+        print(
+            f"In doubt, never sent again by itself: Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
+        )
+
+
+def _sandbox(options: argparse.Namespace) -> int:
+    def announce(url: str) -> None:
+        print(f"smsotp-nb sandbox listening on {url}", flush=True)
+        print("Nothing is texted. Inbox: /inbox.json; stop with Ctrl-C.", flush=True)
+
+    server.run(announce, port=options.port, state=options.state, variant=options.variant, form=options.form)
+    return 0
+
+
+def _clean(options: argparse.Namespace) -> int:
+    frame = read_recipients(options.file)
+    column = options.phone or _phone_column(frame, options.default_region)
+    for name in filter(None, (column, options.region)):
+        if name not in frame.columns:
+            raise UsageError(f"no column {name!r} in {options.file}; it has {', '.join(map(repr, frame.columns))}")
+    region = frame[options.region] if options.region else None
+    judged = phones.normalize(frame[column], region=region, default_region=options.default_region)
+    usable = judged["to"].notna()
+    print(f"{options.file}: {len(frame):,} rows, numbers in column {column!r}")
+    print(f"{int(usable.sum()):,} usable, {int((~usable).sum()):,} not\n")
+    for title, codes in (("Problems", judged["problem"]), ("Notes", judged["note"].str.split().explode())):
+        counts = codes.value_counts()
+        if len(counts):
+            print(f"{title}\n{counts.to_string()}\n")
+    out = frame.join(judged.rename(columns=lambda name: f"sms_{name}" if name in frame.columns else name))
+    for path, rows in ((options.out, out), (options.rejected, out.loc[~usable])):
+        if path is not None:
+            _write(rows, path)
+            print(f"{len(rows):,} rows written to {path}")
+    return 0
+
+
+def _write(rows: pd.DataFrame, path: Path) -> None:
+    if path.suffix.lower() in {".csv", ".txt", ".tsv"}:
+        rows.apply(results.neutral).to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    else:
+        raise UsageError(f"{path}: write a file that ends in .csv or .tsv")
+
+
+def _phone_column(frame: pd.DataFrame, default_region: str | None) -> str:
+    sample = frame.head(200)
+    found = {
+        name: int(phones.normalize(sample[name], default_region=default_region)["to"].notna().sum())
+        for name in frame.columns
+    }
+    best = max(found, key=lambda name: found[name], default=None)
+    if best is None or not found[best]:
+        raise UsageError(
+            "no column reads like phone numbers; name it with --phone, and a country with --default-region"
+        )
+    return best
+
+
+def _sample_data(given: Path | None) -> Path:
+    package = Path(__file__).parent
+    places = [given] if given else [package / "sample_data", package.parent / "sample_data", Path("sample_data")]
+    for place in places:
+        if (place / "recipients.csv").is_file():
+            return place
+    raise UsageError(f"no recipients.csv in {', '.join(map(str, places))}; name the folder with --data")
+
+
+def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:
+    print(f"! {message}", file=sys.stderr)

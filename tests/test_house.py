@@ -1,0 +1,154 @@
+"""The house holds: imports run downhill, each outside library has one room, and the public names are the real ones."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import smsotp_nb
+
+PACKAGE = Path(smsotp_nb.__file__).parent
+
+# The rooms by level; a room may import the levels below it, and what the last column names beside them.
+LEVELS: dict[str, int] = {
+    "errors": 0,
+    "wire": 1, "parts": 1, "settings": 1, "cards": 1,
+    "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
+    "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
+    "dispatch": 4, "otp": 4, "cost": 4, "charts": 4,
+    "accessor": 5, "widgets": 5, "cli": 5, "pytest_plugin": 5,
+    "__init__": 6, "__main__": 6,
+}  # fmt: skip
+# The sandbox serves from the interface's facts; only its facade knows the client.
+BESIDE = {("sandbox.facade", "client")}
+# A room that offers functions for another room of its own level, and is known by nobody else there.
+SAME_LEVEL = {("charts", "cost"), ("rates", "results"), ("templates", "results"), ("planning", "ledger")}
+LIBRARIES: dict[str, set[str]] = {
+    "requests": {"client"},
+    "urllib3": {"client"},
+    "tenacity": {"client"},
+    "phonenumbers": {"phones"},
+    "sqlite3": {"ledger", "sandbox"},
+    "aiohttp": {"sandbox"},
+    "ipywidgets": {"widgets"},
+    "tqdm": {"progress"},
+    "openpyxl": {"recipients", "results"},
+}
+
+
+def modules() -> list[tuple[str, str]]:
+    """Return (room, dotted module) of every source file."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        dotted = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        found.append((dotted.split(".")[0], dotted))
+    return found
+
+
+def imports(dotted: str) -> list[tuple[str, bool]]:
+    """Return (module, is ours) of every import in a source file; imports for type checking only are left out."""
+    path = PACKAGE / (dotted.replace(".", "/") + ".py")
+    depth = dotted.count(".")
+    found: list[tuple[str, bool]] = []
+    for node in _runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, False) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.append((node.module or "", False))
+        elif isinstance(node, ast.ImportFrom) and node.level == depth + 1:
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found += [(name, True) for name in names]
+    return found
+
+
+def _runtime_nodes(tree: ast.AST) -> list[ast.AST]:
+    nodes, waiting = [], [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+            continue
+        nodes.append(node)
+        waiting += list(ast.iter_child_nodes(node))
+    return nodes
+
+
+@pytest.mark.parametrize(("room", "dotted"), modules(), ids=[dotted for _, dotted in modules()])
+def test_imports_run_downhill(room: str, dotted: str) -> None:
+    """A room imports lower levels only."""
+    assert room in LEVELS, f"{room} has no level: add it to the table here and in CONTRIBUTING.md"
+    if room == "__init__":
+        return
+    for name, ours in imports(dotted):
+        target = name.split(".")[0]
+        if not ours or target == room or (dotted, target) in BESIDE:
+            continue
+        downhill = LEVELS[target] < LEVELS[room] or (room, target) in SAME_LEVEL
+        assert downhill, f"{dotted} (level {LEVELS[room]}) imports {target} (level {LEVELS[target]})"
+
+
+@pytest.mark.parametrize(("room", "dotted"), modules(), ids=[dotted for _, dotted in modules()])
+def test_one_library_one_room(room: str, dotted: str) -> None:
+    """An outside library is spoken to in one room."""
+    for name, ours in imports(dotted):
+        allowed = LIBRARIES.get(name.split(".")[0])
+        assert ours or allowed is None or room in allowed, f"{dotted} imports {name}; it belongs to {allowed}"
+
+
+@pytest.mark.parametrize(("room", "dotted"), modules(), ids=[dotted for _, dotted in modules()])
+def test_only_settings_reads_the_environment(room: str, dotted: str) -> None:
+    """os.environ is read in one room."""
+    source = (PACKAGE / (dotted.replace(".", "/") + ".py")).read_text(encoding="utf-8")
+    nodes = ast.walk(ast.parse(source))
+    reads = any(isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"} for node in nodes)
+    assert not reads or room == "settings"
+
+
+def test_public_names_are_the_real_ones() -> None:
+    """``__all__`` names what is there, all of it documented."""
+    for name in smsotp_nb.__all__:
+        found = getattr(smsotp_nb, name)
+        assert inspect.getdoc(found), f"{name} has no docstring"
+    assert set(dir(smsotp_nb)) == set(smsotp_nb.__all__)
+
+
+def _public_functions() -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name in smsotp_nb.__all__:
+        thing = getattr(smsotp_nb, name)
+        if inspect.ismodule(thing):
+            found += [(f"{name}.{inner}", getattr(thing, inner)) for inner in getattr(thing, "__all__", [])]
+        else:
+            found.append((name, thing))
+    return [(name, thing) for name, thing in found if inspect.isfunction(thing) or inspect.isclass(thing)]
+
+
+@pytest.mark.parametrize(("name", "thing"), _public_functions(), ids=[name for name, _ in _public_functions()])
+def test_every_public_name_has_an_example(name: str, thing: object) -> None:
+    """A public function or class shows one use that runs; an error may be shown in use by its base."""
+    if inspect.isclass(thing) and issubclass(thing, (Exception, Warning)):
+        thing = next(base for base in thing.__mro__ if base.__module__ == thing.__module__ and base.__doc__)
+        assert thing.__doc__
+        return
+    doc = inspect.getdoc(thing) or ""
+    assert ">>>" in doc, f"{name} has no example"
+
+
+def _documented() -> list[str]:
+    names = [info.name for info in pkgutil.walk_packages([str(PACKAGE)], "smsotp_nb.")]
+    return [name for name in names if not name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", _documented())
+def test_examples_run(name: str) -> None:
+    """Every example in a docstring does what it says."""
+    module = importlib.import_module(name)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+    failed, _ = doctest.testmod(module, optionflags=options)
+    assert not failed
