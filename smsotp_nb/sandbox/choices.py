@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,3 @@ def as_table() -> str:
     rows = ["| where the interface is silent | the sandbox | switch |", "|---|---|---|"]
     rows += [f"| {row.topic} | {row.choice} | {f'`{row.switch}`' if row.switch else ''} |" for row in CHOICES]
     return "\n".join(rows)
-
-
-def switches() -> frozenset[str]:
-    """Return the names of the switchable rules."""
-    return frozenset(field.name for field in fields(Rules))

@@ -7,7 +7,7 @@ import json
 import os
 import weakref
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
@@ -19,7 +19,7 @@ from ..errors import SmsOtpError, UsageError
 from ..settings import Settings
 from . import inbox
 from .choices import Rules
-from .server import Server, is_loopback
+from .server import Server, is_loopback, millionths
 
 if TYPE_CHECKING:
     from ..client import Client
@@ -68,8 +68,8 @@ class Sandbox:
             state=state,
             variant=variant,
             form=form,
-            balance=None if balance is None else _micros(balance),
-            seed=None if seed is None else str(seed),
+            balance=balance,
+            seed=seed,
             rules=rules,
         )
         server.start()
@@ -141,7 +141,7 @@ class Sandbox:
             ...     box.top_up("2.50")
             Decimal('2.500000')
         """
-        return Decimal(self._post("/balance.json", {"add": str(wire.amount(_micros(amount)))})["balance"])
+        return Decimal(self._post("/balance.json", {"add": str(wire.amount(millionths(amount)))})["balance"])
 
     def client(self, **settings: Any) -> Client:
         """Return a client of this sandbox; keyword arguments go to `Settings` (timeouts, for example).
@@ -223,17 +223,6 @@ class Sandbox:
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
         server.close()
-
-
-def _micros(amount: str | float | Decimal) -> int:
-    try:
-        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
-    except InvalidOperation:
-        raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
-    found = wire.micros(exact)
-    if found is None:
-        raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
-    return found
 
 
 def _frame(messages: list[dict[str, Any]]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ from .state import State
 HOST = "127.0.0.1"
 NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 REQUEST_ID = "x-uni-request-id"  # beyond the interface; the name clients in the field look for
-DEFAULT_BALANCE = 1_000_000_000  # millionths
+DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
 
 log = logging.getLogger("smsotp_nb.sandbox")
@@ -39,7 +40,7 @@ class Server:
         port: 0 takes a free one.
         state: path of a file that keeps everything, or None.
         variant, form: which of the interface's forms is spoken.
-        balance: what a new state begins with, millionths; None takes 1,000.
+        balance: what a new state begins with, in the variant's currency; None takes 1,000.
         seed: makes ids and passcodes of a new state repeatable.
         rules: the switchable choices.
 
@@ -54,13 +55,13 @@ class Server:
         state: str | Path | None = None,
         variant: wire.Variant = "intl",
         form: wire.Form = "current",
-        balance: int | None = None,
-        seed: str | None = None,
+        balance: str | float | Decimal | None = None,
+        seed: int | str | None = None,
         rules: Rules | None = None,
     ) -> None:
         _check(variant, form)
-        begin = DEFAULT_BALANCE if balance is None else balance
-        self.state = State(state, variant=variant, balance=begin, seed=seed)
+        begin = millionths(DEFAULT_BALANCE if balance is None else balance)
+        self.state = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
         try:
             self._socket = _listen(port)
         except UsageError:
@@ -84,8 +85,11 @@ class Server:
         self._ready.wait()
 
     def close(self) -> None:
-        """End the server's thread and close its state; a second call does nothing."""
-        if self._loop is not None and self._stop is not None and self._thread is not None:
+        """End the server's thread and free its port and its state; a second call does nothing."""
+        if self._thread is None:
+            self._socket.close()
+            self.state.close()
+        elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(HOW_LONG_TO_STOP)
@@ -122,7 +126,6 @@ class Server:
         app.router.add_get("/sandbox.json", self._about)
         app.router.add_get("/inbox.json", self._inbox)
         app.router.add_post("/balance.json", self._top_up)
-        app.router.add_post("/{slashes:/*}", self._operation)
         return app
 
     @web.middleware
@@ -134,6 +137,8 @@ class Server:
             return _json({"error": f"this sandbox answers only to {self.url}"}, status=403)
         if origin is not None and origin != f"http://{host}":
             return _json({"error": "this sandbox does not answer pages of other addresses"}, status=403)
+        if request.method == "POST" and not request.path.strip("/"):  # "/", "//", or nothing at all
+            return await self._operation(request)
         answer: web.StreamResponse = await handler(request)
         return answer
 
@@ -211,6 +216,23 @@ def _check(variant: str, form: str) -> None:
         raise UsageError(f"variant must be 'intl' or 'cn', got {variant!r}")
     if form not in ("current", "earlier"):
         raise UsageError(f"form must be 'current' or 'earlier', got {form!r}")
+
+
+def millionths(amount: str | float | Decimal) -> int:
+    """Return an amount of money in millionths, rounded to them.
+
+    Example:
+        >>> millionths(12.5), millionths("0.0075")
+        (12500000, 7500)
+    """
+    try:
+        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
+    except InvalidOperation:
+        raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
+    found = wire.micros(exact)
+    if found is None:
+        raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
+    return found
 
 
 def is_loopback(url: str) -> bool:

@@ -1,0 +1,275 @@
+"""The sandbox over a real socket: how clients in the field speak, who is turned away, and what outlives a kill."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox.server import Server
+
+US, FR = "+12025550123", "+33199001234"
+JSON = "Content-Type: application/json\r\n"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    running.start()
+    yield running
+    running.close()
+
+
+def talk(port: int, head: str, body: bytes = b"", *, host: str | None = None) -> tuple[int, dict[str, str], bytes]:
+    """Send literal bytes and read one reply until the server closes: status, headers in lower case, body."""
+    host = f"127.0.0.1:{port}" if host is None else host
+    length = f"Content-Length: {len(body)}\r\n" if body else ""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(f"{head}Host: {host}\r\nConnection: close\r\n{length}\r\n".encode() + body)
+        raw = b"".join(iter(lambda: connection.recv(65536), b""))
+    top, _, rest = raw.partition(b"\r\n\r\n")
+    lines = top.decode().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    return int(lines[0].split()[1]), headers, rest
+
+
+def post(port: int, action: str, *, headers: str = JSON, **fields: Any) -> tuple[int, Any]:
+    head = f"POST /?action={action}&accessKeyId=k HTTP/1.1\r\n{headers}"
+    status, _headers, body = talk(port, head, json.dumps(fields).encode())
+    return status, json.loads(body)
+
+
+def get(port: int, path: str) -> Any:
+    status, headers, body = talk(port, f"GET {path} HTTP/1.1\r\n")
+    assert (status, headers["content-type"].partition(";")[0]) == (200, "application/json")
+    if headers.get("transfer-encoding") == "chunked":
+        pieces = []
+        while body:
+            size, _, body = body.partition(b"\r\n")
+            pieces.append(body[: int(size, 16)])
+            body = body[int(size, 16) + 2 :]
+        body = b"".join(pieces)
+    return json.loads(body)
+
+
+BODY = json.dumps({"to": US, "text": "Hi"}).encode()
+SPELLINGS = [
+    "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
+    "POST http://127.0.0.1?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
+    "POST //?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
+    "POST /?accessKeyId=k&action=sms.message.send&nonce=abcdefgh HTTP/1.1\r\n" + JSON,
+    "POST /?action=sms%2Emessage%2Esend&accessKeyId=k HTTP/1.1\r\n" + JSON,
+    "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\nContent-Type: application/json;charset=utf-8\r\n",
+    "POST /?action=sms.message.send&accessKeyId=k HTTP/1.0\r\n" + JSON,
+]
+
+
+@pytest.mark.parametrize("head", SPELLINGS)
+def test_requests_are_understood_as_clients_in_the_field_spell_them(server: Server, head: str) -> None:
+    status, headers, body = talk(server.port, head, BODY)
+    assert (status, json.loads(body)["code"]) == (200, "0")
+    assert len(headers["x-uni-request-id"]) == 32
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_body_may_be_utf8_or_escaped(server: Server, ascii_only: bool) -> None:
+    body = json.dumps({"to": US, "text": "Grüße 日本 🎉"}, ensure_ascii=ascii_only).encode()
+    assert talk(server.port, SPELLINGS[0], body)[0] == 200
+    assert get(server.port, "/inbox.json")["messages"][0]["text"] == "Grüße 日本 🎉"
+
+
+def test_refusals_carry_a_request_id_too_and_no_two_are_alike(server: Server) -> None:
+    ids = set()
+    for _ in range(3):
+        status, headers, body = talk(server.port, SPELLINGS[0], b"{}")
+        assert (status, json.loads(body)) == (400, {"code": "104001", "message": "MissingParams"})
+        ids.add(headers["x-uni-request-id"])
+    assert len(ids) == 3
+
+
+def test_only_a_loopback_name_is_answered(server: Server) -> None:
+    for host in (f"localhost:{server.port}", f"127.0.0.1:{server.port}", f"[::1]:{server.port}", "localhost"):
+        assert talk(server.port, SPELLINGS[0], BODY, host=host)[0] == 200
+    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example:80", ""):
+        assert talk(server.port, SPELLINGS[0], BODY, host=host)[0] in {400, 403}
+    assert len(get(server.port, "/inbox.json")["messages"]) == 4
+
+
+def test_a_page_of_another_address_is_turned_away(server: Server) -> None:
+    for origin in ("https://evil.example", "null", "http://127.0.0.1:1", f"https://127.0.0.1:{server.port}"):
+        status, _headers, _body = talk(server.port, SPELLINGS[0] + f"Origin: {origin}\r\n", BODY)
+        assert status == 403
+        assert talk(server.port, f"GET /inbox.json HTTP/1.1\r\nOrigin: {origin}\r\n")[0] == 403
+    assert get(server.port, "/sandbox.json")["messages"] == 0
+
+
+def test_only_json_is_taken(server: Server) -> None:
+    """A page elsewhere could send text/plain without asking the browser first."""
+    assert post(server.port, "sms.message.send", headers="Content-Type: text/plain\r\n", to=US, text="Hi")[0] == 400
+    assert post(server.port, "sms.message.send", headers="", to=US, text="Hi")[0] == 400
+    assert talk(server.port, "POST /balance.json HTTP/1.1\r\nContent-Type: text/plain\r\n", b'{"add": "1"}')[0] == 400
+
+
+def test_a_body_larger_than_the_limit_is_refused(server: Server) -> None:
+    status, _headers, body = talk(server.port, SPELLINGS[0], b'{"text": "' + b"x" * (1 << 20) + b'"}')
+    assert (status, json.loads(body)["code"]) == (400, "104002")
+
+
+def test_the_inbox_lists_every_accepted_message_oldest_first(server: Server) -> None:
+    post(server.port, "sms.message.send", to=[US, FR], content="Hi", signature="Acme")
+    post(server.port, "sms.message.send", to=[US, "nobody"], text="refused")
+    post(server.port, "otp.send", to=US, channel="whatsapp", code="0042")
+    found = get(server.port, "/inbox.json")["messages"]
+    assert [(row["to"], row["text"], row["code"], row["channel"]) for row in found] == [
+        (US, "[Acme] Hi", None, "sms"),
+        (FR, "[Acme] Hi", None, "sms"),
+        (US, "Your verification code is 0042.", "0042", "whatsapp"),
+    ]
+    assert list(found[0]) == ["id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at"]
+    assert (found[0]["iso"], found[0]["parts"], found[0]["price"], found[0]["currency"]) == ("US", 1, "0.007500", "USD")
+    assert found[0]["at"].endswith("Z")
+    assert found == sorted(found, key=lambda row: row["at"])
+
+
+def test_the_inbox_can_be_asked_for_one_number(server: Server) -> None:
+    post(server.port, "sms.message.send", to=[US, FR], text="Hi")
+    assert [row["to"] for row in get(server.port, "/inbox.json?to=%2B33199001234")["messages"]] == [FR]
+    assert get(server.port, "/inbox.json?to=%2B46701740605")["messages"] == []
+
+
+def test_a_long_inbox_comes_whole(server: Server) -> None:
+    server.state.top_up(10**12)
+    for _ in range(11):
+        post(server.port, "sms.message.send", to=[US] * 1000, text="Hi")
+    found = get(server.port, "/inbox.json")["messages"]
+    assert len({row["id"] for row in found}) == 11_000
+
+
+def test_the_balance_is_topped_up_by_text_amounts_only(server: Server) -> None:
+    head = "POST /balance.json HTTP/1.1\r\n" + JSON
+    assert json.loads(talk(server.port, head, b'{"add": "12.5"}')[2])["balance"] == "1012.500000"
+    for bad in (b'{"add": "-1"}', b'{"add": "0.0000001"}', b"{}", b"[]", b"x", b'{"add": NaN}'):
+        assert talk(server.port, head, bad)[0] == 400
+    assert get(server.port, "/sandbox.json")["balance"] == "1012.500000"
+
+
+def test_no_code_number_or_key_is_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        post(server.port, "otp.send", to=US, code="73519264")
+        post(server.port, "otp.verify", to=US, code="73519264")
+    assert "otp.send" in caplog.text
+    assert not any(secret in caplog.text for secret in ("73519264", US[1:], "accessKeyId"))
+
+
+def test_a_port_that_is_taken_is_a_clear_error(server: Server) -> None:
+    with pytest.raises(UsageError, match=f"port {server.port} cannot be used"):
+        Server(port=server.port)
+
+
+# state
+
+
+def test_a_state_file_is_private_from_its_first_moment(tmp_path: Path) -> None:
+    previous = os.umask(0)
+    try:
+        server = Server(state=tmp_path / "box.sqlite")
+    finally:
+        os.umask(previous)
+    server.start()
+    post(server.port, "otp.send", to=US)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    server.close()
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database, but long enough to be looked at " * 20)
+    with pytest.raises(UsageError, match="is not a sandbox state file"):
+        Server(state=file)
+    with pytest.raises(UsageError, match="cannot be used"):
+        Server(state=tmp_path / "no" / "folder" / "box.sqlite")
+
+
+def test_a_state_of_the_other_variant_or_another_seed_is_refused(tmp_path: Path) -> None:
+    Server(state=tmp_path / "box.sqlite", seed="1").close()
+    with pytest.raises(UsageError, match="holds a sandbox of the intl variant"):
+        Server(state=tmp_path / "box.sqlite", variant="cn")
+    with pytest.raises(UsageError, match="another seed"):
+        Server(state=tmp_path / "box.sqlite", seed="2")
+
+
+RUN = """
+    import sys
+    from smsotp_nb.sandbox import server
+    server.run(lambda url: print(url, flush=True), state=sys.argv[1] or None, balance="0.1")
+"""
+
+
+@contextlib.contextmanager
+def in_another_process(state: Path | str = "") -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-c", textwrap.dedent(RUN), str(state)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line, process.stderr and process.stderr.read()
+            yield process, int(line.rpartition(":")[2])
+        finally:
+            process.kill()
+
+
+def test_everything_answered_outlives_kill_9(tmp_path: Path) -> None:
+    with in_another_process(tmp_path / "box.sqlite") as (process, port):
+        post(port, "otp.send", to=US, code="0042", intent="login", ttl=1800)
+        before, inbox = get(port, "/sandbox.json"), get(port, "/inbox.json")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with in_another_process(tmp_path / "box.sqlite") as (_process, port):
+        assert get(port, "/sandbox.json") == before
+        assert get(port, "/inbox.json") == inbox
+        assert post(port, "otp.verify", to=US, code="0042", intent="login")[1]["data"]["valid"] is True
+        assert (
+            post(port, "sms.message.send", to=US, text="Hi")[1]["data"]["messages"][0]["id"]
+            != inbox["messages"][0]["id"]
+        )
+        assert before["balance"] == "0.092500"
+
+
+def test_a_second_process_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    with in_another_process(tmp_path / "box.sqlite"), pytest.raises(UsageError, match="in use by another sandbox"):
+        Server(state=tmp_path / "box.sqlite")
+
+
+def test_a_refused_second_sandbox_does_not_free_the_file_for_a_third_one(tmp_path: Path) -> None:
+    """Closing any descriptor of a file drops a process's locks on it: the refusal must not open one."""
+    first = Server(state=tmp_path / "box.sqlite")
+    first.start()
+    with pytest.raises(UsageError, match="in use by another sandbox"):
+        Server(state=tmp_path / "box.sqlite")
+    command = [sys.executable, "-c", textwrap.dedent(RUN), str(tmp_path / "box.sqlite")]
+    third = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    first.close()
+    assert "in use by another sandbox" in third.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_foreground_sandbox_ends_cleanly(how: signal.Signals) -> None:
+    with in_another_process() as (process, port):
+        assert post(port, "otp.send", to=US)[0] == 200
+        process.send_signal(how)
+        _out, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, "")
