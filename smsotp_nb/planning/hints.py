@@ -23,7 +23,7 @@ _SELLS = re.compile(
     r"|优惠|優惠|クーポン|쿠폰|скидк|промокод",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"(?<![\w.,/-])\d{4,8}(?![\w/-]|[.,]\d)")
+_DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 

@@ -49,7 +49,9 @@ class Wording:
             return _joined(self.join, bodies["content"], self.body.signature)
         if self.template_text is None:
             return _str([None] * len(bodies)).set_axis(bodies.index)
-        data = pd.DataFrame([json.loads(text) for text in bodies["template_data"]], dtype="str", index=bodies.index)
+        names = pd.Index([variable for variable, _ in self.variables], dtype=object)
+        values = [json.loads(text) for text in bodies["template_data"]]
+        data = pd.DataFrame(values, columns=names, index=bodies.index, dtype="str")
         return self.template_text.fill(data, fill=dict.fromkeys(self.template_text.names, "")).text
 
 
