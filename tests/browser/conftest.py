@@ -42,6 +42,14 @@ READY = """path => {
   return shown?.context?.path === path && shown.context.isReady
     && kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
 }"""
+IN_KERNEL = """async code => {
+  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  const request = kernel.requestExecute({code, store_history: false});
+  let said = '';
+  request.onIOPub = message => { said += message.content.text ?? message.content.evalue ?? ''; };
+  await request.done;
+  return said;
+}"""
 OUTPUT_TEXT = """() => Array.from(document.querySelectorAll('.jp-OutputArea-output'))
   .map(output => output.innerText).join('\\n').slice(0, 4000)"""
 
@@ -220,10 +228,16 @@ class Notebook:
     def theme(self, name: str) -> None:
         if self.page.evaluate("() => document.body.dataset.jpThemeName") != name:
             self.command("apputils:change-theme", theme=name)
-            self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+            # The splash of one change must be gone before the next: two at once make JupyterLab throw.
+            themed = "name => document.body.dataset.jpThemeName === name && !document.querySelector('#jupyterlab-splash')"
+            self.page.wait_for_function(themed, arg=name)
 
     def cells(self) -> int:
         return int(self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.widgets.length"))
+
+    def kernel(self, expression: str) -> str:
+        """Return the repr of a Python expression in the notebook's kernel, without a cell."""
+        return str(self.page.evaluate(IN_KERNEL, f"print(repr({expression}), end='')"))
 
     def width(self, pixels: int) -> None:
         self.page.set_viewport_size({"width": pixels, "height": 1400})
@@ -243,7 +257,7 @@ def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iter
     """A page of its own; the test fails if a request left loopback, or the page threw an error."""
     page = browser.context.new_page()
     thrown: list[str] = []
-    page.on("pageerror", lambda error: thrown.append(str(error)))
+    page.on("pageerror", lambda error: thrown.append(f"{error}\n{error.stack}"))
     made = Notebook(page, lab)
     browser.strayed.clear()
     yield made
