@@ -11,6 +11,7 @@ import pandas as pd
 
 from .cards import Bar, Bars, Card, Cell, Table, money, number, places_of
 from .errors import UsageError
+from .phones.lookup import country_name
 from .results import micros
 from .wire import amount
 
@@ -37,20 +38,20 @@ def bars(table: pd.DataFrame, *, title: str = "", top: int = 12) -> Card:
         >>> table = pd.DataFrame({"currency": ["USD"] * 2, "iso": ["IN", "NG"], "messages": [2500, 150],
         ...                       "price": [75.0, 30.1]})
         >>> print(bars(table))
-        Billed by iso
+        Billed by country
         USD 105.10 for 2,650 messages
         <BLANKLINE>
-        iso  Billed, USD
-        ---  ------------------
-        IN   ████████████ 75.00
-        NG   █████        30.10
+        Country     Billed, USD
+        ----------  ------------------
+        India IN    ████████████ 75.00
+        Nigeria NG  █████        30.10
     """
     _check(table, top)
     names = _label_columns(table)
     compared = "est_cost" in table.columns
     drawn = table[table["currency"].notna()]
     blocks = tuple(_block(part, names, compared, top) for _, part in drawn.groupby("currency", sort=True))
-    subject = " and ".join(name for name in names if not (name == "iso" and "country" in names)) or "currency"
+    subject = _heading(names).lower()
     what = "Billed and estimated" if compared else "Billed"
     return Card(title=title or f"{what} by {subject}", state=_state(drawn), blocks=blocks)
 
@@ -100,12 +101,25 @@ def _block(part: pd.DataFrame, names: list[str], compared: bool, top: int) -> Ta
 
 
 def _heading(names: list[str]) -> str:
-    return "Country" if "country" in names and len(names) == 2 else ", ".join(names) or "Currency"
+    shown = ["Country" if name == "iso" else name for name in names if name != "country"]
+    return ", ".join(shown) or "Currency"
 
 
 def _label(row: dict[str, Any], names: list[str]) -> str:
-    said = [str(row[name]) for name in names if row[name] == row[name] and row[name] is not None]
-    return " ".join(reversed(said) if names == ["iso", "country"] else said) or "unknown"
+    """Name a bar by its group; a country by its English name and its code."""
+    said = [_country(row[name]) if name == "iso" else str(row[name]) for name in names if name != "country"]
+    known = [
+        text for text, name in zip(said, (n for n in names if n != "country"), strict=True) if _is_known(row[name])
+    ]
+    return ", ".join(known) or "unknown"
+
+
+def _country(iso: Any) -> str:
+    return f"{country_name(iso)} {iso}" if isinstance(iso, str) else "unknown"
+
+
+def _is_known(value: Any) -> bool:
+    return value is not None and not pd.isna(value)
 
 
 def _single(row: dict[str, Any], longest: float, places: int) -> Cell:
@@ -118,7 +132,7 @@ def _pair(row: dict[str, Any], longest: float, places: int) -> Cell:
 
 
 def _bar(value: Any, longest: float, places: int, *, said: str = "", hollow: bool = False) -> Bar:
-    if value is None or value != value:
+    if not _is_known(value):
         return Bar(0.0, f"unknown{said}", hollow=hollow, size=_SIZE)
     length = float(value) / longest if longest > 0 else 0.0
     return Bar(length, f"{money(value, places=places)}{said}", hollow=hollow, size=_SIZE)

@@ -135,6 +135,7 @@ def _grouping(results: pd.DataFrame, columns: str | Sequence[str], taken: Sequen
         raise UsageError(f"column {repeated[0]!r} is asked for twice")
     missing = [name for name in names if isinstance(results, pd.DataFrame) and name not in results.columns]
     if missing:
+        contract.check(results, columns=NEEDED)  # a frame of another kind hears that first
         known = ", ".join(map(repr, results.columns))
         raise UsageError(f"no column {missing[0]!r} to group by; the table has {known}")
     return [name for name in names if name != "currency"]

@@ -1,0 +1,66 @@
+"""The accessor says nothing of its own: each method is the room's answer."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from test_results import table
+
+import smsotp_nb.accessor  # noqa: F401 - registers frame.sms
+from smsotp_nb import cost, phones, planning
+from smsotp_nb.errors import UsageError
+
+PEOPLE = pd.DataFrame(
+    {"phone": ["(415) 555-0100", "+1 202 555 0123", None], "country": ["US", None, "NA"]}, index=["a", "b", "b"]
+)
+
+
+def test_normalize_and_verdict_take_a_region_by_name_or_as_a_series() -> None:
+    """A column's name and the column itself are the same."""
+    expected = phones.normalize(PEOPLE["phone"], region=PEOPLE["country"], default_region="DE")
+    for region in ("country", PEOPLE["country"]):
+        pd.testing.assert_frame_equal(PEOPLE.sms.normalize("phone", region=region, default_region="DE"), expected)
+    pd.testing.assert_frame_equal(
+        PEOPLE.sms.verdict("phone", region="country"), phones.verdict(PEOPLE["phone"], region=PEOPLE["country"])
+    )
+
+
+def test_plan_is_the_planners() -> None:
+    """The same arguments make the same plan."""
+    arguments = {"to": "phone", "region": "country", "campaign": "hello", "text": "Hello"}
+    assert PEOPLE.sms.plan(**arguments).fingerprint == planning.plan(PEOPLE, **arguments).fingerprint
+
+
+def test_cost_is_by_country_unless_columns_are_named() -> None:
+    """Tab completion finds both tables."""
+    given = table(3).assign(segment=["a", "b", "a"])
+    pd.testing.assert_frame_equal(given.sms.cost(), cost.by_country(given))
+    pd.testing.assert_frame_equal(given.sms.cost("segment", decimals=True), cost.by(given, "segment", decimals=True))
+    assert given.sms.card() == cost.card(given)
+
+
+def test_masked_numbers_cannot_be_called() -> None:
+    """A frame to be shown: the middle of each number is gone, missing ones stay missing, the frame is untouched."""
+    given = table(2, to=["+12025550123", None])
+    assert given.sms.masked()["to"].fillna("").tolist() == ["+1202...0123", ""]
+    assert given["to"].iloc[0] == "+12025550123"
+    assert PEOPLE.sms.masked("phone")["phone"].iloc[0] == "(415)...0100"
+    assert PEOPLE.sms.masked("phone").index.tolist() == ["a", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: PEOPLE.sms.normalize("fone"), "no column 'fone'; the frame has 'phone', 'country'"),
+        (lambda: PEOPLE.sms.verdict("phone", region="land"), "no column 'land'"),
+        (lambda: PEOPLE.sms.masked(), "no column 'to'"),
+        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).sms.verdict("phone"), "more than one column 'phone'"),
+        (lambda: PEOPLE.sms.cost(), "not a result table"),
+    ],
+    ids=["column", "region", "masked", "twice", "cost"],
+)
+def test_a_wrong_name_is_said(call: object, said: str) -> None:
+    """An unknown column is named with those that there are."""
+    with pytest.raises(UsageError) as found:
+        call()  # type: ignore[operator]
+    assert said in str(found.value)

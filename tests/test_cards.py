@@ -1,0 +1,176 @@
+"""Cards: escaped, readable without their style sheet, aligned in a terminal, said in words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smsotp_nb import cards
+from smsotp_nb.cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table
+from smsotp_nb.errors import UsageError
+
+HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"
+
+
+def full(text: str = "plain") -> Card:
+    """A card with every block and every cell, all saying ``text``."""
+    cells = (text, Code(text), State("check", text), Marked(((text, "del"), (text, "ins"))), Bar(0.5, text))
+    return Card(
+        text,
+        text,
+        (
+            Figures(((text, text),)),
+            Table((text,) * 5, (cells, (Bars((Bar(1, text),)), 1, 0.5, None, "")), title=text, more=text),
+            Note("!", text),
+            Message(text, text, text, marks=(text[:1],)),
+        ),
+        text,
+    )
+
+
+class Outline(HTMLParser):
+    """Tags, classes and text of a card, and whether its tags close in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(html)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.open.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.text += data
+
+
+def test_hostile_text_is_never_markup() -> None:
+    """Whatever a file holds, a card has the tags of a harmless one."""
+    assert set(Outline(full(HOSTILE).html()).tags) == set(Outline(full().html()).tags)
+
+
+@given(st.text(max_size=30))
+def test_any_text_makes_a_well_formed_card(text: str) -> None:
+    """Any characters, in any place: every tag closes, nothing is lost but control characters."""
+    outline = Outline(full(text).html())
+    for piece in re.split(r"[^\w]", text):
+        assert unicodedata.category(piece[:1] or "a") == "Cc" or piece in outline.text
+    assert full(text).text()
+
+
+def test_no_formula_is_drawn() -> None:
+    """Dollars in a text would be set as mathematics in a notebook; the root says no."""
+    assert full().html().startswith('<div class="smsotp-card mathjax_ignore')
+
+
+def test_inline_styles_survive_a_sanitizer() -> None:
+    """An untrusted notebook drops ``var()`` and ``color-mix``: inline styles have none, and nothing runs."""
+    inline = [value for name, value in Outline(full().html()).attributes if name == "style"]
+    assert inline
+    assert not [style for style in inline if re.search(r"var\(|color-mix|url\(|position", style or "")]
+    assert not [name for name, _ in Outline(full().html()).attributes if name.startswith("on")]
+
+
+def test_a_share_bar_is_a_border_with_a_width() -> None:
+    """Borders are drawn in forced colours and on paper, backgrounds are not."""
+    drawn = Card("t", "", (Table(("a",), ((Bar(0.25, "25%"),), (Bar(7, "too much"),))),)).html()
+    assert "width:25.0%;border-top:.6em solid" in drawn
+    assert "width:100.0%" in drawn
+
+
+def test_every_cell_of_a_wide_table_carries_its_label() -> None:
+    """In a narrow card rows stack, and each value is named by its column."""
+    labels = [value for name, value in Outline(full().html()).attributes if name == "data-label"]
+    assert labels == ["plain"] * 10
+
+
+def test_states_are_words_with_signs() -> None:
+    """No state is told by colour alone, in HTML or text."""
+    card = Card("t", "", (Note("cross", "refused"), Table(("a",), ((State("check", "fixed"),),))))
+    for form in (card.text(), Outline(card.html()).text.replace("\xa0", " ")):
+        assert "✕" in form
+        assert "✓ fixed" in form
+
+
+@pytest.mark.parametrize("make", [lambda: Note("ok", "x"), lambda: State("", "x")], ids=["note", "state"])  # type: ignore[arg-type]
+def test_an_unknown_sign_is_refused(make: object) -> None:
+    """Signs are few."""
+    with pytest.raises(UsageError, match="check, cross, !, i"):
+        make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("rows", "align"), [((("a",),), ()), ((), ("left",))], ids=["row", "align"])
+def test_an_uneven_table_is_refused(rows: tuple[tuple[str, ...], ...], align: tuple[str, ...]) -> None:
+    """Every row has a cell for every column."""
+    with pytest.raises(UsageError, match="2 columns"):
+        Table(("a", "b"), rows, align)  # type: ignore[arg-type]
+
+
+def test_columns_line_up_with_wide_and_combining_characters() -> None:
+    """East Asian characters take two columns of a terminal, combining marks none."""
+    rows = (("东京", 1), ("Zoe\u0308", 22), ("Ann", 333))
+    lines = Card("t", "", (Table(("Name", "n"), rows, ("left", "right")),)).text().split("\n")[2:]
+    assert {cards.width(line) for line in lines} == {len("Name  333")}
+
+
+def test_control_characters_do_not_reach_a_terminal() -> None:
+    """A text from a file cannot move the cursor or turn the line round."""
+    hostile = "a\x1b[2Jb\u202ec\rd"
+    assert full(hostile).text().isprintable() or set(full(hostile).text()) & set("\x1b\u202e\r") == set()
+    assert "\\u001b[2J" in full(hostile).text()
+    assert "\u202e" not in full(hostile).html()
+
+
+def test_a_message_keeps_its_lines_and_marks_characters() -> None:
+    """A recipient sees line breaks; the characters that cost are marked one by one, also next to markup."""
+    card = Card("t", "", (Message("+1202...0123", "a – b\n<–&", marks=("–", "&")),))
+    assert card.html().count("<mark>–</mark>") == 2
+    assert "&lt;<mark>–</mark><mark>&amp;</mark>" in card.html()
+    assert "  | a – b\n  | <–&" in card.text()
+
+
+@pytest.mark.parametrize(
+    ("value", "currency", "said"),
+    [
+        (38.42, "USD", "USD 38.42"),
+        (Decimal("38.420000"), "USD", "USD 38.42"),
+        (0.0075, "USD", "USD 0.0075"),
+        (0.000001, "", "0.000001"),
+        (0, "CNY", "CNY 0.00"),
+        (1234567.891, "EUR", "EUR 1,234,567.89"),
+        (None, "USD", "–"),
+        (float("nan"), "USD", "–"),
+        (-3.5, "USD", "USD -3.50"),
+    ],
+)
+def test_money_is_written_with_its_currency_first(value: float, currency: str, said: str) -> None:
+    """Never a dollar sign, which a notebook would read as a formula."""
+    assert cards.money(value, currency) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.334, "33%"), (1, "100%"), (0, "0%"), (0.004, "<1%"), (None, "–")])
+def test_shares_are_whole_percent(value: float, said: str) -> None:
+    """A small share is not none."""
+    assert cards.share(value) == said
+
+
+def test_a_card_is_both_forms() -> None:
+    """A notebook takes the HTML, print the text."""
+    card = full()
+    assert card._repr_html_() == card.html()
+    assert str(card) == card.text()
