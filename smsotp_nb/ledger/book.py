@@ -124,7 +124,8 @@ class Ledger:
         return f"Ledger({str(self.path)!r})"
 
     def _lock(self, number: int, name: str) -> RunLock:
-        return RunLock(self.path.with_name(self.path.name + "-runs") / str(number), name)
+        path = self.path.resolve()  # by whatever link it was opened, the lock is the same
+        return RunLock(path.with_name(path.name + "-runs") / str(number), name)
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:

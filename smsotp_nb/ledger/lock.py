@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 import weakref
 from pathlib import Path
 
-from ..errors import CampaignHeld
+from ..errors import CampaignHeld, LedgerError
 
 if sys.platform == "win32":
     import msvcrt
@@ -34,16 +35,13 @@ class RunLock:
     """
 
     def __init__(self, path: Path, campaign: str) -> None:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._descriptor: int | None = _open(path)
         try:
             _take(self._descriptor)
         except OSError:
             holder = os.pread(self._descriptor, 300, 0) if hasattr(os, "pread") else b""
         else:
-            os.ftruncate(self._descriptor, 0)
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
-            os.write(self._descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
+            _sign(self._descriptor)
             _held.add(self)
             return
         self.release()
@@ -54,6 +52,26 @@ class RunLock:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        reason = error.strerror
+    raise LedgerError(
+        f"the campaign cannot be locked with {path}: {reason}. Nothing was sent; see that the folder may be written "
+        "and that the disk has room, then call again"
+    )
+
+
+def _sign(descriptor: int) -> None:
+    """Write down who holds the lock; on a full disk it is held all the same."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
 
 
 def _held_by(holder: str, campaign: str) -> CampaignHeld:

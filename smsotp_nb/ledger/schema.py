@@ -113,13 +113,15 @@ class Store:
         with self._guard, _named(self.path):
             connection = self._connection()
             connection.execute(f"PRAGMA synchronous={synchronous}")
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # A full disk or a Stop may leave it open at any of the three, and then no other one could begin.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -145,10 +147,11 @@ class Store:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
     try:
+        _refuse_others(connection, path)  # before the journal mode, which is written into the file
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
         connection.execute("BEGIN IMMEDIATE")
-        _prepare(connection, path)
+        _prepare(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.close()
@@ -156,17 +159,26 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+def _is_new(connection: sqlite3.Connection) -> bool:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    return version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    if _is_new(connection):
         for statement in TABLES.split(";\n"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={VERSION}")
-    elif application != APPLICATION_ID:
+
+
+def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
+    new = _is_new(connection)  # first: another process may be creating the ledger at this moment
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if not new and application != APPLICATION_ID:
         raise LedgerError(f"{path} is a database of another program; choose another path for the ledger")
-    elif version > VERSION:
+    if version > VERSION:
         raise LedgerError(
             f"{path} was written by a newer version of this package (ledger version {version}, this one knows "
             f"{VERSION}); upgrade smsotp_nb, or choose another path for the ledger"
