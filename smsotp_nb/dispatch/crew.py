@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+LOOK_AROUND = 0.2  # seconds between looks whether a thread is left that could report
 Work = TypeVar("Work")
 Report = TypeVar("Report")
 
@@ -35,7 +36,9 @@ class Crew(Generic[Work, Report]):
     ) -> None:
         self._task, self._work, self._stop = task, iter(work), stop
         self._guard = threading.Lock()
-        self._reports: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
+        self._reports: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._failure: BaseException | None = None
+        self._ended = 0
         self._threads = [threading.Thread(target=self._run, name=f"smsotp-{n}", daemon=True) for n in range(threads)]
 
     def reports(self) -> Iterator[Report]:
@@ -49,18 +52,28 @@ class Crew(Generic[Work, Report]):
 
     def rest(self) -> Iterator[Report]:
         """Yield the reports of the pieces of work still under way."""
-        failure: BaseException | None = None
-        while self._threads:
-            found = self._reports.get()
-            if found is None:
-                self._threads.pop()
-            elif isinstance(found, BaseException):
-                failure = failure or found
+        while (found := self._next_report()) is not _NOTHING:
+            if isinstance(found, BaseException):
+                self._failure = self._failure or found
                 self._stop.set()
             else:
-                yield found
-        if failure is not None:
-            raise failure
+                yield found  # type: ignore[misc]
+        if self._failure is not None:
+            raise self._failure
+
+    def _next_report(self) -> object:
+        while self._ended < len(self._threads):
+            alive = any(thread.is_alive() for thread in self._threads)
+            try:
+                found = self._reports.get(timeout=LOOK_AROUND if alive else 0)
+            except queue.Empty:
+                if not alive:  # a Stop came before all threads were started
+                    break
+                continue
+            if found is not _NOTHING:
+                return found
+            self._ended += 1
+        return _NOTHING
 
     def _run(self) -> None:
         try:
@@ -69,7 +82,7 @@ class Crew(Generic[Work, Report]):
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits, which raises it
             self._reports.put(error)
         finally:
-            self._reports.put(None)
+            self._reports.put(_NOTHING)
 
     def _next(self) -> object:
         with self._guard:

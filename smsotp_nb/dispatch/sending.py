@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -14,18 +17,21 @@ import pandas as pd
 from ..client import Client, Patience
 from ..errors import (
     CampaignIncomplete,
-    InDoubt,
     InsufficientFunds,
+    InvalidPhoneNumbers,
     NotSent,
     ServiceError,
     SmsOtpWarning,
     Throttled,
+    TransportError,
     UsageError,
 )
 from ..ledger import Claim, Ledger, Run, Verdict, state_line
 from ..planning import Plan, to_oneself
+from ..progress import Bar
 from ..results import COLUMNS, Progress
-from ..wire import ACCOUNT_CODES, Body, SendReply, check_body
+from ..wire import ACCOUNT_CODES, SendReply, check_body
+from . import guards
 from .crew import Crew
 from .pacing import Pacer
 
@@ -38,7 +44,11 @@ STOPPERS: Mapping[str, str] = {
     "NOT_SENT": "the service could not be reached; see the network and the address, then call send again",
     "THROTTLED": "the service asked to slow down for longer than we wait; call send again later, or with rate=",
     "ACCOUNT": "the account or its key was refused; see the settings, reopen the rejected rows, then call send again",
+    guards.BUDGET: "the next request may cross the budget; call send again with a higher one",
+    guards.CANARY: "the canary is out; look at what it did, then call send without canary=",
+    guards.FAILING: "one request after the other was refused or left in doubt; look at their errors, then call again",
 }
+ISOLATING = "ISOLATING"
 
 ProgressCallback = Callable[[Progress], None]
 
@@ -79,8 +89,6 @@ class _Settled:
     rows: Mapping[str, int]
     currency: str | None = None
     micros: int = 0
-    stopper: str | None = None
-    detail: str = ""
     disagreement: str = ""
 
 
@@ -91,6 +99,11 @@ def send(
     ledger: Ledger | None = None,
     concurrency: int = 4,
     rate: float | None = None,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = guards.STOP_AFTER,
+    isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
 ) -> pd.DataFrame:
     """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
@@ -103,7 +116,15 @@ def send(
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded; without it this user's one ledger.
         concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
-        rate: most recipients a second, over all threads; None for no ceiling.
+        rate: most recipients a second, over all threads; None for no ceiling. Throttling lowers it for a while.
+        budget: most to spend by currency, such as ``{"USD": 50}``, earlier calls for this campaign included: it stops
+            before the request that may cross it. What is in doubt counts as spent.
+        quiet_hours: two times of the day, such as ``("21:00", "08:00")``, between which nobody is texted by the clock
+            where the number is at home; a number in several time zones must be allowed in all. Its rows stay planned.
+        canary: send to this many first; the next call without it sends the rest.
+        stop_after: stop after so many requests in a row were refused or left in doubt.
+        isolate_invalid: post a list that is refused with 107111 again in halves until the refused numbers stand alone;
+            this assumes that nothing of a refused list is sent.
         progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
 
     Returns:
@@ -123,12 +144,13 @@ def send(
         ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
     _check(plan, client, concurrency, rate)
-    with (ledger or Ledger()).begin(plan, service=client.service) as run:
-        campaign = _Sending(plan, client, run, rate=rate)
-        stopper, detail = campaign.work(concurrency, progress if callable(progress) else _silent)
-        table = _table(plan, run.outcomes(), client.service)
-        _tell(plan.campaign, run.counts(), stopper, detail, campaign.disagreements)
+    book = ledger or Ledger()
+    with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
+        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid)
+        table = campaign.work(concurrency, callback)
+    campaign.tell()
     return table
 
 
@@ -160,10 +182,9 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: Ledger | None = No
     one = to_oneself(plan, to, row=row)
     _check(one, client, 1, None)
     with (ledger or Ledger()).begin(one, service=client.service, kind="test") as run:
-        campaign = _Sending(one, client, run, rate=None)
-        stopper, detail = campaign.work(1, _silent)
-        table = _table(one, run.outcomes(), client.service)
-        _tell(plan.campaign, run.counts(), stopper, detail, campaign.disagreements)
+        campaign = _Sending(one, client, run, rate=None, asked=guards.Guards(), isolate=False)
+        table = campaign.work(1, _silent)
+    campaign.tell()
     return table
 
 
@@ -171,32 +192,43 @@ def _silent(told: Progress) -> None:
     """Draw nothing."""
 
 
+def _callback(
+    progress: bool | ProgressCallback, plan: Plan, ledger: Ledger
+) -> contextlib.AbstractContextManager[ProgressCallback]:
+    if callable(progress):
+        return contextlib.nullcontext(progress)
+    new = " (new)" if ledger.created else ""
+    return Bar(f"{plan.campaign}, recorded in {ledger.path}{new}") if progress else contextlib.nullcontext(_silent)
+
+
 class _Sending:
     """One call of ``send`` at work on one campaign."""
 
-    def __init__(self, plan: Plan, client: Client, run: Run, *, rate: float | None) -> None:
-        self._plan, self._client, self._run = plan, client, run
-        self._stop = threading.Event()
-        self._pacer = Pacer(rate=rate, stop=self._stop)
+    def __init__(
+        self, plan: Plan, client: Client, run: Run, *, rate: float | None, asked: guards.Guards, isolate: bool
+    ) -> None:
+        self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
+        # Two ways to end: begin no further chunk; and, beyond that, post nothing that waits at the gate.
+        self._stop, self._halt = threading.Event(), threading.Event()
+        self._pacer = Pacer(rate=rate, stop=self._halt)
+        run.release()
+        self._watch = guards.Watch(asked, run)
         self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
-        self.disagreements: list[str] = []
+        self._stopper: tuple[str, str] | None = None
+        self._disagreements: list[str] = []
+        self._counts: dict[str, int] = {}
 
-    def work(self, concurrency: int, callback: ProgressCallback) -> tuple[str | None, str]:
-        """Send every chunk still to go; return what stopped the campaign, if anything, and the detail of it."""
-        chunks = self._run.chunks()
-        counts = self._run.counts()
+    def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
+        """Send every chunk still to go and return the result table."""
+        chunks, counts = self._run.chunks(), self._run.counts()
         tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
         callback(tally.progress())
         crew = Crew(self._one, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
-        stoppers: list[tuple[str, str]] = []
 
         def take(settled: _Settled) -> None:
             tally.add(settled)
-            if settled.stopper:
-                stoppers.append((settled.stopper, settled.detail))
-                self._stop.set()
             if settled.disagreement:
-                self.disagreements.append(settled.disagreement)
+                self._disagreements.append(settled.disagreement)
             callback(tally.progress())
 
         try:
@@ -204,9 +236,17 @@ class _Sending:
                 take(settled)
         except KeyboardInterrupt:
             self._stop.set()
+            self._halt.set()
             self._finish(crew, take)
             raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
-        return stoppers[0] if stoppers else (None, "")
+        if self._stopper and self._stopper[0] in guards.STOPPERS:
+            self._run.hold(self._stopper[0])
+        self._counts = self._run.counts()
+        return _table(self._plan, self._run.outcomes(), self._client.service)
+
+    def tell(self) -> None:
+        """Warn of what is not complete, in doubt, or in disagreement with itself."""
+        _tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
 
     def _finish(self, crew: Crew[int, _Settled], take: Callable[[_Settled], None]) -> None:
         """Wait for the answers under way; a second Stop leaves them in doubt."""
@@ -217,39 +257,74 @@ class _Sending:
             self._run.abandon()
 
     def _one(self, chunk: int) -> _Settled:
-        claim = self._run.claim(chunk)
-        if claim is None:  # nothing is left to send here, so nothing may be sent
-            return _Settled({})
+        """Send one chunk as far as the guards admit it."""
+        admission = self._watch.admit(chunk)
+        settled = _Settled({})
+        if admission.positions is None or admission.positions:
+            claim = self._run.claim(chunk, admission.positions)
+            if claim is not None:  # nothing left to claim: nothing may be sent
+                settled = self._post(claim, admission)
+        if admission.stopper:
+            self._end(admission.stopper, admission.detail)
+        return settled
+
+    def _post(self, claim: Claim, admission: guards.Admission) -> _Settled:
         started = time.monotonic()
-        body = self._plan.message(self._body[claim.body])
-        found = self._post(claim, body)
-        if isinstance(found, SendReply):
-            return self._accept(claim, found, time.monotonic() - started)
-        return self._settle(claim, found)
-
-    def _post(self, claim: Claim, body: Body) -> SendReply | ServiceError | NotSent | Throttled | InDoubt:
+        outcome: SendReply | ServiceError | TransportError
         try:
-            return self._client.deliver(claim.to, body, gate=self._pacer, patience=PATIENCE)
-        except (ServiceError, NotSent, Throttled, InDoubt) as error:
-            return error
+            body = self._plan.message(self._body[claim.body])
+            outcome = self._client.deliver(claim.to, body, gate=self._pacer, patience=PATIENCE)
+        except (ServiceError, TransportError) as error:
+            outcome = error
+        if isinstance(outcome, SendReply):
+            self._run.settle_reply(claim, outcome, seconds=time.monotonic() - started)
+            settled = _accepted(outcome)
+        elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
+            return self._in_halves(claim, outcome, admission)
+        else:
+            settled = self._settle(claim, outcome)
+        failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in settled.rows)
+        if failing:
+            self._end(failing, str(outcome))
+        return settled
 
-    def _accept(self, claim: Claim, reply: SendReply, seconds: float) -> _Settled:
-        self._run.settle_reply(claim, reply, seconds=seconds)
-        rows = {"accepted": len(reply.messages), "in_doubt": len(reply.missing)}
-        micros = sum(record.price_micros or 0 for record in reply.messages)
-        return _Settled(rows, reply.currency, micros, disagreement="; ".join(reply.disagreements()))
+    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Settled:
+        """Post a refused list again as two; by assumption nothing of it was sent."""
+        verdict, _ = _verdict(error)
+        self._run.settle(claim, dataclasses.replace(verdict, name=ISOLATING))
+        middle = len(claim.positions) // 2
+        rows: dict[str, int] = {}
+        micros, currency, said = 0, None, []
+        for positions in (claim.positions[:middle], claim.positions[middle:]):
+            half = None if self._stop.is_set() else self._run.claim(claim.chunk, positions)
+            settled = self._post(half, admission.part(positions)) if half else _Settled({})
+            rows = {state: rows.get(state, 0) + settled.rows.get(state, 0) for state in {*rows, *settled.rows}}
+            micros, currency = micros + settled.micros, settled.currency or currency
+            said += [settled.disagreement] * bool(settled.disagreement)
+        return _Settled(rows, currency, micros, "; ".join(said))
 
-    def _settle(self, claim: Claim, error: ServiceError | NotSent | Throttled | InDoubt) -> _Settled:
+    def _settle(self, claim: Claim, error: ServiceError | TransportError) -> _Settled:
         verdict, stopper = _verdict(error)
         self._run.settle(claim, verdict)
-        state = verdict.name if verdict.name in {"rejected", "in_doubt"} else None
-        stopped = stopper and not (stopper == "NOT_SENT" and self._stop.is_set())
-        return _Settled(
-            {state: len(claim.to)} if state else {}, stopper=stopper if stopped else None, detail=str(error)
-        )
+        if stopper and not self._halt.is_set():
+            self._end(stopper, str(error))
+        return _Settled({verdict.name: len(claim.to)} if verdict.name in {"rejected", "in_doubt"} else {})
+
+    def _end(self, stopper: str, detail: str) -> None:
+        """Begin nothing more; the first reason is the one that is told."""
+        self._stopper = self._stopper or (stopper, detail)
+        self._stop.set()
+        if stopper not in guards.STOPPERS:
+            self._halt.set()
 
 
-def _verdict(error: ServiceError | NotSent | Throttled | InDoubt) -> tuple[Verdict, str | None]:
+def _accepted(reply: SendReply) -> _Settled:
+    rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
+    micros = sum(record.price_micros or 0 for record in reply.messages)
+    return _Settled(rows, reply.currency, micros, "; ".join(reply.disagreements()))
+
+
+def _verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]:
     """Return what the ledger records of an error, and what it stops the campaign with, if it does."""
     stopper: str | None = None
     if isinstance(error, ServiceError):
@@ -314,22 +389,23 @@ def _table(plan: Plan, outcomes: pd.DataFrame, service: str) -> pd.DataFrame:
     return table
 
 
-def _tell(campaign: str, counts: dict[str, int], stopper: str | None, detail: str, disagreements: list[str]) -> None:
+def _tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
     if counts["planned"]:
-        why = f"{STOPPERS[stopper]} ({detail})" if stopper else "call send again to go on"
+        held = "rows are held back (their problem says by what)"
+        why = f"{STOPPERS[stopper[0]]} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
         text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
-        warnings.warn(text, CampaignIncomplete, stacklevel=3)
+        warnings.warn(text, CampaignIncomplete, stacklevel=4)
     if counts["in_doubt"]:
         warnings.warn(
             f"{counts['in_doubt']:,} rows of campaign {campaign!r} are in doubt: they may have been accepted and are "
             f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve them",
             SmsOtpWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if disagreements:
         warnings.warn(
             f"{len(disagreements):,} replies disagree with their own records: {disagreements[0]}; the table holds the "
             "records",
             SmsOtpWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

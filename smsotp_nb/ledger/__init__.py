@@ -5,6 +5,6 @@
 """
 
 from .book import Campaign, Ledger, state_line
-from .run import Claim, Run, Verdict
+from .run import Claim, Pending, Run, Verdict
 
-__all__ = ["Campaign", "Claim", "Ledger", "Run", "Verdict", "state_line"]
+__all__ = ["Campaign", "Claim", "Ledger", "Pending", "Run", "Verdict", "state_line"]

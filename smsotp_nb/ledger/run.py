@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -30,6 +30,16 @@ class Claim:
     body: int
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row still to go: its position, its number and its estimate, so that a guard can say whether it may go."""
+
+    position: int
+    to: str = field(repr=False)
+    est_micros: int | None
+    currency: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +99,79 @@ class Run:
             )
             return [row[0] for row in rows]
 
-    def claim(self, chunk: int) -> Claim | None:
-        """Record the intent to send the planned rows of a chunk; None when none is left, and then nothing may be sent.
+    def pending(self, chunk: int) -> list[Pending]:
+        """Return the rows of a chunk still to go, in order."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT r.position, '+' || r.number, c.est_parts * d.rate, d.currency FROM recipient r "
+                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
+                "WHERE r.campaign=? AND r.chunk=? AND r.state=? ORDER BY r.position",
+                (self.campaign, chunk, PLANNED),
+            )
+            return [Pending(*row) for row in rows]
 
-        When this returns, the intent is on the disk.
+    def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
+        """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
+        still = (problem, self.campaign, PLANNED)
+        where, rows = "problem IS NULL", [tuple[object, ...](still)]
+        if chunk is not None:
+            where = "chunk=? AND position=?"
+            rows = [(*still, chunk, position) for position in positions]
+        with self._store.writing("NORMAL") as connection:
+            connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND state=? AND {where}", rows)
+
+    def release(self) -> None:
+        """Forget what held rows back in an earlier call."""
+        with self._store.writing("NORMAL") as connection:
+            connection.execute(
+                "UPDATE recipient SET problem=NULL WHERE campaign=? AND state=? AND problem IS NOT NULL",
+                (self.campaign, PLANNED),
+            )
+
+    def tried(self) -> int:
+        """Return how many rows were posted at least once, or are settled by a person."""
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT count(*) FROM recipient WHERE campaign=? AND chunk>=0 AND state<>?", (self.campaign, PLANNED)
+            )
+            return int(found.fetchone()[0])
+
+    def spent(self) -> dict[str, int]:
+        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT CASE WHEN r.price IS NULL THEN d.currency ELSE coalesce(a.currency, d.currency) END, "
+                "sum(coalesce(r.price, c.est_parts * d.rate, 0)) FROM recipient r "
+                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
+                "LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.state IN (?, ?) GROUP BY 1",
+                (self.campaign, ACCEPTED, IN_DOUBT),
+            )
+            return {currency: int(micros) for currency, micros in rows if currency is not None}
+
+    def without_estimate(self) -> list[str]:
+        """Return the regions of rows still to go whose cost is not estimated."""
+        return self._of_estimate("d.region", "(c.est_parts IS NULL OR d.rate IS NULL OR d.currency IS NULL)")
+
+    def estimate_currencies(self) -> list[str]:
+        """Return the currencies of the estimates of rows still to go."""
+        return self._of_estimate("d.currency", "d.currency IS NOT NULL")
+
+    def _of_estimate(self, what: str, where: str) -> list[str]:
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                f"SELECT DISTINCT coalesce({what}, 'unknown') FROM recipient r "
+                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
+                f"WHERE r.campaign=? AND r.state=? AND {where} ORDER BY 1",
+                (self.campaign, PLANNED),
+            )
+            return [row[0] for row in rows]
+
+    def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
+        """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
+
+        When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
         """
+        only = "" if positions is None else f" AND position IN ({','.join(str(int(number)) for number in positions)})"
         with self._store.writing("FULL") as connection:
             attempt = inserted(
                 connection,
@@ -102,7 +180,7 @@ class Run:
             )
             rows = connection.execute(
                 "UPDATE recipient SET state=?, problem=NULL, attempts=attempts+1, attempt=? "
-                "WHERE campaign=? AND chunk=? AND state=? RETURNING position, number",
+                f"WHERE campaign=? AND chunk=? AND state=?{only} RETURNING position, number",
                 (SENDING, attempt, self.campaign, chunk, PLANNED),
             ).fetchall()
             if not rows:

@@ -1,0 +1,244 @@
+"""What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
+
+Guards are asked before a chunk is claimed, so what they hold back stays ``planned``; its ``problem`` names the guard.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import zoneinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+from ..errors import UsageError
+from ..ledger import Pending, Run
+from ..phones.zones import time_zones
+from ..wire import SendReply, amount, micros
+
+BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
+STOPPERS = frozenset({BUDGET, CANARY, FAILING})  # these end a call; quiet hours pass by a row
+STOP_AFTER = 10
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight.
+
+    Example:
+        >>> QuietHours(time(21), time(8)).covers(time(23, 30)), QuietHours(time(21), time(8)).covers(time(8))
+        (True, False)
+    """
+
+    begins: time
+    ends: time
+
+    def covers(self, moment: time) -> bool:
+        if self.begins <= self.ends:
+            return self.begins <= moment < self.ends
+        return moment >= self.begins or moment < self.ends
+
+    def silences(self, to: str, now: datetime) -> bool:
+        """Say whether it is quiet now in any time zone that this number may be in; unknown zones count as quiet."""
+        zones = _zones(to)
+        return not zones or any(self.covers(now.astimezone(zone).time()) for zone in zones)
+
+    def next_open(self, to: str, now: datetime) -> datetime | None:
+        """Return the first minute of the next two days in which the number may be texted; None when there is none."""
+        start = now.astimezone(UTC).replace(second=0, microsecond=0)
+        moments = (start + timedelta(minutes=15 * step) for step in range(1, 2 * 24 * 4))
+        return next((moment for moment in moments if not self.silences(to, moment)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """The guards of one call of ``send``, read and checked; budget in micro-units."""
+
+    budget: Mapping[str, int] | None = None
+    quiet_hours: QuietHours | None = None
+    canary: int | None = None
+    stop_after: int | None = STOP_AFTER
+
+    @property
+    def looks_at_rows(self) -> bool:
+        return self.budget is not None or self.quiet_hours is not None or self.canary is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What may be sent of a chunk, and what stops the campaign after it, if anything.
+
+    ``positions`` None means all planned rows; ``reserved`` is (currency, micro-units) by position.
+    """
+
+    positions: tuple[int, ...] | None = None
+    reserved: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    stopper: str | None = None
+    detail: str = ""
+
+    def part(self, positions: Sequence[int]) -> Admission:
+        """Return the admission of some of its rows."""
+        reserved = {place: self.reserved[place] for place in positions if place in self.reserved}
+        return Admission(tuple(positions), reserved)
+
+
+def read(
+    *,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = STOP_AFTER,
+) -> Guards:
+    """Return checked guards.
+
+    Raises:
+        UsageError: lists everything wrong.
+
+    Example:
+        >>> read(budget={"USD": 50}).budget
+        {'USD': 50000000}
+    """
+    wrong: list[str] = []
+    for name, value in (("canary", canary), ("stop_after", stop_after)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            wrong.append(f"{name}= must be a whole number above 0, or None, got {value!r}")
+    found = Guards(
+        budget=None if budget is None else _read_budget(budget, wrong),
+        quiet_hours=None if quiet_hours is None else _read_hours(quiet_hours, wrong),
+        canary=canary,
+        stop_after=stop_after,
+    )
+    if wrong:
+        raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
+    return found
+
+
+class Watch:
+    """The guards at work on one run; asked by all threads.
+
+    Args:
+        now: the wall clock in UTC, for tests.
+    """
+
+    def __init__(self, guards: Guards, run: Run, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._guards, self._run, self._now = guards, run, now
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._spent: dict[str, int] = {}
+        self._left = 0
+        if guards.budget is not None:
+            self._check_budget(guards.budget)
+            self._spent = dict(run.spent())
+        if guards.canary is not None:
+            self._left = max(guards.canary - run.tried(), 0)
+
+    def admit(self, chunk: int) -> Admission:
+        """Say what of a chunk may be sent now, and reserve its cost."""
+        if not self._guards.looks_at_rows:
+            return Admission()
+        rows = self._run.pending(chunk)
+        quiet = self._guards.quiet_hours
+        if quiet is not None:
+            now = self._now()
+            silent = [row for row in rows if quiet.silences(row.to, now)]
+            if silent:
+                self._run.hold(QUIET_HOURS, chunk=chunk, positions=[row.position for row in silent])
+                rows = [row for row in rows if row not in silent]
+        with self._lock:
+            return self._within_canary_and_budget(rows)
+
+    def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
+        """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
+        accepted = isinstance(outcome, SendReply)
+        with self._lock:
+            self._account(admission, outcome if isinstance(outcome, SendReply) else None, in_doubt=in_doubt)
+            self._failures = 0 if accepted else self._failures + 1
+            limit = self._guards.stop_after
+            return FAILING if limit is not None and self._failures >= limit else None
+
+    def _within_canary_and_budget(self, rows: Sequence[Pending]) -> Admission:
+        stopper, detail = None, ""
+        if self._guards.canary is not None:
+            rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
+            detail = f"canary={self._guards.canary}"
+        reserved = {row.position: (row.currency, row.est_micros) for row in rows if row.currency and row.est_micros}
+        costs = _by_currency(reserved)
+        for currency, limit in (self._guards.budget or {}).items():
+            spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
+            if cost and spent + cost > limit:
+                said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
+                return Admission((), {}, BUDGET, said)
+        self._left -= len(rows)
+        for currency, cost in costs.items():
+            self._spent[currency] = self._spent.get(currency, 0) + cost
+        return Admission(tuple(row.position for row in rows), reserved, stopper, detail)
+
+    def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
+        """Put what was billed in place of what was reserved; what is in doubt may be billed, so it stays reserved."""
+        if in_doubt or (reply is not None and reply.missing):
+            return
+        for currency, cost in _by_currency(admission.reserved).items():
+            self._spent[currency] -= cost
+        if reply is not None and reply.currency:
+            billed = sum(record.price_micros or 0 for record in reply.messages)
+            self._spent[reply.currency] = self._spent.get(reply.currency, 0) + billed
+
+    def _check_budget(self, budget: Mapping[str, int]) -> None:
+        unknown = self._run.without_estimate()
+        if unknown:
+            raise UsageError(
+                f"budget= needs an estimate for every recipient; there is no rate (or no known text) for "
+                f"{', '.join(unknown[:10])}. Give plan(rates=...) a rate for each, or template_text= for a template"
+            )
+        others = sorted(set(self._run.estimate_currencies()) - set(budget))
+        if others:
+            raise UsageError(f"budget= says nothing of {', '.join(others)}; give it an amount for each currency")
+
+
+def _by_currency(reserved: Mapping[int, tuple[str, int]]) -> dict[str, int]:
+    costs: dict[str, int] = {}
+    for currency, cost in reserved.values():
+        costs[currency] = costs.get(currency, 0) + cost
+    return costs
+
+
+def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    if not isinstance(budget, Mapping) or not budget:
+        wrong.append(f"budget= must be a mapping of currency to amount, such as {{'USD': 50}}, got {budget!r}")
+        return found
+    for currency, limit in budget.items():
+        try:
+            read = micros(Decimal(str(limit)))
+        except InvalidOperation:
+            read = None
+        if read is None or not re.fullmatch(r"[A-Z]{3}", str(currency)):
+            wrong.append(f"budget= must give each currency (three capitals) an amount, got {currency!r}: {limit!r}")
+        else:
+            found[currency] = read
+    return found
+
+
+def _read_hours(hours: tuple[str, str], wrong: list[str]) -> QuietHours | None:
+    try:
+        begins, ends = (time.fromisoformat(hour) for hour in hours)
+    except (ValueError, TypeError):
+        wrong.append(f"quiet_hours= must be two times of the day, such as ('21:00', '08:00'), got {hours!r}")
+        return None
+    if begins == ends or begins.tzinfo or ends.tzinfo:
+        wrong.append(f"quiet_hours= must be two different times without a zone, got {hours!r}")
+        return None
+    return QuietHours(begins, ends)
+
+
+@lru_cache(maxsize=100_000)
+def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
+    return tuple(_zone(name) for name in time_zones(to))
+
+
+@lru_cache(maxsize=1_000)
+def _zone(name: str) -> zoneinfo.ZoneInfo:
+    return zoneinfo.ZoneInfo(name)
