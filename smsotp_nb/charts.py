@@ -5,6 +5,7 @@ The frames of `cost` plot with pandas' own ``.plot`` too, for those who want mat
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import pandas as pd
@@ -94,9 +95,9 @@ def _block(part: pd.DataFrame, names: list[str], compared: bool, top: int) -> Ta
     )
     shown, rest = ordered.head(top), ordered.iloc[top:]
     longest, places = float(shown["_size"].max()), places_of(shown["price"])
-    draw = _pair if compared else _single
+    draw = functools.partial(_pair, currency=currency) if compared else _single
     rows = tuple((_label(row, names), draw(row, longest, places)) for row in _records(shown))
-    said = f"Billed above, estimated below, {currency}" if compared else f"Billed, {currency}"
+    said = f"Billed and estimated, {currency}" if compared else f"Billed, {currency}"
     return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, currency))
 
 
@@ -126,16 +127,17 @@ def _single(row: dict[str, Any], longest: float, places: int) -> Cell:
     return _bar(row["price"], longest, places)
 
 
-def _pair(row: dict[str, Any], longest: float, places: int) -> Cell:
-    billed = _bar(row["price"], longest, places, said=" billed")
-    return Bars((billed, _bar(row["est_cost"], longest, places, said=" estimated", hollow=True)))
+def _pair(row: dict[str, Any], longest: float, places: int, *, currency: str) -> Cell:
+    billed = _bar(row["price"], longest, places, currency=currency, said=" billed")
+    estimated = _bar(row["est_cost"], longest, places, currency=currency, said=" estimated", hollow=True)
+    return Bars((billed, estimated))
 
 
-def _bar(value: Any, longest: float, places: int, *, said: str = "", hollow: bool = False) -> Bar:
+def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: str = "", hollow: bool = False) -> Bar:
     if not _is_known(value):
         return Bar(0.0, f"unknown{said}", hollow=hollow, size=_SIZE)
     length = float(value) / longest if longest > 0 else 0.0
-    return Bar(length, f"{money(value, places=places)}{said}", hollow=hollow, size=_SIZE)
+    return Bar(length, f"{money(value, currency, places=places)}{said}", hollow=hollow, size=_SIZE)
 
 
 def _rest(rest: pd.DataFrame, currency: str) -> str:

@@ -53,6 +53,7 @@ padding:.12em 0!important;text-align:right!important;white-space:normal!importan
 font-family:inherit;font-weight:400}
 .smsotp-card .KIND td:empty{display:none}
 .smsotp-card .KIND .so-bars{display:block;text-align:left!important}
+.smsotp-card .KIND .so-bars::before{display:none}
 .smsotp-card .KIND .so-bars div{white-space:normal!important}
 .smsotp-card .KIND td:first-child{font-weight:600}
 """

@@ -24,8 +24,7 @@ def card(results: pd.DataFrame) -> Card:
         <BLANKLINE>
                  1  accepted messages
                  1  parts
-        USD 0.0395  billed
-        USD 0.0395  a message
+        USD 0.0395  billed, 0.0395 a message
         <BLANKLINE>
         By country
         Country     Messages  Parts  Cost, USD  A message  Share
@@ -40,10 +39,8 @@ def card(results: pd.DataFrame) -> Card:
         ("parts", int(totals["parts"].sum())),
     ]
     for row in _records(totals.dropna(subset=["price"])):
-        figures += [
-            ("billed", money(row["price"], row["currency"])),
-            ("a message", money(row["price_per_message"], row["currency"])),
-        ]
+        each = money(row["price_per_message"], places=min(4, places_of([row["price_per_message"]])))
+        figures.append((f"billed, {each} a message", money(row["price"], row["currency"])))
     tables = [
         _country_table(part, several=totals["currency"].nunique() > 1) for _, part in countries.groupby("currency")
     ]
@@ -72,7 +69,7 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     shown = countries.head(_SHOWN)
     currency = shown["currency"].iloc[0]
     dearest, places = shown["share"].max(), places_of(shown["price"])
-    each_places = places_of(shown["price_per_message"])
+    each_places = min(4, places_of(shown["price_per_message"]))
     rows = tuple(
         (
             f"{row['country']} {row['iso']}" if isinstance(row["iso"], str) else "unknown",
@@ -103,8 +100,8 @@ def _left_out(results: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
             int(totals["unpriced"].sum()),
             "accepted without a readable price, in no total: cost.unpriced_rows(results)",
         ),
-        ("!", int(counts.get("in_doubt", 0)), "in doubt: they may have been sent and billed"),
-        ("i", int(counts.get("rejected", 0)), "rejected: not billed, as far as the replies say"),
+        ("!", int(counts.get("in_doubt", 0)), "in doubt, perhaps sent and billed"),
+        ("i", int(counts.get("rejected", 0)), "rejected, not billed as far as the replies say"),
         ("i", int(counts.get("planned", 0)), "still to go"),
     ]
     return [Note(sign, f"{number(rows)} {'row' if rows == 1 else 'rows'} {text}") for sign, rows, text in said if rows]
