@@ -10,14 +10,15 @@ from typing import Self
 
 import pandas as pd
 
-from ..errors import UsageError
+from .. import results
+from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from ..settings import ledger_path
 from ..wire import mask
 from . import reading
 from .lock import RunLock
-from .recording import Planned, difference, record
-from .run import Run
+from .recording import Planned, difference, purge, record
+from .run import OWNER_DIED, Run, give_up
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, Store
 
 
@@ -136,7 +137,14 @@ class Ledger:
 
     def _same_plan(self, number: int, plan: Planned) -> None:
         with self._store.reading() as connection:
-            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (number,)).fetchone()[0]
+            known, purged = connection.execute(
+                "SELECT fingerprint, purged FROM campaign WHERE id=?", (number,)
+            ).fetchone()
+        if purged:
+            raise LedgerError(
+                f"campaign {plan.campaign!r} was purged: who was texted is not known any more, so it is never sent "
+                "again. Nothing was sent; choose another campaign name"
+            )
         if known != plan.fingerprint:
             raise difference(reading.recorded(self._store, number), plan)
 
@@ -158,22 +166,37 @@ class Campaign:
     @property
     def counts(self) -> dict[str, int]:
         """Rows by state."""
+        self._recover()
         return reading.counts(self._store, self._number)
 
     @property
     def frame(self) -> pd.DataFrame:
         """The result table as recorded, one row for each row of the plan, indexed by its position."""
+        self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """One row for each request posted: its verdict, its evidence and the reply's own totals (see ``reading``)."""
+        self._recover()
+        return reading.requests(self._store, self._number)
+
+    @property
+    def numbers(self) -> pd.Series:
+        """The E.164 numbers that the campaign set out to text, whatever became of them."""
+        frame = reading.recorded(self._store, self._number)
+        return frame.loc[frame["body"].notna(), "to"]
 
     @property
     def in_doubt(self) -> pd.DataFrame:
         """The rows of which nobody knows, with the evidence: phase, http_status, error, started_at, settled_at."""
-        return self._with_evidence(IN_DOUBT)
+        self._recover()
+        return reading.with_evidence(self._store, self._number, IN_DOUBT)
 
     @property
     def rejected(self) -> pd.DataFrame:
         """The rows that the service refused, with the evidence."""
-        return self._with_evidence(REJECTED)
+        return reading.with_evidence(self._store, self._number, REJECTED)
 
     def resolve(self, rows: pd.DataFrame | Sequence[str] | str, *, accepted: bool) -> int:
         """Say of rows in doubt that they were accepted, or that they were not and may be sent; return how many.
@@ -183,17 +206,38 @@ class Campaign:
             accepted: True makes them accepted, False makes them planned: the next ``send`` posts them.
 
         Raises:
-            UsageError: a number is not in doubt in this campaign. CampaignHeld: the campaign is running.
+            UsageError: a number is not in doubt in this campaign; nothing was changed. CampaignHeld: it is running.
         """
+        self._recover()
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
     def reopen(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
         """Put rejected rows back to planned, so that the next ``send`` posts them; return how many.
 
         Raises:
-            UsageError: a number was not rejected in this campaign. CampaignHeld: the campaign is running.
+            UsageError: a number was not rejected in this campaign; nothing was changed. CampaignHeld: it is running.
         """
         return self._move(rows, REJECTED, PLANNED)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the campaign's frame to a CSV, Excel or Parquet file and return its path."""
+        results.write(self.frame, path)
+        return Path(path)
+
+    def purge(self) -> int:
+        """Delete the numbers and everything recorded of them, from the file too; return how many rows went.
+
+        The name stays taken: without the numbers nobody can know who was texted, so it is never sent again.
+
+        Raises:
+            CampaignHeld: it is running.
+        """
+        lock = self._ledger._lock(self._number, self.name)
+        try:
+            gone = purge(self._store, self._number)
+        finally:
+            lock.release()
+        return gone
 
     def line(self) -> str:
         """Return the campaign in one line: accepted, in doubt, rejected, to go."""
@@ -202,40 +246,40 @@ class Campaign:
     def __repr__(self) -> str:
         return f"Campaign({self.name!r} on {self.service}: {self.line()})"
 
-    def _with_evidence(self, state: int) -> pd.DataFrame:
-        columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, "
-                "a.error, a.request_id, a.started_at, a.settled_at "
-                "FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt "
-                "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
-                (self._number, state),
-            ).fetchall()
-        frame = pd.DataFrame(found, columns=columns.split()).set_index("position").rename_axis(None)
-        for name in ("started_at", "settled_at"):
-            frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True)
-        text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), "str")
-        return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
+    def _recover(self) -> None:
+        """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""
+        if not reading.counts(self._store, self._number)["sending"]:
+            return
+        try:
+            lock = self._ledger._lock(self._number, self.name)
+        except CampaignHeld:  # they are under way
+            return
+        try:
+            give_up(self._store, self._number, OWNER_DIED, now=self._ledger._now())
+        finally:
+            lock.release()
 
     def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
-        numbers = _numbers(rows)
+        wanted = [int(number) for number in _numbers(rows)]
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.writing() as connection:
-                moved = 0
-                for number in numbers:
-                    changed = connection.execute(
-                        "UPDATE recipient SET state=?, problem=NULL WHERE campaign=? AND number=? AND state=?",
-                        (after, self._number, int(number), before),
-                    ).rowcount
-                    if not changed:
-                        what = f"{mask('+' + number)} is not {STATES[before]} in campaign {self.name!r}"
-                        raise UsageError(f"{what}; nothing was changed")
-                    moved += changed
+                found = connection.execute(
+                    "SELECT number, chunk, position FROM recipient WHERE campaign=? AND state=?", (self._number, before)
+                )
+                places = {number: (chunk, position) for number, chunk, position in found}
+                strangers = [number for number in wanted if number not in places]
+                if strangers:
+                    what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
+                    more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
+                    raise UsageError(f"{what}{more}; nothing was changed")
+                connection.executemany(
+                    "UPDATE recipient SET state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
+                    [(after, self._number, *places[number]) for number in wanted],
+                )
         finally:
             lock.release()
-        return moved
+        return len(wanted)
 
 
 def state_line(found: dict[str, int]) -> str:
@@ -246,7 +290,8 @@ def state_line(found: dict[str, int]) -> str:
         '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
     """
     words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
-    return ", ".join(f"{found.get(state, 0):,} {word}" for state, word in words)
+    said = [f"{found.get(state, 0):,} {word}" for state, word in words]
+    return ", ".join(said + [f"{found['sending']:,} under way"] * bool(found.get("sending")))
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:

@@ -20,6 +20,11 @@ _OF_LEDGER = (
     "error_code", "error", "request_id", "http_status", "at",
 )  # fmt: skip
 
+_OF_REQUEST = (
+    "request", "chunk", "started_at", "settled_at", "verdict", "phase", "http_status", "error_code", "error",
+    "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
+)  # fmt: skip
+
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
     """Return the number of rows of a campaign by state, all states named."""
@@ -96,6 +101,50 @@ def campaign_frame(store: Store, campaign: int, *, name: str, service: str, name
     frame["campaign"], frame["service"] = name, service
     table = frame[list(COLUMNS)].astype(COLUMNS)
     return table.join(kept(store, campaign, names)) if names else table
+
+
+def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
+    """Return the rows of one state with what is known of their latest request, by position."""
+    columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
+    frame = _query(
+        store,
+        "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, a.error, "
+        "a.request_id, a.started_at, a.settled_at FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt "
+        "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
+        (campaign, state),
+        columns.split(),
+    )
+    text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), "str")
+    return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
+
+
+def requests(store: Store, campaign: int) -> pd.DataFrame:
+    """Return one row for each request of a campaign, by its number, in the order in which they were claimed.
+
+    ``verdict, phase, error_code, error, request_id, currency, disagreement`` (str), ``chunk, http_status, recipients,
+    message_count`` (Int64), ``seconds, total`` (float64; the reply's totalAmount), ``started_at, settled_at``.
+    """
+    columns = list(_OF_REQUEST)
+    frame = _query(
+        store,
+        f"SELECT id, {', '.join(columns[1:])} FROM attempt WHERE campaign=? ORDER BY id",
+        (campaign,),
+        columns,
+    )
+    frame["total"] = money(frame["total"].astype("Int64")).to_numpy("float64", na_value=np.nan)
+    text = ("verdict", "phase", "error_code", "error", "request_id", "currency", "disagreement")
+    counted = ("chunk", "http_status", "recipients", "message_count")
+    return frame.astype({**dict.fromkeys(text, "str"), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
+
+
+def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
+    """Return a small query as a frame, indexed by its first column, its times read."""
+    with store.reading() as connection:
+        found = connection.execute(sql, values).fetchall()
+    frame = pd.DataFrame(found, columns=columns).set_index(columns[0]).rename_axis(None)
+    for name in ("started_at", "settled_at"):
+        frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+    return frame
 
 
 def _attempts(store: Store, campaign: int) -> pd.DataFrame:

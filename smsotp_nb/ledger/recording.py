@@ -59,6 +59,20 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
     return number
 
 
+def purge(store: Store, campaign: int) -> int:
+    """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many."""
+    with store.writing() as connection:
+        gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
+        connection.execute("DELETE FROM attempt WHERE campaign=?", (campaign,))
+        connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
+        connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
+    with store.reading() as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return gone
+
+
 def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
     """Insert one row and return its number."""
     number = connection.execute(sql, values).lastrowid
@@ -164,7 +178,7 @@ def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
     text = ", ".join(said) or "the same recipients and texts in another order"
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with another plan: {text}. Nothing was sent. Call send with the plan "
-        "as it was to go on, or plan what is new under a new campaign name",
+        "as it was to go on; or plan under a new campaign name, with exclude=ledger.campaign(...) for what was added",
         added=added,
         removed=removed,
         changed=changed,

@@ -68,27 +68,11 @@ class Run:
     def __init__(self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int]) -> None:
         self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
         self._billed: dict[tuple[str | None, str | None], int] = {}
-        self.recovered = self._recover()
-
-    def _recover(self) -> int:
-        return self._give_up(OWNER_DIED)
+        self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
 
     def abandon(self) -> int:
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
-        return self._give_up(STOPPED)
-
-    def _give_up(self, why: str) -> int:
-        with self._store.writing() as connection:
-            found = connection.execute(
-                "UPDATE recipient SET state=?, problem='NO_ANSWER' WHERE campaign=? AND state=?",
-                (IN_DOUBT, self.campaign, SENDING),
-            ).rowcount
-            connection.execute(
-                "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
-                "WHERE campaign=? AND verdict IS NULL",
-                (why, self._now(), self.campaign),
-            )
-        return found
+        return give_up(self._store, self.campaign, STOPPED, now=self._now())
 
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
@@ -303,6 +287,21 @@ class Run:
         with self._store.writing("NORMAL") as connection:
             found = {key: _number_of(connection, key) for key in sorted(new, key=str)}
         self._billed.update(found)
+
+
+def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
+    """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
+    with store.writing() as connection:
+        found = connection.execute(
+            "UPDATE recipient SET state=?, problem='NO_ANSWER' WHERE campaign=? AND state=?",
+            (IN_DOUBT, campaign, SENDING),
+        ).rowcount
+        connection.execute(
+            "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
+            "WHERE campaign=? AND verdict IS NULL",
+            (why, now, campaign),
+        )
+    return found
 
 
 def _number_of(connection: sqlite3.Connection, key: tuple[str | None, str | None]) -> int:

@@ -34,7 +34,8 @@ CREATE TABLE campaign (
   fingerprint TEXT NOT NULL,
   created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
   rows INTEGER NOT NULL,
-  kept TEXT NOT NULL             -- JSON list: names of the caller's own columns
+  kept TEXT NOT NULL,            -- JSON list: names of the caller's own columns
+  purged INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX campaign_name ON campaign (service, name) WHERE kind = 'campaign';
 
