@@ -119,10 +119,21 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
         )
         for row in shown
     )
-    rest = estimate.iloc[_COUNTRIES:]
-    more = f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients" if len(rest) else ""
     columns = ("Country", "Recipients", "Parts", "Rate", "Estimated cost")
-    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=more)
+    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
+
+
+def _rest(estimate: pd.DataFrame) -> str:
+    """Say what the table leaves out: how many, how much, and which of them have no rate."""
+    rest = estimate.iloc[_COUNTRIES:]
+    if rest.empty:
+        return ""
+    totals = costs(rest.assign(est_currency=rest["currency"]))
+    money = "".join(f", {cards.money(total, currency)}" for currency, total in totals.items())
+    unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
+    shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
+    no_rate = f"; no rate for {shown}" if unrated else ""
+    return f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients{money}{no_rate}"
 
 
 def _priced(row: dict[Hashable, Any], places: tuple[int, int]) -> tuple[str, str]:
