@@ -179,6 +179,8 @@ def _check(settings: Settings) -> list[str]:
         wrong.append(f"variant must be 'intl' or 'cn', got {settings.variant!r}")
     if settings.form not in get_args(Form):
         wrong.append(f"form must be 'current' or 'earlier', got {settings.form!r}")
+    if settings.ca_bundle is not None and not Path(settings.ca_bundle).exists():
+        wrong.append(f"ca_bundle names no file: {settings.ca_bundle}")
     for name in ("connect_timeout", "read_timeout", "deadline"):
         value = getattr(settings, name)
         if not isinstance(value, (int, float)) or not 0 < value < 3600:

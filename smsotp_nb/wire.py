@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Literal
 
 Variant = Literal["intl", "cn"]
@@ -195,7 +195,8 @@ def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current")
     wrong = _check_signature(body.signature)
     alternatives = {"template_id": body.template_id, "text": body.text, "content": body.content}
     given = [name for name, value in alternatives.items() if value is not None]
-    wrong += [f"{name}= is empty" for name in given if not str(alternatives[name]).strip()]
+    for name in given:
+        wrong += _check_text(f"{name}=", alternatives[name])
     if form == "earlier" and body.text is not None:
         wrong.append("text= is not part of the earlier form; use content= with signature=, or template_id=")
     if not given:
@@ -207,11 +208,9 @@ def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current")
         wrong.append(f"signature= is required in {where}")
     if body.template_data and body.template_id is None:
         wrong.append("template_data= needs template_id=")
-    wrong += [
-        f"template_data[{name!r}] must be text, got {type(value).__name__}"
-        for name, value in body.template_data
-        if not isinstance(value, str)
-    ]
+    for name, value in body.template_data:
+        wrong += _check_text("a name in template_data=", name)
+        wrong += _check_text(f"template_data[{name!r}]", value, empty=True)
     return wrong
 
 
@@ -224,7 +223,7 @@ def check_recipients(to: Sequence[str]) -> list[str]:
     if bad:
         shown = ", ".join(mask(number) for number in bad[:3])
         wrong.append(f"{len(bad)} of {len(to)} numbers are not E.164 (a plus and 2 to 15 digits), such as {shown}")
-    repeated = len(to) - len(set(to))
+    repeated = len(to) - len({str(number) for number in to})
     if repeated:
         wrong.append(f"{repeated} numbers stand more than once in one request")
     return wrong
@@ -260,17 +259,25 @@ def check_otp_verify(to: str, code: str, *, intent: str | None = None, ttl: int 
     return check_recipients([to]) + _check_code(code) + _check_intent(intent) + _check_ttl(ttl)
 
 
+def _check_text(what: str, value: object, *, empty: bool = False) -> list[str]:
+    if not isinstance(value, str):
+        return [f"{what} must be text, got {type(value).__name__}"]
+    if not (empty or value.strip()):
+        return [f"{what} is empty"]
+    return [] if _is_unicode(value) else [f"{what} holds half of a surrogate pair, which no message can carry"]
+
+
 def _check_signature(signature: str | None) -> list[str]:
     low, high = SIGNATURE_LENGTH
-    if signature is None or (isinstance(signature, str) and low <= len(signature) <= high):
-        return []
-    return [f"signature= must have {low} to {high} characters, got {len(str(signature))}"]
+    if isinstance(signature, str) and not low <= len(signature) <= high:
+        return [f"signature= must have {low} to {high} characters, got {len(signature)}"]
+    return [] if signature is None else _check_text("signature=", signature)
 
 
 def _check_intent(intent: str | None) -> list[str]:
-    if intent is None or (isinstance(intent, str) and len(intent) <= INTENT_LENGTH):
-        return []
-    return [f"intent= must be text of at most {INTENT_LENGTH} characters, got {len(str(intent))}"]
+    if isinstance(intent, str) and len(intent) > INTENT_LENGTH:
+        return [f"intent= must be text of at most {INTENT_LENGTH} characters, got {len(intent)}"]
+    return [] if intent is None else _check_text("intent=", intent, empty=True)
 
 
 def _check_ttl(ttl: int | None) -> list[str]:
@@ -284,6 +291,10 @@ def _check_code(code: str) -> list[str]:
     if isinstance(code, str) and CODE.fullmatch(code):
         return []
     return [f"code= must be text of {low} to {high} digits (given: {type(code).__name__} of length {len(str(code))})"]
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is_int(value: object) -> bool:
@@ -356,6 +367,9 @@ class MessageRecord:
     parts: int | None = None
     price_micros: int | None = None
 
+    def __repr__(self) -> str:
+        return f"<MessageRecord for {mask(self.to)}, iso {self.iso}, {self.parts} parts, price {self.price}>"
+
     @property
     def price(self) -> Decimal | None:
         return None if self.price_micros is None else amount(self.price_micros)
@@ -382,6 +396,11 @@ class SendReply:
     total_micros: int | None = None
     request_id: str | None = None
 
+    def __repr__(self) -> str:
+        others = f", {len(self.missing)} missing, {len(self.unexpected)} unexpected"
+        shown = others if self.missing or self.unexpected else ""
+        return f"<SendReply: {len(self.messages)} messages{shown}, total {self.currency} {self.total}>"
+
     @property
     def total(self) -> Decimal | None:
         """The reply's own total amount, exact."""
@@ -406,6 +425,8 @@ class SendReply:
             total = sum(filter(None, prices))
             if self.total_micros != total:
                 found.append(f"totalAmount says {amount(self.total_micros)}, the prices add up to {amount(total)}")
+        if self.unexpected:
+            found.append(f"{len(self.unexpected)} records are of numbers that were not asked for, or repeated")
         if None in prices:
             found.append(f"{prices.count(None)} prices are missing or unreadable")
         return tuple(found)
@@ -437,6 +458,9 @@ class VerifyReply:
     valid: bool
     request_id: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<VerifyReply for {mask(self.to)}: {'valid' if self.valid else 'not valid'}>"
+
 
 def read_envelope(raw: bytes) -> Envelope:
     """Return the envelope in these bytes.
@@ -447,7 +471,7 @@ def read_envelope(raw: bytes) -> Envelope:
     """
     try:
         found = json.loads(raw, parse_constant=_refuse_constant, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, ArithmeticError) as error:  # the last from a number with a huge exponent
         raise Unreadable(f"the reply is not JSON ({type(error).__name__})") from None
     if not isinstance(found, dict):
         raise Unreadable(f"the reply is JSON but not an object ({type(found).__name__})")
@@ -455,7 +479,7 @@ def read_envelope(raw: bytes) -> Envelope:
     if not isinstance(code, str):
         raise Unreadable(f"the envelope's code is not text ({type(code).__name__})")
     message = found.get("message")
-    return Envelope(code, message if isinstance(message, str) else "", found.get("data"))
+    return Envelope(_whole(code), _whole(message) if isinstance(message, str) else "", found.get("data"))
 
 
 def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) -> SendReply:
@@ -535,7 +559,12 @@ def _refuse_constant(name: str) -> None:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return _whole(value) if isinstance(value, str) and value else None
+
+
+def _whole(text: str) -> str:
+    """Return the text with half surrogates, which JSON can hold and UTF-8 and a ledger cannot, as question marks."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _count(value: Any) -> int | None:
@@ -547,6 +576,7 @@ def _count(value: Any) -> int | None:
 # -- money -------------------------------------------------------------------------------------------------------------
 
 _SIX_PLACES = re.compile(r"([0-9]{1,12})\.([0-9]{6})")
+_AMOUNT = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,12}))?")
 
 
 def micros(value: Any) -> int | None:
@@ -560,16 +590,13 @@ def micros(value: Any) -> int | None:
         usual = _SIX_PLACES.fullmatch(value)
         if usual:
             return int(usual[1] + usual[2])
-        if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,12})?", value):
-            return None
-    elif not isinstance(value, (int, Decimal)) or isinstance(value, bool):
+    elif not isinstance(value, Decimal) and not (_is_int(value) and abs(value) < 10**12):
         return None
-    try:
-        scaled = Decimal(value) * 1_000_000
-        whole = int(scaled)
-    except (InvalidOperation, OverflowError, ValueError):
+    found = _AMOUNT.fullmatch(str(value))
+    if not found:
         return None
-    return whole if whole == scaled and 0 <= whole < 10**18 else None
+    places = (found[2] or "").ljust(6, "0")
+    return None if places[6:].strip("0") else int(found[1] + places[:6])
 
 
 def amount(value: int) -> Decimal:

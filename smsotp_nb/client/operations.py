@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 from urllib.parse import urlencode
@@ -147,6 +147,8 @@ class Client:
             ...     box.client().send_message("+12025550123", text="Hello").messages[0].iso
             'US'
         """
+        if not isinstance(to, Iterable) or isinstance(to, bytes):
+            raise UsageError(f"to= must be a number or a list of numbers, got {type(to).__name__}; nothing was sent")
         recipients = [to] if isinstance(to, str) else list(to)
         data = tuple(dict(template_data or {}).items())
         body = wire.Body(text, content, template_id, data, signature)

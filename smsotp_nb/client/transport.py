@@ -42,6 +42,10 @@ class ReplyTooLarge(Exception):
     """The reply is larger than any this interface gives."""
 
 
+class HeadersCut(ConnectionError):
+    """The peer closed before the headers of its reply were complete."""
+
+
 class DeadlinePassed(TimeoutError):
     """The request as a whole took longer than its deadline."""
 
@@ -109,6 +113,8 @@ class _WatchedReader(io.RawIOBase):
         trace = self._trace
         self._sock.settimeout(min(trace.read_timeout, trace.left()))
         count: int = self._raw.readinto(buffer)
+        if not count and trace.phase != "body":  # http.client takes headers that end early for whole ones
+            raise HeadersCut("the connection ended before the reply's headers did")
         if trace.phase == "awaiting":
             trace.phase = "headers"
         trace.received += count

@@ -102,11 +102,11 @@ def retry_after(value: str | None, *, now: float) -> float | None:
         [2.0, 300.0, None, None, None]
     """
     text = (value or "").strip()
-    if re.fullmatch(r"[0-9]{1,18}(\.[0-9]+)?", text):
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), LONGEST_PAUSE)
     try:
         moment = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the second from an offset of years
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max(moment.timestamp() - now, 0.0), LONGEST_PAUSE)
