@@ -38,6 +38,7 @@ def plan(
     fill: Mapping[str, Any] | None = None,
     suppress: Any = None,
     ignore_unreadable_suppressions: bool = False,
+    exclude: suppression.Recorded | pd.DataFrame | pd.Series[Any] | None = None,
     keep: Sequence[str] = (),
     rates: pd.DataFrame | str | Path | None = None,
     chunk_size: int = 100,
@@ -45,8 +46,8 @@ def plan(
 ) -> Plan:
     """Plan a campaign: judge every row, fill the text, group equal messages, cut them into requests, estimate the cost.
 
-    A row is planned or skipped; ``problem`` says why: the codes of ``phones.normalize``, then SUPPRESSED, VALUE_MISSING
-    (the note names the column) and DUPLICATE_OF (the note names the row that is planned instead).
+    A row is planned or skipped; ``problem`` says why: the codes of ``phones.normalize``, then SUPPRESSED, EXCLUDED,
+    VALUE_MISSING (the note names the column) and DUPLICATE_OF (the note names the row that is planned instead).
 
     Args:
         recipients: one row a message; never changed.
@@ -63,6 +64,8 @@ def plan(
         fill: ``{column: value}`` for rows where that column is missing.
         suppress: numbers never to text: list, Series, frame or path.
         ignore_unreadable_suppressions: go on although entries of ``suppress`` cannot be read.
+        exclude: whom to leave out because another campaign has them: ``ledger.campaign(name)``, or a frame with a
+            column ``to``, or a Series of E.164 numbers.
         keep: columns that travel into the results and the ledger.
         rates: a rate table (`rates.check`) or the path of one.
         chunk_size: recipients in one request, at most 1,000.
@@ -98,9 +101,9 @@ def plan(
         },
     )
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
-    stopped = None
+    left_out = {}
     if suppress is not None:
-        stopped = suppression.read(
+        left_out["SUPPRESSED"] = suppression.read(
             suppress,
             to=to,
             region=region if isinstance(region, str) else None,
@@ -108,4 +111,6 @@ def plan(
             repair=repair,
             ignore_unreadable=ignore_unreadable_suppressions,
         )
-    return assembly.assemble(recipients, asked, numbers, wording.word(asked.wording, recipients), stopped)
+    if exclude is not None:
+        left_out["EXCLUDED"] = suppression.recorded(exclude)
+    return assembly.assemble(recipients, asked, numbers, wording.word(asked.wording, recipients), left_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -20,11 +21,15 @@ _HINT_TEXTS = 50
 
 
 def assemble(
-    recipients: pd.DataFrame, asked: Asked, numbers: pd.DataFrame, worded: Worded, stopped: pd.Series[str] | None
+    recipients: pd.DataFrame,
+    asked: Asked,
+    numbers: pd.DataFrame,
+    worded: Worded,
+    left_out: Mapping[str, pd.Series[str]],
 ) -> Plan:
-    """Build the plan from numbers (`phones.normalize`), worded rows and suppressed numbers, all in the rows' order."""
+    """Build the plan from numbers (`phones.normalize`), worded rows and, by problem, whom to leave out."""
     numbers = numbers.reset_index(drop=True)
-    problem, note = _problems(numbers, worded, stopped, recipients.index)
+    problem, note = _problems(numbers, worded, left_out, recipients.index)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = wording.group(worded, at)
     bodies = wording.bodies(asked.wording, worded, first)
@@ -56,12 +61,12 @@ def assemble(
 
 
 def _problems(
-    numbers: pd.DataFrame, worded: Worded, stopped: pd.Series[str] | None, labels: pd.Index
+    numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]], labels: pd.Index
 ) -> tuple[pd.Series[str], pd.Series[str]]:
     """Return problem and note; a duplicate is one of a row that will be sent, so that nobody is left out by it."""
     problem, note = numbers["problem"].copy(), numbers["note"].copy()
-    if stopped is not None:
-        problem = problem.mask(problem.isna() & numbers["to"].isin(stopped), "SUPPRESSED")
+    for why, whom in left_out.items():
+        problem = problem.mask(problem.isna() & numbers["to"].isin(whom), why)
     lacking = problem.isna() & worded.missing
     problem = problem.mask(lacking, "VALUE_MISSING")
     note = _joined(note, worded.note, lacking.to_numpy())

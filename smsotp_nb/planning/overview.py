@@ -17,6 +17,7 @@ _COUNTRIES = 12
 _LABELS = 3
 _MEANINGS = phones.vocabulary.PROBLEMS | {
     "SUPPRESSED": "on the suppression list",
+    "EXCLUDED": "already part of the campaign that exclude= names",
     "VALUE_MISSING": "a value of the message is missing; fill={column: value} stands in",
     "DUPLICATE_OF": "the number of another row, which is planned",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -45,6 +45,30 @@ def read(
     if unread.any() and not ignore_unreadable:
         raise _unreadable(numbers[unread.to_numpy()], found.loc[unread.to_numpy(), "problem"])
     return found["to"].dropna().drop_duplicates()
+
+
+class Recorded(Protocol):
+    """A campaign of the ledger, as far as a plan needs it: the numbers that it set out to text."""
+
+    @property
+    def numbers(self) -> pd.Series[Any]: ...
+
+
+def recorded(source: Recorded | pd.DataFrame | pd.Series[Any]) -> pd.Series[str]:
+    """Return the E.164 numbers of a recorded campaign, a frame's column ``to``, or a Series.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if isinstance(source, pd.DataFrame) and "to" in source.columns:
+        source = source["to"]
+    found = source if isinstance(source, pd.Series) else getattr(source, "numbers", None)
+    if not isinstance(found, pd.Series):
+        raise UsageError(
+            "exclude= must be a campaign of the ledger, a frame with a column 'to' or a Series of E.164 numbers, got "
+            f"{type(source).__name__}"
+        )
+    return found.dropna().astype("str")
 
 
 def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
