@@ -9,14 +9,17 @@ from collections.abc import Callable
 from ..client import Gate
 from ..errors import NotSent
 
-DEFAULT_PAUSE = 1.0
+DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
+SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the rate; each second without one gives a twentieth back
+SLOWEST = 1 / 64
 
 
 class Pacer(Gate):
     """The gate of a campaign: recipients a second, a shared pause, and the way to stop.
 
     The rate is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
-    next one back for two seconds, whichever thread asks.
+    next one back for two seconds, whichever thread asks. Throttling halves the rate and time gives it back, never above
+    the ceiling; where the caller set none, the speed at the moment of the throttling is the ceiling from then on.
 
     Args:
         rate: recipients a second, or None for no ceiling.
@@ -28,9 +31,11 @@ class Pacer(Gate):
         self, *, rate: float | None, stop: threading.Event, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(self._wait)
-        self._rate, self._stop, self._clock = rate, stop, clock
+        self._ceiling, self._stop, self._clock = rate, stop, clock
         self._guard = threading.Lock()
-        self._due = self._paused_until = clock()
+        self._began = self._due = self._paused_until = self._slowed_at = clock()
+        self._share = 1.0  # of the ceiling, at the latest throttling
+        self._passed = 0
 
     def before(self, recipients: int) -> None:
         """Return when these recipients may be posted.
@@ -39,21 +44,35 @@ class Pacer(Gate):
             NotSent: the campaign was stopped first.
         """
         with self._guard:
-            start = max(self._clock(), self._due, self._paused_until)
-            self._due = start + (recipients / self._rate if self._rate else 0.0)
+            now = self._clock()
+            start = max(now, self._due, self._paused_until)
+            rate = self._rate(now)
+            self._due = start + (recipients / rate if rate else 0.0)
+            self._passed += recipients
         while (left := max(start, self._paused_until) - self._clock()) > 0 and not self.stopped():
             self._wait(left)
         if self.stopped():
             raise NotSent("stopped before it was sent", phase="before")
 
     def throttled(self, seconds: float | None) -> None:
-        """Hold all threads back for the pause that the service asked for."""
+        """Hold all threads back for the pause that the service asked for, and go on more slowly."""
         pause = DEFAULT_PAUSE if seconds is None else seconds
         with self._guard:
-            self._paused_until = max(self._paused_until, self._clock() + pause)
+            now = self._clock()
+            if self._ceiling is None:
+                self._ceiling = max(self._passed / max(now - self._began, 1.0), 1.0)
+            if now >= self._paused_until:  # replies to requests of the same moment count once
+                self._share = max(self._share_at(now) * SLOWER, SLOWEST)
+            self._paused_until = self._slowed_at = max(self._paused_until, now + pause)
 
     def stopped(self) -> bool:
         return self._stop.is_set()
+
+    def _rate(self, now: float) -> float | None:
+        return None if self._ceiling is None else self._ceiling * self._share_at(now)
+
+    def _share_at(self, now: float) -> float:
+        return min(self._share + FASTER * max(now - self._slowed_at, 0.0), 1.0)
 
     def _wait(self, seconds: float) -> None:
         self._stop.wait(seconds)

@@ -260,7 +260,7 @@ class Campaign:
             lock.release()
 
     def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
-        wanted = [int(number) for number in _numbers(rows)]
+        wanted = list(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.writing() as connection:

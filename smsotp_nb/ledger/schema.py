@@ -104,6 +104,7 @@ class Store:
         self.path = path
         self._guard = threading.RLock()
         self._connections: dict[int, sqlite3.Connection] = {}
+        _refuse_network(path)
         self.created = _create_private(path)
         with self.reading():
             pass
@@ -186,14 +187,47 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+NETWORK_FILESYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs", "fuse.rclone"}
+    | {"fuse.s3fs", "fuse.gcsfuse", "fuse.glusterfs", "ncpfs", "davfs", "fuse.davfs2"}
+)
+
+
+def network_filesystem(path: Path, mounts: str) -> str | None:
+    """Return the kind of network file system that a path is on, by a table such as /proc/mounts; None if it is on none.
+
+    Example:
+        >>> network_filesystem(Path("/home/ann/l.sqlite"), "/dev/vda / ext4 rw 0 0\\nserver:/h /home nfs4 rw 0 0")
+        'nfs4'
+    """
+    lines = [line.split() for line in mounts.splitlines()]
+    points = [(fields[1].replace("\\040", " "), fields[2]) for fields in lines if len(fields) > 2]
+    above = [(len(Path(point).parts), kind) for point, kind in points if path.is_relative_to(point)]
+    kind = max(above, default=(0, ""))[1]
+    return kind if kind in NETWORK_FILESYSTEMS else None
+
+
+def _refuse_network(path: Path) -> None:
+    try:
+        mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux: there is no such table to look at
+        return
+    kind = network_filesystem(path.parent.resolve(), mounts)
+    if kind:
+        raise LedgerError(
+            f"{path} is on a network file system ({kind}), where SQLite cannot keep the record safe against a second "
+            "runner; set SMSOTP_LEDGER to a path on a disk of this machine"
+        )
+
+
 def _create_private(path: Path) -> bool:
     """Create the file for its owner alone; SQLite would create it for everybody to read."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return False
     except OSError as error:
+        if isinstance(error, FileExistsError) and path.exists():
+            return False
         reason = error.strerror
     else:
         return True
