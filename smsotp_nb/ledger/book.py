@@ -291,7 +291,8 @@ def state_line(found: dict[str, int]) -> str:
     """
     words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
     said = [f"{found.get(state, 0):,} {word}" for state, word in words]
-    return ", ".join(said + [f"{found['sending']:,} under way"] * bool(found.get("sending")))
+    under_way = found.get("sending", 0)
+    return ", ".join(said + [f"{under_way:,} under way"] * bool(under_way))
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:

@@ -1,0 +1,395 @@
+"""The ledger keeps its promises: recorded once, durable before the first byte, one runner, clear refusals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from kills.child import fork
+from kills.people import numbers, plan_of
+
+from smsotp_nb import results
+from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict
+from smsotp_nb.planning import Plan, plan
+from smsotp_nb.wire import MessageRecord, SendReply
+
+SERVICE = "a service"
+
+
+@pytest.fixture
+def begin(ledger: Ledger) -> Callable[..., Run]:
+    def begun(made: Plan, service: str = SERVICE) -> Run:
+        return ledger.begin(made, service=service)
+
+    return begun
+
+
+def reply(*to: str, missing: tuple[str, ...] = ()) -> SendReply:
+    records = tuple(
+        MessageRecord(id="ab" * 16, to=number, iso="US", cc="1", parts=1, price_micros=7500) for number in to
+    )
+    return SendReply(records, missing, currency="USD", recipients=len(to))
+
+
+def states(path: Path, *, campaign: int = 1) -> dict[int, int]:
+    """Rows by state as a second, raw connection finds them."""
+    connection = sqlite3.connect(path)
+    try:
+        sql = "SELECT state, count(*) FROM recipient WHERE campaign=? GROUP BY state"
+        return dict(connection.execute(sql, (campaign,)).fetchall())
+    finally:
+        connection.close()
+
+
+def claimed(run: Run, chunk: int = 0) -> Claim:
+    claim = run.claim(chunk)
+    assert claim is not None
+    return claim
+
+
+# -- recording ---------------------------------------------------------------------------------------------------------
+
+
+def people(**more: Any) -> pd.DataFrame:
+    return pd.DataFrame({"phone": ["+12025550100", "nobody", "+33199001234", "+12025550101"], **more})
+
+
+def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_callers_index_was(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    rates = pd.DataFrame({"iso": ["US", "FR"], "currency": ["USD", "EUR"], "price": ["0.0075", "0.05"]})
+    frame = people(segment=["a", None, "c", "d"], size=[1, 2, 3, 4]).set_index(pd.Index(["x", "x", "y", "x"]))
+    made = plan(frame, to="phone", campaign="autumn", text="Hello", keep=["segment", "size"], rates=rates, chunk_size=2)
+    begin(made).close()
+    found = ledger.campaign("autumn").frame
+    assert found.dtypes.astype(str).to_dict() | {"segment": "str", "size": "int64"} == results.COLUMNS | {
+        "segment": "str", "size": "int64"
+    }  # fmt: skip
+    assert found.index.tolist() == [0, 1, 2, 3]
+    assert found["to"].tolist()[::2] == ["+12025550100", "+33199001234"]
+    assert found["status"].tolist() == ["planned", "skipped", "planned", "planned"]
+    assert found["est_cost"].fillna(-1).tolist() == [0.0075, -1, 0.05, 0.0075]
+    assert found["est_currency"].fillna("").tolist() == ["USD", "", "EUR", "USD"]
+    assert found["chunk"].fillna(-1).tolist() == [0, -1, 0, 1]
+    assert found["segment"].fillna("").tolist() == ["a", "", "c", "d"]
+    assert found["size"].tolist() == [1, 2, 3, 4]
+    assert results.check(found) is not None
+
+
+def test_campaigns_are_listed_with_their_rows_by_state(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    run = begin(plan_of(30))
+    run.settle_reply(claimed(run), reply(*numbers(10)), seconds=0.1)
+    run.settle(claimed(run, 1), Verdict("rejected"))
+    run.close()
+    listed = ledger.campaigns()
+    row = listed.iloc[0]
+    assert (row["service"], row["campaign"], row["rows"]) == (SERVICE, "autumn", 30)
+    assert (row["accepted"], row["rejected"], row["planned"]) == (10, 10, 10)
+    assert str(listed["created_at"].dtype).endswith("UTC]")
+
+
+def test_the_same_plan_again_goes_on_with_the_same_campaign(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    first = begin(plan_of(30))
+    first.settle_reply(claimed(first), reply(*numbers(10)), seconds=0.1)
+    first.close()
+    with begin(plan_of(30)) as again:
+        assert again.campaign == first.campaign
+        assert again.chunks() == [1, 2]
+    assert len(ledger.campaigns()) == 1
+
+
+def test_another_chunk_size_keeps_the_recorded_chunks(begin: Callable[..., Run]) -> None:
+    begin(plan_of(30, chunk_size=10)).close()
+    with begin(plan_of(30, chunk_size=3)) as run:
+        assert run.chunks() == [0, 1, 2]
+        assert claimed(run).to == tuple(numbers(10))
+
+
+def changed_plans() -> dict[str, tuple[pd.DataFrame, str, tuple[int, int, int], str]]:
+    phones = numbers(5)
+    names = ["Ann", "Bob", "Cy", "Di", "Ed"]
+    base = pd.DataFrame({"phone": phones, "name": names})
+    more = pd.DataFrame({"phone": numbers(7)[5:], "name": ["Fay", "Gus"]})
+    return {
+        "added": (pd.concat([base, more]), "Hi {name}", (2, 0, 0), "2 recipients added"),
+        "removed": (base.iloc[:2], "Hi {name}", (0, 3, 0), "3 removed"),
+        "changed": (base.assign(name=[*names[:4], "Eve"]), "Hi {name}", (0, 0, 1), "1 with another text"),
+        "another text": (base, "Hello {name}", (0, 0, 5), "5 with another text"),
+        "order": (base.iloc[::-1], "Hi {name}", (0, 0, 0), "in another order"),
+        "all three": (
+            pd.concat([base.iloc[1:], more]).assign(name=["Bo", *names[2:], "Fay", "Gus"]),
+            "Hi {name}",
+            (2, 1, 1),
+            "2 recipients added, 1 removed, 1 with another text",
+        ),
+    }
+
+
+@pytest.mark.parametrize("case", changed_plans())
+def test_a_changed_plan_is_refused_and_the_refusal_counts_what_changed(case: str, begin: Callable[..., Run]) -> None:
+    frame, text, counts, said = changed_plans()[case]
+    base = pd.DataFrame({"phone": numbers(5), "name": ["Ann", "Bob", "Cy", "Di", "Ed"]})
+    begin(plan(base, to="phone", campaign="autumn", text="Hi {name}")).close()
+    with pytest.raises(PlanChanged, match=said) as caught:
+        begin(plan(frame, to="phone", campaign="autumn", text=text))
+    assert (caught.value.added, caught.value.removed, caught.value.changed) == counts
+    begin(plan(base, to="phone", campaign="autumn", text="Hi {name}")).close()  # the refusal let the campaign go
+
+
+def test_an_interrupted_recording_leaves_no_half_campaign(
+    ledger: Ledger, begin: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("smsotp_nb.ledger.recording._destinations", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            begin(plan_of(10))
+    assert ledger.campaigns().empty
+    begin(plan_of(10)).close()
+
+
+# -- claim and settle --------------------------------------------------------------------------------------------------
+
+
+def test_when_claim_returns_a_second_connection_finds_the_intent(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    run = begin(plan_of(20))
+    assert states(ledger.path) == {0: 20}
+    claim = claimed(run)
+    assert states(ledger.path) == {0: 10, 1: 10}
+    assert claim.positions == tuple(range(10))
+    run.close()
+
+
+def test_a_chunk_is_claimed_once(begin: Callable[..., Run]) -> None:
+    with begin(plan_of(10)) as run:
+        claimed(run)
+        assert run.claim(0) is None
+        assert run.claim(99) is None
+
+
+VERDICTS = {
+    "rejected": ("rejected", "REJECTED"),
+    "in_doubt": ("in_doubt", "NO_ANSWER"),
+    "NOT_SENT": ("planned", "NOT_SENT"),
+    "THROTTLED": ("planned", "THROTTLED"),
+    "NO_FUNDS": ("planned", "NO_FUNDS"),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_settling_moves_the_rows_of_the_claim_alone(name: str, begin: Callable[..., Run]) -> None:
+    run = begin(plan_of(20))
+    run.settle(claimed(run), Verdict(name, "body", 400, "107111", "why", "r-1", 0.5))
+    found = run.outcomes()
+    state, problem = VERDICTS[name]
+    assert found["status"].tolist() == [state] * 10 + ["planned"] * 10
+    assert found["problem"].fillna("").tolist() == [problem] * 10 + [""] * 10
+    assert found["attempts"].tolist() == [1] * 10 + [0] * 10
+    assert found["error_code"].iloc[0] == "107111"
+    assert found["error_code"].isna().iloc[10]
+    run.close()
+
+
+def test_a_partial_reply_accepts_its_records_and_leaves_the_others_in_doubt(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    to = numbers(10)
+    with begin(plan_of(10)) as run:
+        run.settle_reply(claimed(run), reply(*reversed(to[:7]), missing=tuple(to[7:])), seconds=0.1)
+        found = run.outcomes()
+    assert found["status"].tolist() == ["accepted"] * 7 + ["in_doubt"] * 3
+    assert found["problem"].tolist()[7:] == ["NO_RECORD"] * 3
+    assert found["price"].sum() == pytest.approx(7 * 0.0075)
+    assert ledger.campaign("autumn").in_doubt["to"].tolist() == to[7:]
+
+
+def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]) -> None:
+    to = numbers(4)
+    ids = ["0f" * 16, "0F" * 16, "short", None]
+    records = tuple(MessageRecord(id=name, to=number) for name, number in zip(ids, to, strict=True))
+    with begin(plan_of(4)) as run:
+        run.settle_reply(claimed(run), SendReply(records), seconds=0.1)
+        found = run.outcomes()
+    assert found["id"].fillna("none").tolist() == [name or "none" for name in ids]
+    assert found[["iso", "cc", "parts", "price", "currency"]].isna().all(axis=None)
+
+
+# -- life after a death ------------------------------------------------------------------------------------------------
+
+
+def test_an_intent_whose_process_died_is_in_doubt_and_never_claimed_again(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    claimed(begin_and_die := begin(plan_of(20)))
+    begin_and_die.close()
+    with begin(plan_of(20)) as run:
+        assert run.recovered == 10
+        assert run.claim(0) is None
+        assert run.counts()["in_doubt"] == 10
+    doubt = ledger.campaign("autumn").in_doubt
+    assert doubt["phase"].unique().tolist() == ["unknown"]
+    assert doubt["error"].str.contains("ended before the answer").all()
+    assert doubt["started_at"].notna().all()
+
+
+def in_doubt_campaign(begin: Callable[..., Run], count: int = 10) -> None:
+    claimed(run := begin(plan_of(count)))
+    run.close()
+    begin(plan_of(count)).close()
+
+
+def test_resolving_as_accepted_settles_and_as_not_accepted_plans_again(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    in_doubt_campaign(begin)
+    campaign = ledger.campaign("autumn")
+    assert campaign.resolve(campaign.in_doubt.head(4), accepted=True) == 4
+    assert campaign.resolve(numbers(10)[4:6], accepted=False) == 2
+    assert campaign.resolve([numbers(10)[6]] * 2, accepted=False) == 1
+    assert campaign.line() == "4 accepted, 3 in doubt, 0 rejected, 3 to go"
+    with begin(plan_of(10)) as run:
+        assert claimed(run).to == tuple(numbers(10)[4:7])
+    assert "autumn" in repr(campaign)
+    assert "+1201" not in repr(campaign)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [["+14155550100"], ["nobody"], [12015550100], pd.DataFrame({"phone": []})],
+    ids=["not in it", "no number", "an integer", "no column to"],
+)
+def test_resolving_what_is_not_in_doubt_is_refused_and_changes_nothing(
+    rows: Any, ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    in_doubt_campaign(begin)
+    campaign = ledger.campaign("autumn")
+    with pytest.raises(UsageError):
+        campaign.resolve(rows, accepted=False)
+    with pytest.raises(UsageError):
+        campaign.reopen(numbers(1))
+    assert campaign.counts["in_doubt"] == 10
+
+
+def test_rejected_rows_are_reopened_by_a_person_only(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    with begin(plan_of(10)) as run:
+        run.settle(claimed(run), Verdict("rejected", "body", 400, "107111", "why"))
+        assert run.claim(0) is None
+    campaign = ledger.campaign("autumn")
+    assert campaign.rejected["error_code"].unique().tolist() == ["107111"]
+    assert campaign.reopen(campaign.rejected.iloc[:3]) == 3
+    with begin(plan_of(10)) as run:
+        assert len(claimed(run).to) == 3
+
+
+def test_an_answer_after_the_second_stop_is_recorded_but_never_over_what_a_person_said(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    run = begin(plan_of(20))
+    late, later = claimed(run, 0), claimed(run, 1)
+    assert run.abandon() == 20
+    run.close()
+    ledger.campaign("autumn").resolve(list(later.to), accepted=False)
+    run.settle_reply(late, reply(*late.to), seconds=9.0)
+    run.settle_reply(later, reply(*later.to), seconds=9.0)
+    assert run.counts()["accepted"] == 10
+    assert run.counts()["planned"] == 10
+
+
+def test_one_name_on_two_services_is_two_campaigns_and_asking_for_it_says_so(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    in_doubt_campaign(begin)
+    begin(plan_of(10), service="another").close()
+    with pytest.raises(UsageError, match=r"several services .* pass service="):
+        ledger.campaign("autumn")
+    assert ledger.campaign("autumn", service="another").counts["planned"] == 10
+    with pytest.raises(UsageError, match="it holds 'autumn'"):
+        ledger.campaign("spring")
+
+
+# -- one runner --------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_call_in_this_kernel_hears_so(begin: Callable[..., Run]) -> None:
+    run = begin(plan_of(10))
+    with pytest.raises(CampaignHeld, match="another call in this kernel") as caught:
+        begin(plan_of(10))
+    assert caught.value.pid == os.getpid()
+    run.close()
+    begin(plan_of(10)).close()
+
+
+def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    in_doubt_campaign(begin)
+    with begin(plan_of(10)), pytest.raises(CampaignHeld):
+        ledger.campaign("autumn").resolve(numbers(1), accepted=False)
+
+
+def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    def hold() -> None:
+        Ledger(tmp_path / "l.sqlite").begin(plan_of(10), service=SERVICE)
+        os.write(ready, b"x")
+        signal.pause()
+
+    heard, ready = os.pipe()
+    child = fork(hold)
+    os.read(heard, 1)
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        with pytest.raises(CampaignHeld, match=f"process {child.pid} on ") as caught:
+            ledger.begin(plan_of(10), service=SERVICE)
+        assert caught.value.pid == child.pid
+        assert child.kill()
+        ledger.begin(plan_of(10), service=SERVICE).close()
+
+
+def test_a_ledger_reached_through_a_link_has_the_same_lock(tmp_path: Path, ledger: Ledger) -> None:
+    link = tmp_path / "elsewhere" / "link.sqlite"
+    link.parent.mkdir()
+    link.symlink_to(ledger.path)
+    with ledger.begin(plan_of(10), service=SERVICE), Ledger(link) as other, pytest.raises(CampaignHeld):
+        other.begin(plan_of(10), service=SERVICE)
+
+
+def test_a_forked_child_does_not_keep_the_lock_alive(ledger: Ledger) -> None:
+    run = ledger.begin(plan_of(10), service=SERVICE)
+    child = fork(signal.pause)
+    run.close()
+    ledger.begin(plan_of(10), service=SERVICE).close()
+    assert child.kill()
+
+
+def test_a_forked_child_uses_the_ledger_without_harm_to_its_parent(ledger: Ledger) -> None:
+    run = ledger.begin(plan_of(20), service=SERVICE)
+    claimed(run)
+    counted = fork(lambda: ledger.campaign("autumn").counts["planned"]).result()
+    assert counted == 10
+    with pytest.raises(CampaignHeld):
+        fork(lambda: ledger.begin(plan_of(20), service=SERVICE)).result()
+    claimed(run, 1)
+    run.close()
+    assert states(ledger.path) == {1: 20}
+
+
+def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Path) -> None:
+    def open_it() -> str:
+        with Ledger(tmp_path / "new" / "l.sqlite") as ledger:
+            try:
+                ledger.begin(plan_of(50), service=SERVICE).close()
+            except CampaignHeld:
+                return "held"
+        return "had"
+
+    said = [child.result() for child in [fork(open_it) for _ in range(8)]]
+    assert "had" in said
+    with Ledger(tmp_path / "new" / "l.sqlite") as ledger:
+        assert ledger.campaigns()["rows"].tolist() == [50]
+        assert states(ledger.path) == {0: 50}
