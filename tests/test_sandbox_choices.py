@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import hmac
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from smsotp_nb.sandbox import choices, reserved
+from smsotp_nb.sandbox import choices, faults, reserved
 from smsotp_nb.sandbox.choices import CHOICES, Rules
+from smsotp_nb.sandbox.inbox import Filter, find
 from smsotp_nb.sandbox.service import MAX_BYTES, Service
 from smsotp_nb.sandbox.state import State
 
@@ -47,7 +51,7 @@ class Asked:
     def passcode(self, **fields: Any) -> str:
         code, _data = self.raw(json.dumps({"to": US} | fields).encode(), "otp.send")
         assert code == "0"
-        return str(self.state.page()[-1]["code"])
+        return str(find(self.state, Filter())[-1]["code"])
 
     def valid(self, code: str, **fields: Any) -> bool:
         answer, data = self.raw(json.dumps({"to": US, "code": code} | fields).encode(), "otp.verify")
@@ -55,7 +59,7 @@ class Asked:
         return bool(data["valid"])
 
     def texts(self) -> list[str]:
-        return [row["text"] for row in self.state.page()]
+        return [row["text"] for row in find(self.state, Filter())]
 
 
 def wrong(code: str) -> str:
@@ -69,6 +73,47 @@ BODY = json.dumps({"to": US, "text": "Hi"}).encode()
 def _() -> bool:
     with_any = Asked().raw(BODY, "sms.message.send", accessKeyId="whatever")[0]
     return with_any == "0" and Asked().raw(BODY, "sms.message.send", accessKeyId="")[0] == "104110"
+
+
+def signed(secret: str, now: float, **changes: str) -> str:
+    """Return a query as a client in HMAC mode sends it: milliseconds, base64, percent-encoded."""
+    pairs = {"action": "sms.message.send", "accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": "abcdefgh"}
+    pairs |= {"timestamp": str(int(now * 1000))} | changes
+    text = "&".join(f"{key}={value}" for key, value in sorted(pairs.items()))
+    digest = base64.b64encode(hmac.digest(secret.encode(), text.encode(), "sha256")).decode()
+    return urlencode(pairs | {"signature": digest})
+
+
+def ask_signed(desk: Asked, query: str) -> str:
+    answer = desk.service.answer(dict(parse_qsl(query)), "application/json", BODY, query_string=query)
+    return str(answer.envelope["code"])
+
+
+@shows("hmac")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    unsigned = desk.raw(BODY, "sms.message.send")[0]
+    wrongly = ask_signed(desk, signed("other", desk.time))
+    rightly = ask_signed(desk, signed("s3cret", desk.time))
+    not_asked_for = ask_signed(Asked(), signed("whatever", 0))
+    return [unsigned, wrongly, rightly, not_asked_for] == ["104201", "104201", "0", "0"]
+
+
+@shows("timestamp")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    return [ask_signed(desk, signed("s3cret", desk.time + off)) for off in (-601, 601, 599)] == [
+        "104202",
+        "104202",
+        "0",
+    ]
+
+
+@shows("nonce")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    query = signed("s3cret", desk.time)
+    return [ask_signed(desk, query), ask_signed(desk, query)] == ["0", "104201"]
 
 
 @shows("action")
@@ -166,7 +211,9 @@ def _() -> bool:
 
 @shows("templates")
 def _() -> bool:
-    return Asked().send(templateId="no_such_template")[0] == "107141"
+    more = Asked(rules=Rules(templates={"welcome": "Hello {name}"}))
+    more.send(templateId="welcome", templateData={"name": "Anna"})
+    return Asked().send(templateId="welcome")[0] == "107141" and more.texts() == ["Hello Anna"]
 
 
 @shows("template_data")
@@ -214,7 +261,7 @@ def _() -> bool:
     desk.passcode(channel="auto")
     desk.passcode()
     desk.passcode(channel="call")
-    return [row["channel"] for row in desk.state.page()] == ["sms", "sms", "call"]
+    return [row["channel"] for row in find(desk.state, Filter())] == ["sms", "sms", "call"]
 
 
 @shows("wording")
@@ -295,7 +342,10 @@ def test_the_table_is_complete() -> None:
     assert {choice.switch for choice in CHOICES} - {""} == rules
 
 
-@pytest.mark.parametrize("table", [choices.as_table, reserved.as_table], ids=["choices", "reserved"])
+TABLES = {"choices": choices.as_table, "reserved": reserved.as_table, "faults": faults.as_table}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
 def test_the_document_holds_the_tables_of_the_code(table: Callable[[], str]) -> None:
     assert table() in DOCUMENT.read_text(encoding="utf-8")
 

@@ -225,3 +225,13 @@ def test_a_forked_child_does_not_end_its_parents_sandbox(box: Sandbox) -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert Sandbox.at(box.url).id == box.id
+
+
+def test_a_cell_that_starts_a_sandbox_on_a_file_can_be_run_again(tmp_path: Path) -> None:
+    """The newer one of a process takes over the file, inbox and id included; the older one has ended."""
+    first = Sandbox(state=tmp_path / "box.sqlite")
+    first.client().send_message("+12025550123", text="Hello")
+    again = Sandbox(state=tmp_path / "box.sqlite")
+    with again:
+        assert (again.id, len(again.inbox)) == (first.id, 1)
+        assert "not running" in repr(first)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +22,16 @@ class Rules:
     single_use: bool = True
     replace: bool = True
     max_recipients: int = 1000
+    templates: Mapping[str, str] | str | Path | None = None
+    secret: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("attempts", "max_recipients"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+                raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if self.secret is not None and not self.secret.strip():
+            raise UsageError("secret must not be empty; leave it out for the mode without signatures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,11 @@ class Choice:
 
 CHOICES: tuple[Choice, ...] = (
     Choice("key", "a missing or wrong access key", "any key is taken; without one 104110 MissingAccessKeyId"),
+    Choice(
+        "hmac", "signed requests", "not asked for; with a secret an unsigned or wrongly signed one is 104201", "secret"
+    ),
+    Choice("timestamp", "a signed request's timestamp more than 10 minutes off", "104202 InvalidSignatureTimestamp"),
+    Choice("nonce", "a nonce of a signed request that was used before", "104201 InvalidSignature"),
     Choice("action", "an unknown action", "104002 InvalidParams"),
     Choice("json", "a body that is not a JSON object, or is sent as another content type", "104002 InvalidParams"),
     Choice("size", "a request larger than 1 MiB", "104002 InvalidParams"),
@@ -56,7 +69,7 @@ CHOICES: tuple[Choice, ...] = (
     Choice("several", "more than one of templateId, text and content", "the first of templateId, text, content counts"),
     Choice("join", "how content and signature join", "[signature] content; in the cn variant 【signature】content"),
     Choice("text", "a signature beside text", "the text goes out as it is"),
-    Choice("templates", "which templates exist", "the few of the sandbox's own file; another one is 107141"),
+    Choice("templates", "which templates exist", "a few of its own, and yours; another one is 107141", "templates"),
     Choice("template_data", "a variable the template needs and does not get", "107143 MissingSmsTemplateData"),
     Choice("template_value", "a variable that is neither text nor a number", "107144 InvalidSmsTemplateData"),
     Choice("parts", "how a text is split", "160/153 GSM-7 septets or 70/67 UCS-2 units to a part, packed greedily"),

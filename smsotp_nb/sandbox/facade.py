@@ -6,25 +6,29 @@ import http.client
 import json
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pandas as pd
 
 from .. import cards, results, wire
 from ..errors import SmsOtpError, UsageError
-from ..settings import Settings
+from ..settings import Secret, Settings
 from . import inbox
 from .choices import Rules
-from .server import Server, is_loopback, millionths
+from .faults import Fault
+from .server import HOST, Server, is_loopback, millionths
 
 if TYPE_CHECKING:
     from ..client import Client
 
 ANSWER_WITHIN = 60.0  # seconds
+_HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
 
 
 class Sandbox:
@@ -36,14 +40,17 @@ class Sandbox:
     Args:
         port: 0 takes a free one.
         state: a file that keeps inbox, balance and passcodes, also over a crash; without it they end with the sandbox.
+            A sandbox of this process that holds the same file is ended first: a notebook's cell is run again and again.
         variant: ``"intl"`` (USD) or ``"cn"`` (CNY, signature required).
         form: ``"current"``, or ``"earlier"`` (``count`` for ``parts``, no ``text``, signature required).
         balance: what a new state begins with (default 1000).
         seed: makes message ids and passcodes of a new state repeatable.
-        rules: the choices where the interface is silent, see docs/sandbox.md.
+        rules: the choices where the interface is silent, templates of your own, HMAC mode; see docs/sandbox.md.
+        faults: what goes wrong from the start, such as ``"drop_after next=1"``; `fault` switches on more.
+        host: another address to listen on lets other machines in, and is warned of.
 
     Raises:
-        UsageError: the port or the state file cannot be used; the message says what to do.
+        UsageError: the port, the state file or a fault cannot be used; the message says what to do.
 
     Example:
         >>> box = Sandbox(balance=10)
@@ -62,7 +69,13 @@ class Sandbox:
         balance: str | float | Decimal | None = None,
         seed: int | str | None = None,
         rules: Rules | None = None,
+        faults: Iterable[Fault | str] = (),
+        host: str = HOST,
     ) -> None:
+        held = None if state is None else Path(state).expanduser().resolve()
+        holder = None if held is None else _HOLDERS.get(held)
+        if holder is not None:
+            holder.close()
         server = Server(
             port=port,
             state=state,
@@ -71,10 +84,15 @@ class Sandbox:
             balance=balance,
             seed=seed,
             rules=rules,
+            faults=faults,
+            host=host,
         )
         server.start()
         self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
         self._url, self._id, self._variant, self._form = server.url, server.state.id, variant, form
+        self._secret = None if rules is None or rules.secret is None else Secret(rules.secret)
+        if held is not None:
+            _HOLDERS[held] = self
 
     @classmethod
     def at(cls, url: str) -> Self:
@@ -95,7 +113,7 @@ class Sandbox:
         box._url = url.rstrip("/")
         about = box._get("/sandbox.json")
         box._id, box._variant, box._form = about["id"], about["variant"], about["form"]
-        box._end = None
+        box._secret, box._end = None, None
         return box
 
     @property
@@ -122,16 +140,29 @@ class Sandbox:
         """
         return _frame(self._get("/inbox.json")["messages"])
 
-    def code(self, to: str) -> str | None:
-        """Return the passcode last sent to a number, or None.
+    def code(self, to: str, *, wait: float = 0.0) -> str | None:
+        """Return the passcode last sent to a number, or None; ``wait`` so many seconds for the first one.
 
         Example:
             >>> with Sandbox() as box:
             ...     print(box.code("+12025550123"))
             None
         """
-        found = self._get(f"/inbox.json?to={quote(to, safe='')}")["messages"]
-        return next((message["code"] for message in reversed(found) if message["code"]), None)
+        asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
+        found = self._get(f"/inbox.json?{asked}")["messages"]
+        return str(found[0]["code"]) if found else None
+
+    def clear(self) -> None:
+        """Forget every accepted message; balance and passcodes stay.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_otp("+12025550123")
+            ...     box.clear()
+            ...     len(box.inbox)
+            0
+        """
+        self._call("DELETE", "/inbox.json", None)
 
     def top_up(self, amount: str | float | Decimal) -> Decimal:
         """Add to the balance and return the new one.
@@ -142,6 +173,40 @@ class Sandbox:
             Decimal('2.500000')
         """
         return Decimal(self._post("/balance.json", {"add": str(wire.amount(millionths(amount)))})["balance"])
+
+    def advance(self, seconds: float) -> datetime:
+        """Move the sandbox's clock, so that a lifetime passes without waiting, and return its time.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     client = box.client()
+            ...     _ = client.send_otp("+12025550123", code="123456", ttl=60)
+            ...     _ = box.advance(61)
+            ...     client.verify_otp("+12025550123", "123456").valid
+            False
+        """
+        return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The faults that are switched on."""
+        return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])
+
+    def fault(self, kind: str, **settings: Any) -> None:
+        """Let something go wrong: a kind of docs/sandbox.md, with ``action, rate, next, seconds, jitter, status``.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     box.fault("throttle", next=1, seconds=2)
+            ...     [fault.describe() for fault in box.faults]
+            ['throttle, next 1, seconds 2']
+        """
+        fault = Fault(kind=kind, **settings)
+        self._post("/faults.json", {name: value for name, value in asdict(fault).items() if value is not None})
+
+    def clear_faults(self, kind: str | None = None) -> None:
+        """Switch off the faults of one kind, or all of them."""
+        self._call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}", None)
 
     def client(self, **settings: Any) -> Client:
         """Return a client of this sandbox; keyword arguments go to `Settings` (timeouts, for example).

@@ -1,33 +1,129 @@
-"""What was accepted, as people and tests read it: the messages of ``/inbox.json``."""
+"""What was accepted, as people, tests and the inbox page read it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from sqlite3 import Row
-from typing import Any
+from typing import Any, Final, Self
 
+from .. import parts
+from ..errors import UsageError
+from ..phones import lookup
+from .clock import moment
 from .service import money
 from .state import State
 
-COLUMNS = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
+KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
+PAGE: Final = 5_000
+LONGEST_WAIT: Final = 60.0
+_SELECT = (
+    "SELECT m.*, r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.template_id, r.shape "
+    "FROM messages m JOIN requests r ON r.n = m.request"
+)
 
 
-def moment(micros: int) -> str:
-    """Return microseconds since 1970 as ISO 8601 in UTC.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which messages are asked for; what is left out does not narrow.
 
-    Example:
-        >>> moment(0)
-        '1970-01-01T00:00:00.000000Z'
+    ``to`` is a number, ``kind`` message or passcode, ``text`` a piece of the text or number, ``shape`` the number of a
+    wording, ``after`` and ``before`` message numbers, ``limit`` the most messages, ``newest`` turns the order round,
+    ``detail`` adds what the inbox page shows, ``wait`` seconds to wait for the first message.
     """
-    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+    to: str | None = None
+    kind: str | None = None
+    text: str | None = None
+    shape: int | None = None
+    after: int = 0
+    before: int | None = None
+    limit: int | None = None
+    newest: bool = False
+    detail: bool = False
+    wait: float = 0.0
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Self:
+        """Read a filter from the parameters of an address.
+
+        Raises:
+            UsageError: a parameter is unknown or has a value that cannot be used.
+
+        Example:
+            >>> Filter.read({"to": "+12025550123", "wait": "5"}).wait
+            5.0
+        """
+        unknown = sorted(set(query) - set(_READERS))
+        if unknown:
+            raise UsageError(f"unknown parameter {', '.join(unknown)}; known are {', '.join(_READERS)}")
+        try:
+            return cls(**{name: _READERS[name](value) for name, value in query.items() if value != ""})
+        except (ValueError, KeyError) as error:
+            raise UsageError(f"a parameter has a value that cannot be used: {error}") from None
+
+    def where(self) -> tuple[str, list[Any]]:
+        """Return the condition of a query, and its values."""
+        tests: list[tuple[str, list[Any]]] = [("m.n > ?", [self.after])]
+        if self.before is not None:
+            tests.append(("m.n < ?", [self.before]))
+        if self.to is not None:
+            tests.append(("m.number = ?", [self.to]))
+        if self.kind is not None:
+            tests.append((KINDS[self.kind], []))
+        if self.shape is not None:
+            tests.append(("r.shape = ?", [self.shape]))
+        if self.text is not None:
+            tests.append(("(instr(lower(r.text), lower(?)) OR instr(m.number, ?))", [self.text, self.text]))
+        return " AND ".join(test for test, _ in tests), [value for _, values in tests for value in values]
 
 
-def entry(row: Row, currency: str) -> dict[str, Any]:
+def _flag(text: str) -> bool:
+    return {"1": True, "true": True, "0": False, "false": False}[text]
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise ValueError(f"a whole number was expected, got {text!r}")
+    return int(text)
+
+
+def _kind(text: str) -> str:
+    if text not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
+    return text
+
+
+def _wait(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= LONGEST_WAIT:
+        raise ValueError(f"wait must be from 0 to {LONGEST_WAIT:g} seconds")
+    return seconds
+
+
+_READERS: Final[dict[str, Any]] = dict.fromkeys(("shape", "after", "before", "limit"), _whole) | {
+    "to": str,
+    "kind": _kind,
+    "text": str,
+    "newest": _flag,
+    "detail": _flag,
+    "wait": _wait,
+}
+
+
+def find(state: State, chosen: Filter, *, limit: int | None = None) -> list[Row]:
+    """Return the rows that a filter chooses, the first ``limit`` of them."""
+    where, values = chosen.where()
+    order = "DESC" if chosen.newest else "ASC"
+    most = -1 if limit is None else limit
+    return state.rows(f"{_SELECT} WHERE {where} ORDER BY m.n {order} LIMIT ?", [*values, most])
+
+
+def entry(row: Row, currency: str, *, detail: bool = False) -> dict[str, Any]:
     """Return one accepted message with the fields of `COLUMNS`; ``code`` is None unless it is a passcode."""
-    return {
+    found = {
         "id": row["id"],
         "to": row["number"],
         "text": row["text"],
@@ -39,14 +135,61 @@ def entry(row: Row, currency: str) -> dict[str, Any]:
         "currency": currency,
         "at": moment(row["at"]),
     }
+    return found | _detail(row) if detail else found
 
 
-def pages(state: State, currency: str, *, to: str | None = None) -> Iterator[bytes]:
-    """Yield the JSON object ``{"messages": [...]}`` in pieces, oldest message first."""
+def _detail(row: Row) -> dict[str, Any]:
+    counted = parts.count(row["text"])
+    return {
+        "n": row["n"],
+        "kind": "passcode" if row["action"] == "otp.send" else "message",
+        "shape": row["shape"],
+        "intent": row["intent"],
+        "signature": row["signature"],
+        "templateId": row["template_id"],
+        "country": lookup.country_name(row["iso"]),
+        "encoding": counted.encoding,
+        "units": counted.units,
+        "room": counted.room,
+        "forcing": list(counted.forcing),
+        "pieces": parts.split(row["text"]),
+    }
+
+
+def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
+    """Yield the JSON object ``{"messages": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
+    last, mark, left = int(state.fact("messages")), b"\n", chosen.limit
+    end = last + 1 if chosen.before is None else min(chosen.before, last + 1)
+    chosen = replace(chosen, before=end)  # what is accepted meanwhile belongs to the next call
     yield b'{"messages": ['
-    after, mark = 0, b"\n"
-    while rows := state.page(after=after, to=to):
-        after = rows[-1]["n"]
-        yield mark + b",\n".join(json.dumps(entry(row, currency), ensure_ascii=False).encode() for row in rows)
-        mark = b",\n"
-    yield b"\n]}\n"
+    while rows := find(state, chosen, limit=PAGE if left is None else min(PAGE, left)):
+        told = (json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False) for row in rows)
+        yield mark + ",\n".join(told).encode()
+        mark, left = b",\n", None if left is None else left - len(rows)
+        chosen = _past(chosen, rows[-1]["n"])
+    yield f'\n], "last": {last}}}\n'.encode()
+
+
+def _past(chosen: Filter, n: int) -> Filter:
+    return replace(chosen, before=n) if chosen.newest else replace(chosen, after=n)
+
+
+def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
+    """Return how much was accepted: in all, by country (dearest first), and by wording (latest first)."""
+    spend = state.rows("SELECT iso, messages, parts, price FROM spend ORDER BY price DESC, iso")
+    wordings = state.rows("SELECT * FROM shapes ORDER BY last DESC LIMIT ?", [shapes])
+    return {
+        "messages": sum(row["messages"] for row in spend),
+        "parts": sum(row["parts"] for row in spend),
+        "price": money(sum(row["price"] for row in spend)),
+        "currency": currency,
+        "balance": money(state.balance),
+        "countries": [_sums(row) | {"iso": row["iso"], "country": lookup.country_name(row["iso"])} for row in spend],
+        "wordings": [
+            _sums(row) | {"shape": row["n"], "action": row["action"], "text": row["sample"]} for row in wordings
+        ],
+    }
+
+
+def _sums(row: Row) -> dict[str, Any]:
+    return {"messages": row["messages"], "parts": row["parts"], "price": money(row["price"])}

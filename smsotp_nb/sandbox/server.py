@@ -1,14 +1,15 @@
-"""The sandbox's service over HTTP on loopback, in a thread of its own or in the foreground."""
+"""The sandbox's service over HTTP, on loopback unless told otherwise, in a thread of its own or in the foreground."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import signal
 import socket
+import struct
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -18,10 +19,11 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from .. import wire
-from ..errors import UsageError
-from . import inbox
+from ..errors import SmsOtpWarning, UsageError
 from .choices import Rules
-from .service import MAX_BYTES, Answer, Service, money
+from .desk import Desk, as_json
+from .faults import BY_NAME, Fault, Faults, spoil
+from .service import INVALID_PARAMS, MAX_BYTES, Answer, Service
 from .state import State
 
 HOST = "127.0.0.1"
@@ -29,6 +31,8 @@ NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 REQUEST_ID = "x-uni-request-id"  # beyond the interface; the name clients in the field look for
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
+GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connections
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 log = logging.getLogger("smsotp_nb.sandbox")
 
@@ -43,9 +47,11 @@ class Server:
         balance: what a new state begins with, in the variant's currency; None takes 1,000.
         seed: makes ids and passcodes of a new state repeatable.
         rules: the switchable choices.
+        faults: faults that are on from the start, as `Fault.read` takes them.
+        host: where to listen; anything but loopback lets others in, and is warned of.
 
     Raises:
-        UsageError: the port is taken, or the state file cannot be used.
+        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is none.
     """
 
     def __init__(
@@ -58,21 +64,29 @@ class Server:
         balance: str | float | Decimal | None = None,
         seed: int | str | None = None,
         rules: Rules | None = None,
+        faults: Iterable[Fault | str] = (),
+        host: str = HOST,
     ) -> None:
         _check(variant, form)
+        self.faults = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
         begin = millionths(DEFAULT_BALANCE if balance is None else balance)
         self.state = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
         try:
-            self._socket = _listen(port)
+            self.service = Service(self.state, variant=variant, form=form, rules=rules)
+            self._socket = _listen(host, port)
         except UsageError:
             self.state.close()
             raise
         self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://{HOST}:{self.port}"
-        self.service = Service(self.state, variant=variant, form=form, rules=rules)
+        self._host = host
+        self._open = not _is_loopback(host)
+        self.url = f"http://{HOST if self._open else host}:{self.port}"
+        self._desk = Desk(self.service, self.faults, self.url, shut=self._shut)
         self._requests = 0
+        self._runner: web.AppRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._shutting: asyncio.Task[None] | None = None
         self._thread: threading.Thread | None = None
         self._ready = threading.Event()
 
@@ -109,84 +123,120 @@ class Server:
         if signals:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._stop.set)
-        runner = web.AppRunner(self._application(), access_log=None, handle_signals=False, shutdown_timeout=1.0)
-        await runner.setup()
+        app = web.Application(client_max_size=MAX_BYTES, middlewares=[self._guard])
+        app.add_routes(self._desk.routes())
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+        await self._runner.setup()
         try:
-            await web.SockSite(runner, self._socket).start()
+            await web.SockSite(self._runner, self._socket).start()
             ready()
             await self._stop.wait()
         finally:
-            await runner.cleanup()
+            self._desk.close()
+            await self._runner.cleanup()
             self.state.close()
 
     # requests
-
-    def _application(self) -> web.Application:
-        app = web.Application(client_max_size=MAX_BYTES, middlewares=[self._guard])
-        app.router.add_get("/sandbox.json", self._about)
-        app.router.add_get("/inbox.json", self._inbox)
-        app.router.add_post("/balance.json", self._top_up)
-        return app
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Callable[[web.Request], Any]) -> web.StreamResponse:
         """Let in only those who name a loopback host; pages of other addresses are turned away by their Origin."""
         host = request.headers.get("Host", "")
         origin = request.headers.get("Origin")
-        if host.rpartition(":")[0] not in NAMES and host not in NAMES:
-            return _json({"error": f"this sandbox answers only to {self.url}"}, status=403)
+        if not self._open and host not in NAMES and host.rpartition(":")[0] not in NAMES:
+            return as_json({"error": f"this sandbox answers only to {self.url}"}, status=403)
         if origin is not None and origin != f"http://{host}":
-            return _json({"error": "this sandbox does not answer pages of other addresses"}, status=403)
+            return as_json({"error": "this sandbox does not answer pages of other addresses"}, status=403)
         if request.method == "POST" and not request.path.strip("/"):  # "/", "//", or nothing at all
             return await self._operation(request)
-        answer: web.StreamResponse = await handler(request)
+        try:
+            answer: web.StreamResponse = await handler(request)
+        except UsageError as error:
+            return as_json({"error": str(error)}, status=400)
+        except web.HTTPException as error:
+            return as_json({"error": error.reason}, status=error.status)
         return answer
 
-    async def _operation(self, request: web.Request) -> web.Response:
+    async def _operation(self, request: web.Request) -> web.StreamResponse:
         self._requests += 1
-        request_id = self.state.mark(f"request of {self.state.id}", self._requests).hex()
+        headers = {REQUEST_ID: self._mark("request", 16).hex()}
         try:
             raw = await request.read()
         except web.HTTPRequestEntityTooLarge:
-            answer = self.service.refuse("104002")
-        else:
-            answer = self.service.answer(request.query, request.content_type, raw)
-        self._note(request, answer)
-        return _json(answer.envelope, status=answer.status, headers={REQUEST_ID: request_id})
+            return self._reply(request, self.service.refuse(INVALID_PARAMS), headers)
+        struck = self.faults.strike(request.query.get("action", ""), self._chance("chance"))
+        for fault in struck:
+            if fault.kind == "latency":
+                await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter"))
+            elif BY_NAME[fault.kind].when == "before":
+                return await self._fail_before(request, fault, headers)
+        answer = self.service.answer(
+            request.query, request.content_type, raw, query_string=request.rel_url.raw_query_string
+        )
+        if answer.accepted:
+            self._desk.accepted()
+        if struck and struck[-1].kind != "latency":
+            return await self._fail_after(request, struck[-1], answer, headers)
+        return self._reply(request, answer, headers)
 
-    def _note(self, request: web.Request, answer: Answer) -> None:
+    def _reply(self, request: web.Request, answer: Answer, headers: dict[str, str]) -> web.Response:
         code = answer.envelope["code"]
         log.debug("%s -> %s %s, %d accepted", request.query.get("action"), answer.status, code, answer.accepted)
+        return as_json(answer.envelope, status=answer.status, headers=headers)
 
-    async def _about(self, _request: web.Request) -> web.Response:
-        return _json(self._account() | {"id": self.state.id, "messages": self.state.count()})
+    def _mark(self, purpose: str, size: int) -> bytes:
+        return self.state.mark(
+            f"{purpose} of {self.state.id}" if purpose == "request" else purpose, self._requests, size
+        )
 
-    async def _inbox(self, request: web.Request) -> web.StreamResponse:
-        reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
-        await reply.prepare(request)
-        for piece in inbox.pages(self.state, self.service.tariff.currency, to=request.query.get("to")):
-            await reply.write(piece)
-        await reply.write_eof()
-        return reply
+    def _chance(self, purpose: str) -> float:
+        return int.from_bytes(self._mark(purpose, 6)) / 2**48
 
-    async def _top_up(self, request: web.Request) -> web.Response:
-        try:
-            fields = json.loads(await request.read())
-            more = wire.micros(fields["add"])
-        except (ValueError, TypeError, KeyError, RecursionError):
-            more = None
-        if request.content_type != "application/json" or more is None:
-            return _json({"error": 'send {"add": "12.50"}: an amount with at most six fractional digits'}, status=400)
-        self.state.top_up(more)
-        return _json(self._account())
+    # faults
 
-    def _account(self) -> dict[str, Any]:
-        return {
-            "variant": self.service.variant,
-            "form": self.service.form,
-            "currency": self.service.tariff.currency,
-            "balance": money(self.state.balance),
-        }
+    async def _fail_before(self, request: web.Request, fault: Fault, headers: dict[str, str]) -> web.StreamResponse:
+        log.debug("%s meets %s", request.query.get("action"), fault.kind)
+        if fault.kind == "throttle":
+            headers["Retry-After"] = f"{fault.seconds:g}"
+            return web.Response(status=429, text="Too Many Requests", headers=headers)
+        if fault.kind == "error_before":
+            return web.Response(status=fault.status or 503, text="Service Unavailable", headers=headers)
+        return _hang_up(request, reset=True)
+
+    def _shut(self, seconds: float) -> None:
+        """Refuse connections for a while, then listen at the same port again."""
+        self._shutting = asyncio.get_running_loop().create_task(self._refuse(seconds))
+
+    async def _refuse(self, seconds: float) -> None:
+        assert self._runner is not None
+        assert self._runner.server is not None
+        for site in tuple(self._runner.sites):
+            await site.stop()
+        await asyncio.sleep(GOODBYE)
+        for connection in self._runner.server.connections:
+            if connection.transport is not None:
+                connection.transport.close()
+        await asyncio.sleep(seconds)
+        self._socket = _listen(self._host, self.port)
+        await web.SockSite(self._runner, self._socket).start()
+
+    async def _fail_after(
+        self, request: web.Request, fault: Fault, answer: Answer, headers: dict[str, str]
+    ) -> web.StreamResponse:
+        log.debug("%s meets %s, %d accepted", request.query.get("action"), fault.kind, answer.accepted)
+        if fault.kind == "drop_after":
+            return _hang_up(request, reset=True)
+        if fault.kind == "stall":
+            await asyncio.sleep(fault.seconds)
+            return _hang_up(request, reset=False)
+        if fault.kind == "error_after":
+            return web.Response(status=fault.status or 502, text="Bad Gateway", headers=headers)
+        if fault.kind == "half":
+            return await _half(request, as_json(answer.envelope), headers)
+        body = spoil(fault.kind, answer.envelope)
+        content_type = "text/html" if fault.kind == "html" else "application/json"
+        status = 200 if fault.kind in ("html", "bad_json") else answer.status
+        return web.Response(body=body, status=status, content_type=content_type, headers=headers)
 
 
 def run(announce: Callable[[str], None], **options: Any) -> None:
@@ -194,16 +244,36 @@ def run(announce: Callable[[str], None], **options: Any) -> None:
     Server(**options).run(announce)
 
 
-def _json(value: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    return web.Response(body=body, status=status, content_type="application/json", headers=headers)
+async def _half(request: web.Request, whole: web.Response, headers: dict[str, str]) -> web.StreamResponse:
+    """Announce a whole reply and hang up in the middle of it."""
+    body = whole.body if isinstance(whole.body, bytes) else b""
+    reply = web.StreamResponse(headers=headers | {"Content-Type": "application/json", "Content-Length": str(len(body))})
+    await reply.prepare(request)
+    await reply.write(body[: len(body) // 2])
+    return _hang_up(request, reset=False)
 
 
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _hang_up(request: web.Request, *, reset: bool) -> web.StreamResponse:
+    """Close the connection; what is returned is never written."""
+    transport = request.transport
+    if transport is not None:
+        if reset:
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        transport.abort()
+    return web.Response()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not _is_loopback(host):
+        warnings.warn(
+            f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox",
+            SmsOtpWarning,
+            stacklevel=4,
+        )
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
+        listener.bind((host, port))
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(f"port {port} cannot be used ({error}); take another one, or 0 for a free one") from None
@@ -237,4 +307,8 @@ def millionths(amount: str | float | Decimal) -> int:
 
 def is_loopback(url: str) -> bool:
     """Say whether an address is one of this machine."""
-    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
+    return _is_loopback(urlsplit(url).hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    return host in {"127.0.0.1", "localhost", "::1"}

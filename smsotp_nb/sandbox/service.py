@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from .. import parts, wire
 from . import reserved, tariff, wording
+from .access import Access
 from .choices import Rules
+from .clock import Clock
 from .state import Message, Passcode, Request, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
-MISSING_KEY: Final = "104110"
 INVALID_SIGNATURE: Final = "107122"
 NO_TEMPLATE: Final = "107141"
 MISSING_TEMPLATE_DATA: Final = "107143"
@@ -60,7 +61,8 @@ class Service:
         state: where accepted messages, passcodes and the balance live.
         variant, form: which of the interface's forms is spoken.
         rules: the switchable choices.
-        now: a clock, seconds since 1970.
+        clock: the sandbox's time; made from the state when it is left out.
+        now: the machine's clock, seconds since 1970.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Service:
         variant: wire.Variant = "intl",
         form: wire.Form = "current",
         rules: Rules | None = None,
+        clock: Clock | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.state = state
@@ -77,18 +80,21 @@ class Service:
         self.form = form
         self.rules = rules or Rules()
         self.tariff = tariff.sample(variant)
-        self._now = now
+        self.clock = clock or Clock(state, base=now)
+        self.access = Access(self.rules.secret, now)
+        self.templates = wording.templates(self.rules.templates)
         self._operations = {
             "sms.message.send": self._send_message,
             "otp.send": self._send_otp,
             "otp.verify": self._verify_otp,
         }
 
-    def answer(self, query: Mapping[str, str], content_type: str, raw: bytes) -> Answer:
-        """Answer one POST: its query parameters, content type without parameters, and body."""
+    def answer(self, query: Mapping[str, str], content_type: str, raw: bytes, *, query_string: str = "") -> Answer:
+        """Answer one POST: its query parameters (also as sent), content type without parameters, and body."""
         try:
-            if not query.get("accessKeyId"):
-                raise Refused(MISSING_KEY)
+            refusal = self.access.refusal(query, query_string)
+            if refusal:
+                raise Refused(refusal)
             operation = self._operations.get(query.get("action", ""))
             if operation is None:
                 raise Refused(INVALID_PARAMS)
@@ -102,10 +108,6 @@ class Service:
         names = wire.ERROR_NAMES[code]
         return Answer(400, {"code": code, "message": names[-1] if self.form == "earlier" else names[0]})
 
-    def now(self) -> int:
-        """Return the sandbox's time in microseconds since 1970."""
-        return int(self._now() * 1_000_000)
-
     # operations
 
     def _send_message(self, fields: Fields) -> tuple[dict[str, Any], int]:
@@ -116,7 +118,7 @@ class Service:
             raise Refused(wire.MISSING_PARAMS)
         places = _countries(numbers)
         request = Request(
-            self.now(), "sms.message.send", text, channel="sms", signature=signature, template_id=template_id
+            self.clock.now(), "sms.message.send", text, channel="sms", signature=signature, template_id=template_id
         )
         with self.state.transaction():
             billed = self._bill(numbers, places, text)
@@ -141,7 +143,7 @@ class Service:
             text = wording.passcode(code, signature, self.variant)
             billed = self._bill([number], places, text)
             sent_by = "sms" if channel == "auto" else channel
-            made = self.now()
+            made = self.clock.now()
             self.state.accept(Request(made, "otp.send", text, code, sent_by, intent, signature), billed.messages)
             self.state.keep_passcode(
                 number, intent or "", code, made=made, ttl=ttl if custom else None, replace=self.rules.replace
@@ -179,12 +181,28 @@ class Service:
         template_id, content = _text(fields, "templateId"), _text(fields, "content")
         text = _text(fields, "text") if self.form == "current" else None
         if template_id is not None:
-            return wording.signed(_from_template(template_id, fields), signature, self.variant), template_id
+            return wording.signed(self._from_template(template_id, fields), signature, self.variant), template_id
         if text is not None:
             return text, None
         if content is None:
             raise Refused(wire.MISSING_PARAMS)
         return wording.signed(content, signature, self.variant), None
+
+    def _from_template(self, template_id: str, fields: Fields) -> str:
+        template = self.templates.get(template_id)
+        if template is None:
+            raise Refused(NO_TEMPLATE)
+        data = fields.get("templateData") or {}
+        if not isinstance(data, dict):
+            raise Refused(INVALID_PARAMS)
+        values = {}
+        for name in wording.variables(template):
+            if data.get(name) is None:
+                raise Refused(MISSING_TEMPLATE_DATA)
+            if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
+                raise Refused(INVALID_TEMPLATE_DATA)
+            values[name] = str(data[name])
+        return wording.fill(template, values)
 
     def _bill(self, numbers: list[str], places: list[tariff.Country], text: str) -> Billed:
         """Price a message for each number and take the sum from the balance."""
@@ -243,7 +261,7 @@ class Service:
 
     def _lives(self, passcode: Passcode, ttl_at_verify: int) -> bool:
         ttl = ttl_at_verify if passcode.ttl is None else passcode.ttl
-        in_time = self.now() < passcode.made + ttl * 1_000_000
+        in_time = self.clock.now() < passcode.made + ttl * 1_000_000
         return in_time and not passcode.used and passcode.wrong < self.rules.attempts
 
 
@@ -324,20 +342,3 @@ def _countries(numbers: list[str]) -> list[tariff.Country]:
             raise Refused(wire.INVALID_PHONE_NUMBERS)
         places.append(place)
     return places
-
-
-def _from_template(template_id: str, fields: Fields) -> str:
-    template = wording.templates().get(template_id)
-    if template is None:
-        raise Refused(NO_TEMPLATE)
-    data = fields.get("templateData") or {}
-    if not isinstance(data, dict):
-        raise Refused(INVALID_PARAMS)
-    values = {}
-    for name in wording.variables(template):
-        if data.get(name) is None:
-            raise Refused(MISSING_TEMPLATE_DATA)
-        if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
-            raise Refused(INVALID_TEMPLATE_DATA)
-        values[name] = str(data[name])
-    return wording.fill(template, values)

@@ -11,36 +11,44 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
+from . import wording
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS requests (
     n INTEGER PRIMARY KEY, at INTEGER NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, code TEXT, channel TEXT,
-    intent TEXT, signature TEXT, template_id TEXT
+    intent TEXT, signature TEXT, template_id TEXT, shape INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS messages (
     n INTEGER PRIMARY KEY, request INTEGER NOT NULL REFERENCES requests, id TEXT NOT NULL, number TEXT NOT NULL,
     iso TEXT NOT NULL, cc TEXT NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS messages_by_number ON messages (number);
+CREATE INDEX IF NOT EXISTS requests_by_shape ON requests (shape);
+CREATE INDEX IF NOT EXISTS messages_by_request ON messages (request);
+CREATE TABLE IF NOT EXISTS spend (
+    iso TEXT PRIMARY KEY, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shapes (
+    n INTEGER PRIMARY KEY, shape TEXT NOT NULL UNIQUE, action TEXT NOT NULL, sample TEXT NOT NULL,
+    last INTEGER NOT NULL, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+);
 CREATE TABLE IF NOT EXISTS passcodes (
     n INTEGER PRIMARY KEY, number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL,
     ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
 """
-LAYOUT = 1
-PAGE = 5_000
+LAYOUT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One accepted request as it went out: the text every recipient of it reads."""
 
     at: int
@@ -97,11 +105,13 @@ class State:
         try:
             with self.transaction():
                 self._begin(variant, balance, seed)
+                self.keep_fact("starts", self.fact("starts") + 1)
         except UsageError:
             self._db.close()
             raise
-        self.id: str = self._fact("id")
-        self._key: bytes = self._fact("key")
+        self.id: str = self.fact("id")
+        self.starts: int = self.fact("starts")
+        self._key: bytes = self.fact("key")
 
     def close(self) -> None:
         self._db.close()
@@ -122,7 +132,7 @@ class State:
     @property
     def balance(self) -> int:
         """The balance in millionths."""
-        return int(self._fact("balance"))
+        return int(self.fact("balance"))
 
     def pay(self, price: int) -> bool:
         """Take a price from the balance; False, and nothing taken, where it is not enough."""
@@ -140,7 +150,7 @@ class State:
 
     def next_number(self) -> int:
         """Return the number that the next message will have; numbers are never used twice."""
-        return int(self._fact("messages")) + 1
+        return int(self.fact("messages")) + 1
 
     def mark(self, purpose: str, number: int, size: int = 16) -> bytes:
         """Return bytes that look random and are the same for the same seed, purpose and number."""
@@ -149,30 +159,46 @@ class State:
     def accept(self, request: Request, messages: Sequence[Message]) -> None:
         """Record one accepted request; belongs inside a transaction."""
         last = self.next_number() - 1
-        columns = "at, action, text, code, channel, intent, signature, template_id"
-        values = astuple(request)
+        spend = _by_country(messages)
+        shape = self._add_to_shape(request, _sums(spend.values()), last + len(messages))
+        columns = "at, action, text, code, channel, intent, signature, template_id, shape"
         request_n = self._db.execute(
-            f"INSERT INTO requests ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values
+            f"INSERT INTO requests ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*request, shape)
         ).lastrowid
         self._db.executemany(
             "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [(n, request_n, *message) for n, message in enumerate(messages, last + 1)],
         )
-        self._db.execute("UPDATE facts SET value = ? WHERE name = 'messages'", (last + len(messages),))
+        self._db.executemany(
+            "INSERT INTO spend (messages, parts, price, iso) VALUES (?, ?, ?, ?) ON CONFLICT (iso) DO UPDATE SET "
+            "messages = messages + excluded.messages, parts = parts + excluded.parts, price = price + excluded.price",
+            [(*sums, iso) for iso, sums in spend.items()],
+        )
+        self.keep_fact("messages", last + len(messages))
+
+    def _add_to_shape(self, request: Request, sums: Sums, last: int) -> int:
+        """Count a request with those of the same wording, and return the number of the wording."""
+        row = self._db.execute(
+            "INSERT INTO shapes (shape, action, sample, last, messages, parts, price) VALUES (?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (shape) DO UPDATE SET last = excluded.last, messages = messages + excluded.messages, "
+            "parts = parts + excluded.parts, price = price + excluded.price RETURNING n",
+            (wording.shape(request.text, request.template_id), request.action, request.text, last, *sums),
+        ).fetchone()
+        return int(row[0])
 
     def count(self) -> int:
         """Return how many messages are on record."""
-        found: int = self._db.execute("SELECT count(*) FROM messages").fetchone()[0]
-        return found
+        return int(self._db.execute("SELECT coalesce(sum(messages), 0) FROM spend").fetchone()[0])
 
-    def page(self, *, after: int = 0, to: str | None = None, limit: int = PAGE) -> list[sqlite3.Row]:
-        """Return the next messages after number ``after``, oldest first."""
-        where, values = ("m.n > ?", [after]) if to is None else ("m.n > ? AND m.number = ?", [after, to])
-        return self._db.execute(
-            "SELECT m.*, r.at, r.action, r.text, r.code, r.channel FROM messages m JOIN requests r ON r.n = m.request "
-            f"WHERE {where} ORDER BY m.n LIMIT ?",
-            (*values, limit),
-        ).fetchall()
+    def clear(self) -> None:
+        """Forget every accepted message; balance and passcodes stay, numbers are not used again."""
+        with self.transaction():
+            for table in ("messages", "requests", "spend", "shapes"):
+                self._db.execute(f"DELETE FROM {table}")
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """Return the rows of a reading query."""
+        return self._db.execute(query, values).fetchall()
 
     # passcodes
 
@@ -202,23 +228,46 @@ class State:
     # beginning
 
     def _begin(self, variant: str, balance: int, seed: str | None) -> None:
-        found = self._fact("variant")
+        found = self.fact("variant")
         if found is None:
             key = os.urandom(32) if seed is None else blake2b(seed.encode(), digest_size=32).digest()
             begun = {"layout": LAYOUT, "id": uuid.uuid4().hex, "variant": variant, "key": key, "seed": seed}
-            begun |= {"balance": balance, "messages": 0}
+            begun |= {"balance": balance, "messages": 0, "starts": 0}
             self._db.executemany("INSERT INTO facts VALUES (?, ?)", list(begun.items()))
             return
+        if self.fact("layout") != LAYOUT:
+            raise UsageError(f"{self.path} was written by another version of the sandbox; use another state file")
         if found != variant:
             raise UsageError(
                 f"{self.path} holds a sandbox of the {found} variant, not {variant}; use another state file"
             )
-        if seed is not None and seed != self._fact("seed"):
+        if seed is not None and seed != self.fact("seed"):
             raise UsageError(f"{self.path} was begun with another seed; use another state file or leave seed= out")
 
-    def _fact(self, name: str) -> Any:
+    def fact(self, name: str) -> Any:
+        """Return one of the facts that are kept by name, None where there is none."""
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
+
+    def keep_fact(self, name: str, value: Any) -> None:
+        """Keep a fact by name; belongs inside a transaction."""
+        self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+
+Sums = tuple[int, int, int]  # messages, parts, price in millionths
+
+
+def _by_country(messages: Sequence[Message]) -> dict[str, Sums]:
+    found: dict[str, Sums] = {}
+    for message in messages:
+        count, parts, price = found.get(message.iso, (0, 0, 0))
+        found[message.iso] = count + 1, parts + message.parts, price + message.price
+    return found
+
+
+def _sums(several: Iterable[Sums]) -> Sums:
+    messages, parts, prices = zip(*several, strict=True)
+    return sum(messages), sum(parts), sum(prices)
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:

@@ -1,0 +1,116 @@
+"""Who may ask: the access key, and in HMAC mode the signature over the query (beyond the interface).
+
+The body is not signed. Clients in the field write the digest as base64 or hex, the time in seconds or milliseconds, and
+sign values raw, percent-encoded, form-encoded or just as they stand in the address: all of it is taken.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+from urllib.parse import parse_qsl, quote, quote_plus
+
+MISSING_KEY: Final = "104110"
+INVALID_SIGNATURE: Final = "104201"
+INVALID_TIMESTAMP: Final = "104202"
+
+TOLERANCE: Final = 600.0  # seconds
+NONCE: Final = re.compile(r".{8,64}", re.S)
+SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
+
+
+class Nonces:
+    """Remembers every nonce for as long as its timestamp could be taken."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, float] = {}
+
+    def take(self, nonce: str, now: float) -> bool:
+        """Say whether this nonce is new, and remember it."""
+        while self._seen:  # insertion order is the order of time
+            oldest = next(iter(self._seen))
+            if now - self._seen[oldest] <= 2 * TOLERANCE:
+                break
+            del self._seen[oldest]
+        if nonce in self._seen:
+            return False
+        self._seen[nonce] = now
+        return True
+
+
+class Access:
+    """Checks the query of a request.
+
+    Args:
+        secret: the access key secret; with it HMAC mode is on and every request must be signed.
+        now: the machine's clock, which no test moves: a client signs with its own.
+    """
+
+    def __init__(self, secret: str | None, now: Callable[[], float]) -> None:
+        self._secret = secret
+        self._now = now
+        self._nonces = Nonces()
+
+    def refusal(self, query: Mapping[str, str], query_string: str) -> str:
+        """Return the error code that this query brings, else ``""``."""
+        if not query.get("accessKeyId"):
+            return MISSING_KEY
+        if self._secret is None:
+            return ""
+        if query.get("algorithm", "").lower() != "hmac-sha256" or not NONCE.fullmatch(query.get("nonce", "")):
+            return INVALID_SIGNATURE
+        if not self._in_time(query.get("timestamp", "")):
+            return INVALID_TIMESTAMP
+        if not self._signed(query, query_string, self._secret.encode()):
+            return INVALID_SIGNATURE
+        return "" if self._nonces.take(query["nonce"], self._now()) else INVALID_SIGNATURE
+
+    def _in_time(self, timestamp: str) -> bool:
+        if not re.fullmatch(r"[0-9]{1,16}", timestamp):
+            return False
+        value = int(timestamp)
+        seconds = value if value < SECONDS_END else value / 1000
+        return abs(self._now() - seconds) <= TOLERANCE
+
+    @staticmethod
+    def _signed(query: Mapping[str, str], query_string: str, secret: bytes) -> bool:
+        given = query.get("signature", "")
+        found = False
+        for text in signed_texts(query_string):
+            digest = hmac.new(secret, text.encode(), hashlib.sha256).digest()
+            for spelling in spellings(digest):
+                found |= hmac.compare_digest(spelling.encode(), given.encode())
+        return found
+
+
+def spellings(digest: bytes) -> tuple[str, ...]:
+    """Return the ways a digest is written; a plus that a client left unescaped arrives as a blank."""
+    text = base64.b64encode(digest).decode()
+    return text, text.replace("+", " "), base64.urlsafe_b64encode(digest).decode(), digest.hex()
+
+
+def signed_texts(query_string: str) -> tuple[str, ...]:
+    """Return the texts a client may have signed for this query, each once.
+
+    Example:
+        >>> signed_texts("b=1%202&a=x&signature=s")
+        ('a=x&b=1 2', 'a=x&b=1%202', 'a=x&b=1+2')
+    """
+    pairs = sorted(pair for pair in parse_qsl(query_string, keep_blank_values=True) if pair[0] != "signature")
+    as_sent = sorted(pair for pair in _split(query_string) if pair[0] != "signature")
+    encoded: Iterable[Iterable[tuple[str, str]]] = (
+        pairs,
+        [(quote(key, safe=""), quote(value, safe="")) for key, value in pairs],
+        [(quote_plus(key), quote_plus(value)) for key, value in pairs],
+        as_sent,
+    )
+    return tuple(dict.fromkeys("&".join(f"{key}={value}" for key, value in form) for form in encoded))
+
+
+def _split(query_string: str) -> list[tuple[str, str]]:
+    pieces = (piece.partition("=") for piece in query_string.split("&") if piece)
+    return [(key, value) for key, _, value in pieces]

@@ -1,0 +1,88 @@
+"""The sandbox's time: the machine's, moved or stopped by whoever tests a lifetime."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from .state import State
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that can be moved and stopped; both are kept by the state.
+
+    Args:
+        state: where the offset and the moment of stopping are kept.
+        base: the machine's clock, seconds since 1970.
+    """
+
+    def __init__(self, state: State, *, base: Callable[[], float] = time.time) -> None:
+        self._state = state
+        self._base = base
+        self._offset: int = state.fact("clock_offset") or 0
+        self._stopped: int | None = state.fact("clock_stopped")
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it stands still."""
+        return self._stopped is not None
+
+    @property
+    def offset(self) -> float:
+        """Seconds it is ahead of the machine's clock."""
+        return (self.now() - int(self._base() * 1_000_000)) / 1_000_000
+
+    def now(self) -> int:
+        """Return the sandbox's time in microseconds since 1970."""
+        return int(self._base() * 1_000_000) + self._offset if self._stopped is None else self._stopped
+
+    def set(self, micros: int) -> None:
+        """Set it to a moment; it goes on from there, or stands there when it is stopped."""
+        self._keep(micros - int(self._base() * 1_000_000), None if self._stopped is None else micros)
+
+    def stop(self) -> None:
+        """Let it stand still."""
+        self._keep(self._offset, self.now())
+
+    def go(self) -> None:
+        """Let it go on from where it stands."""
+        now = self.now()
+        self._keep(now - int(self._base() * 1_000_000), None)
+
+    def reset(self) -> None:
+        """Take the machine's time again."""
+        self._keep(0, None)
+
+    def _keep(self, offset: int, stopped: int | None) -> None:
+        with self._state.transaction():
+            self._state.keep_fact("clock_offset", offset)
+            self._state.keep_fact("clock_stopped", stopped)
+        self._offset, self._stopped = offset, stopped
+
+
+def moment(micros: int) -> str:
+    """Return microseconds since 1970 as ISO 8601 in UTC.
+
+    Example:
+        >>> moment(0)
+        '1970-01-01T00:00:00.000000Z'
+    """
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def micros(text: str) -> int:
+    """Return an ISO 8601 moment as microseconds since 1970; without an offset it is UTC.
+
+    Raises:
+        ValueError: it is no moment.
+
+    Example:
+        >>> micros("1970-01-01T00:00:01Z")
+        1000000
+    """
+    found = datetime.fromisoformat(text)
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // timedelta(microseconds=1)
