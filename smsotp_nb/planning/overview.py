@@ -22,8 +22,8 @@ _MEANINGS = phones.vocabulary.PROBLEMS | {
     "DUPLICATE_OF": "the number of another row, which is planned",
 }
 _WARNINGS = {
-    "REGION_MISMATCH": "planned numbers of another country than their row says",
-    "FIXED_LINE": "planned numbers that are landlines, which may not take texts",
+    "REGION_MISMATCH": "Planned numbers of another country than their row says",
+    "FIXED_LINE": "Planned numbers that are landlines and may not take texts",
 }
 _ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 
@@ -163,17 +163,16 @@ def _label(label: Any) -> str:
 def _messages(plan: Plan) -> list[cards.Message]:
     preview = plan.preview()
     labels = preview.index.tolist()
-    bodies = plan.preview_bodies()
     return [
-        _message(plan, f"Row {_label(label)}, {row['to']}", row, body)
-        for label, row, body in zip(labels, preview.to_dict("records"), bodies, strict=True)
+        _message(plan, f"Row {_label(label)}, {row['to']}", row)
+        for label, row in zip(labels, preview.to_dict("records"), strict=True)
     ]
 
 
-def _message(plan: Plan, to: str, row: dict[Hashable, Any], number: int) -> cards.Message:
+def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
     if not pd.isna(row["text"]):
         return cards.Message(to, row["text"], _foot(row), tuple(row["forcing"]))
-    body = plan.message(number)
+    body = plan.message(row["body"])
     text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
     return cards.Message(to, text, "The template's text is not known here; template_text= gives it.")
 
@@ -187,7 +186,7 @@ def _foot(row: dict[Hashable, Any]) -> str:
 def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
     combined = planned["note"].value_counts().to_dict().items()
     counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in _WARNINGS}
-    return [cards.Note("!", f"{count:,} {_WARNINGS[code]} (note {code})") for code, count in counts.items() if count]
+    return [cards.Note("!", f"{_WARNINGS[code]}: {count:,} (note {code})") for code, count in counts.items() if count]
 
 
 def _assumptions(planned: pd.DataFrame) -> list[cards.Note]:

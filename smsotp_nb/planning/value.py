@@ -87,11 +87,11 @@ class Plan:
 
         Returns:
             ``to, text`` (str), ``est_parts`` (Int64), ``encoding`` (str), ``forcing`` (str: the characters that force
-            ucs2).
+            ucs2), ``body`` (Int64, its number).
         """
         at = self._preview_rows(n)
-        numbers = self.preview_bodies(n)
-        shown = self._bodies.iloc[numbers]
+        body = self._rows["body"].iloc[at].reset_index(drop=True)
+        shown = self._bodies.iloc[body.to_numpy(dtype=np.int64)]
         texts = self._wording.reads(shown)
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         return pd.DataFrame(
@@ -101,12 +101,9 @@ class Plan:
                 "est_parts": shown["est_parts"].reset_index(drop=True),
                 "encoding": shown["encoding"].reset_index(drop=True),
                 "forcing": pd.Series(forcing, dtype="str"),
+                "body": body,
             }
         ).set_axis(self._rows.index[at])
-
-    def preview_bodies(self, n: int = 3) -> list[int]:
-        """Return the body numbers of `preview`, in its order."""
-        return self._rows["body"].iloc[self._preview_rows(n)].astype("int64").tolist()
 
     def message(self, body: int) -> wire.Body:
         """Return the message of a body number, as it goes on the wire.
