@@ -50,8 +50,9 @@ IN_KERNEL = """async code => {
   await request.done;
   return said;
 }"""
-OUTPUT_TEXT = """() => Array.from(document.querySelectorAll('.jp-OutputArea-output'))
-  .map(output => output.innerText).join('\\n').slice(0, 4000)"""
+ERRORS = """() => Array.from(document.querySelectorAll(
+  '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
+)).map(output => output.innerText).join('\\n').slice(-3000)"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -218,7 +219,7 @@ class Notebook:
 
     def run_all(self) -> Notebook:
         went_well = self.command("notebook:run-all-cells")
-        assert went_well, self.page.evaluate(OUTPUT_TEXT)
+        assert went_well, self.page.evaluate(ERRORS)
         return self
 
     def command(self, name: str, **arguments: Any) -> Any:
@@ -229,7 +230,8 @@ class Notebook:
         if self.page.evaluate("() => document.body.dataset.jpThemeName") != name:
             self.command("apputils:change-theme", theme=name)
             # The splash of one change must be gone before the next: two at once make JupyterLab throw.
-            themed = "name => document.body.dataset.jpThemeName === name && !document.querySelector('#jupyterlab-splash')"
+            themed = """name => document.body.dataset.jpThemeName === name
+              && !document.querySelector("#jupyterlab-splash")"""
             self.page.wait_for_function(themed, arg=name)
 
     def cells(self) -> int:
@@ -266,7 +268,7 @@ def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iter
         SHOTS.mkdir(exist_ok=True)
         file = SHOTS / f"failed-{request.node.name.replace('/', '-')}.png"
         page.screenshot(path=file)
-        print(f"screenshot: {file}\n{page.evaluate(OUTPUT_TEXT)}")
+        print(f"screenshot: {file}\n{page.evaluate(ERRORS)}")
     made.shut_down()
     page.close(run_before_unload=False)
     assert browser.strayed == []

@@ -1,0 +1,24 @@
+"""The campaign notebook in JupyterLab, as an analyst runs it: from the list to the cost, and Run All once more."""
+
+from __future__ import annotations
+
+from .conftest import THEMES, Notebook, axe_findings, cut_texts
+
+CARDS = ".smsotp-card"
+
+
+def test_the_campaign_notebook_runs_and_running_it_again_texts_nobody(notebook: Notebook) -> None:
+    notebook.open("notebooks/campaign.ipynb").run_all()
+    page = notebook.page
+    page.locator(CARDS, has_text="Nothing has been sent.").wait_for()
+    sent = notebook.kernel("len(box.inbox)")
+    assert int(sent) > 100
+    notebook.run_all()
+    assert notebook.kernel("len(box.inbox)") == sent
+    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+    for theme in THEMES:
+        notebook.theme(theme)
+        assert axe_findings(page, CARDS) == []
+    for pixels in (390, 760, 1280):
+        notebook.width(pixels)
+        assert cut_texts(page, CARDS) == []
