@@ -136,6 +136,9 @@ class Settings:
         secret = self.access_key_id
         return secret.reveal() if isinstance(secret, Secret) else secret
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("settings hold an access key and are not pickled; build them where they are needed")
+
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
 

@@ -1,0 +1,249 @@
+"""Settings: from arguments or the environment, never guessed, and the key stays where it is."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tracebacks import shown
+
+from smsotp_nb import Client, Settings
+from smsotp_nb.errors import UsageError
+from smsotp_nb.settings import Secret, data_folder, ledger_path
+
+KEY = "canary-key-7f3a91"
+ADDRESS = "https://sms.example"
+
+
+def settings(**changed: Any) -> Settings:
+    return Settings(**{"base_url": ADDRESS, "access_key_id": KEY, **changed})
+
+
+# -- where they come from ----------------------------------------------------------------------------------------------
+
+
+def test_every_variable_is_read() -> None:
+    """Each ``SMSOTP_*`` variable reaches its field."""
+    found = Settings.from_env(
+        {
+            "SMSOTP_BASE_URL": "https://sms.example/",
+            "SMSOTP_ACCESS_KEY_ID": f" {KEY} ",
+            "SMSOTP_VARIANT": "cn",
+            "SMSOTP_FORM": "earlier",
+            "SMSOTP_CA_BUNDLE": __file__,
+            "SMSOTP_CONNECT_TIMEOUT": "1.5",
+            "SMSOTP_READ_TIMEOUT": "2",
+            "SMSOTP_DEADLINE": "3",
+        }
+    )
+    assert (found.base_url, found.variant, found.form, found.ca_bundle) == (ADDRESS, "cn", "earlier", __file__)
+    assert (found.connect_timeout, found.read_timeout, found.deadline) == (1.5, 2.0, 3.0)
+    assert found.key() == KEY
+
+
+def test_the_environment_of_the_process_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``from_env()`` without arguments reads ``os.environ``."""
+    monkeypatch.setenv("SMSOTP_BASE_URL", ADDRESS)
+    monkeypatch.setenv("SMSOTP_ACCESS_KEY_ID", KEY)
+    assert Settings.from_env().base_url == ADDRESS
+
+
+def test_an_argument_wins_over_the_environment() -> None:
+    """What is typed in the cell counts."""
+    environ = {"SMSOTP_BASE_URL": "https://other.example", "SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_VARIANT": "cn"}
+    assert Settings.from_env(environ, base_url=ADDRESS, variant="intl").base_url == ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("environ", "missing"),
+    [
+        ({}, "SMSOTP_BASE_URL and SMSOTP_ACCESS_KEY_ID missing"),
+        ({"SMSOTP_BASE_URL": ADDRESS}, "SMSOTP_ACCESS_KEY_ID missing"),
+        ({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_BASE_URL": "  "}, "SMSOTP_BASE_URL missing"),
+    ],
+)
+def test_nothing_is_guessed(environ: dict[str, str], missing: str) -> None:
+    """Without an address or a key the error says which, how to set it, and how to do without an account."""
+    with pytest.raises(UsageError) as caught:
+        Settings.from_env(environ)
+    text = str(caught.value)
+    assert missing in text
+    assert "Settings(base_url=" in text
+    assert "Sandbox().client()" in text
+
+
+def test_a_timeout_that_is_no_number_names_its_variable() -> None:
+    """The error says which variable and what it holds."""
+    with pytest.raises(UsageError, match="SMSOTP_DEADLINE must be a number of seconds, got 'soon'"):
+        Settings.from_env({"SMSOTP_DEADLINE": "soon"})
+
+
+# -- what they refuse --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"base_url": "http://sms.example"}, "http only on loopback"),
+        ({"base_url": "http://127.0.0.1.sms.example"}, "http only on loopback"),
+        ({"base_url": "http://localhost.example"}, "http only on loopback"),
+        ({"base_url": "http://0.0.0.0:80"}, "http only on loopback"),
+        ({"base_url": "sms.example"}, "must begin with https://"),
+        ({"base_url": "ftp://sms.example"}, "must begin with https://"),
+        ({"base_url": "https://"}, "must begin with https://"),
+        ({"base_url": "https://[::1"}, "not an address"),
+        ({"base_url": "https://sms.example:port"}, "not an address"),
+        ({"base_url": None}, "must begin with https://"),
+        ({"base_url": "https://sms.example/?action=x"}, "no user, query or fragment"),
+        ({"base_url": "https://ann:secret@sms.example"}, "no user, query or fragment"),
+        ({"base_url": "https://sms.example/#top"}, "no user, query or fragment"),
+        ({"access_key_id": " "}, "access_key_id is empty"),
+        ({"access_key_id": "with blank"}, "not plain ASCII"),
+        ({"access_key_id": "line\nbreak"}, "not plain ASCII"),
+        ({"access_key_id": "schlüssel"}, "not plain ASCII"),
+        ({"access_key_id": None}, "access_key_id is empty"),
+        ({"variant": "us"}, "variant must be 'intl' or 'cn', got 'us'"),
+        ({"form": "old"}, "form must be 'current' or 'earlier', got 'old'"),
+        ({"connect_timeout": 0}, "connect_timeout must be seconds"),
+        ({"read_timeout": float("nan")}, "read_timeout must be seconds"),
+        ({"deadline": "60"}, "deadline must be seconds"),
+        ({"deadline": 3601}, "deadline must be seconds"),
+        ({"ca_bundle": "/nowhere/ca.pem"}, "ca_bundle names no file"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_was_expected(changed: dict[str, Any], said: str) -> None:
+    """Each field has its own sentence, and the way out stands at the end."""
+    with pytest.raises(UsageError, match="SMSOTP_BASE_URL") as caught:
+        settings(**changed)
+    assert said in str(caught.value)
+
+
+def test_everything_wrong_is_said_at_once() -> None:
+    """One error lists all of it, so that a cell is corrected once."""
+    with pytest.raises(UsageError) as caught:
+        settings(base_url="http://sms.example", access_key_id="", variant="x", form="y", deadline=-1)
+    assert len(caught.value.problems) == 5
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8025", "localhost:8025", "[::1]:8025"])
+def test_http_is_allowed_on_this_machine(host: str) -> None:
+    """The sandbox speaks plain HTTP; its bytes never leave the machine."""
+    assert settings(base_url=f"http://{host}").base_url == f"http://{host}"
+
+
+# -- the account's name ------------------------------------------------------------------------------------------------
+
+
+def test_the_service_id_tells_accounts_apart_without_showing_the_key() -> None:
+    """Another address, variant or key is another service; the id holds no part of the key."""
+    one = settings().service
+    others = [settings(base_url="https://b.example"), settings(variant="cn"), settings(access_key_id="other")]
+    assert len({one, *(other.service for other in others)}) == 4
+    assert one == settings(deadline=5.0, base_url=ADDRESS + "/").service
+    assert KEY not in one
+
+
+def test_a_given_service_id_is_kept() -> None:
+    """The sandbox names itself, so that a new port is not a new service."""
+    assert settings(service="sandbox-1").service == "sandbox-1"
+
+
+# -- the key -----------------------------------------------------------------------------------------------------------
+
+
+def refused(action: Callable[[], object]) -> str:
+    """Run an action that must be refused and return every form in which a notebook would show that."""
+    with pytest.raises(TypeError) as caught:
+        action()
+    return shown(caught.value)
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        repr,
+        str,
+        "{}".format,
+        lambda value: f"{value!r:>80} {value!s}",
+        lambda value: json.dumps(value, default=str),
+        lambda value: repr([getattr(value, name) for name in dir(value) if not name.startswith("__")]),
+        lambda value: repr(dir(value)),
+    ],
+)
+@pytest.mark.parametrize("holder", [settings(), Secret(KEY), Client(settings())], ids=["settings", "secret", "client"])
+def test_the_key_is_in_no_text_form(holder: object, show: Any) -> None:
+    """Printing, formatting, completing and dumping show no key."""
+    assert KEY not in show(holder)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("holder", [settings(), Secret(KEY), Client(settings())], ids=["settings", "secret", "client"])
+def test_what_holds_the_key_is_not_pickled(holder: object, protocol: int) -> None:
+    """A pickle would put the key into a file; the refusal does not show it either."""
+    assert KEY not in refused(lambda: pickle.dumps(holder, protocol))
+    assert KEY not in refused(lambda: copy.deepcopy(holder))
+
+
+def test_the_attributes_of_settings_and_client_hold_no_bare_key() -> None:
+    """``vars`` of the client, the fields of the settings, and everything one step below show no key."""
+    client = Client(settings())
+    shown = repr(vars(client)) + repr([getattr(client.settings, field.name) for field in dataclasses.fields(Settings)])
+    shown += repr({name: vars(value) for name, value in vars(client).items() if hasattr(value, "__dict__")})
+    assert KEY not in shown
+
+
+def test_replacing_one_field_keeps_the_key() -> None:
+    """``dataclasses.replace`` works, with the key still hidden."""
+    changed = dataclasses.replace(settings(), deadline=5.0)
+    assert (changed.key(), changed.deadline) == (KEY, 5.0)
+    assert KEY not in repr(changed)
+
+
+def test_an_error_about_settings_does_not_show_the_key() -> None:
+    """Neither its text, nor its traceback, plain or verbose, nor its problems."""
+    with pytest.raises(UsageError) as caught:
+        settings(access_key_id=KEY + "\n", variant="us")
+    assert KEY not in shown(caught.value) + repr(caught.value.problems)
+
+
+def test_secrets_are_compared_by_value() -> None:
+    """Equal settings are equal; a secret is never equal to a bare text."""
+    assert settings() == settings()
+    assert Secret(KEY) == Secret(KEY)
+    assert hash(Secret(KEY)) == hash(Secret(KEY))
+    assert Secret(KEY) != KEY
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_is_never_relative_to_where_the_kernel_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A relative SMSOTP_LEDGER becomes absolute, ``~`` is the home, and without it the data folder is used."""
+    monkeypatch.chdir(tmp_path)
+    assert ledger_path({"SMSOTP_LEDGER": "a.sqlite"}) == tmp_path / "a.sqlite"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert ledger_path({"SMSOTP_LEDGER": "~/a.sqlite"}) == tmp_path / "a.sqlite"
+    assert ledger_path({"XDG_DATA_HOME": "/data"}) == Path("/data/smsotp_nb/ledger.sqlite")
+    assert ledger_path({"HOME": "/home/ann"}).is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "folder"),
+    [
+        ("linux", {"HOME": "/home/ann"}, "/home/ann/.local/share/smsotp_nb"),
+        ("darwin", {"HOME": "/Users/ann"}, "/Users/ann/Library/Application Support/smsotp_nb"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/smsotp_nb"),
+    ],
+)
+def test_the_data_folder_follows_the_platform(
+    monkeypatch: pytest.MonkeyPatch, platform: str, environ: dict[str, str], folder: str
+) -> None:
+    """Each platform's own custom."""
+    monkeypatch.setattr("sys.platform", platform)
+    assert data_folder(environ) == Path(folder)
