@@ -1,0 +1,223 @@
+"""Each fault does what its table says, seen from a bare socket; and it strikes as often as it was told to."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smsotp_nb.errors import SmsOtpError, UsageError
+from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.sandbox.faults import BY_NAME, KINDS, Fault, Faults
+
+US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    with Sandbox(seed=1) as running:
+        yield running
+
+
+def send(box: Sandbox, action: str = "sms.message.send", **fields: Any) -> tuple[int, dict[str, str], bytes]:
+    """Send to three people (or one a passcode) and return status, headers and body; what breaks, raises."""
+    sent = fields or ({"to": [US, FR, SE], "text": "Hi"} if action == "sms.message.send" else {"to": US})
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=10)
+    try:
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", f"/?action={action}&accessKeyId=k", json.dumps(sent), headers)
+        reply = connection.getresponse()
+        return reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
+    finally:
+        connection.close()
+
+
+def test_a_dropped_connection_has_accepted_nothing_or_everything_as_its_name_says(box: Sandbox) -> None:
+    for kind, accepted in (("drop_before", 0), ("drop_after", 3)):
+        box.fault(kind, next=1)
+        with pytest.raises(ConnectionError):
+            send(box)
+        assert len(box.inbox) == accepted
+    assert send(box)[0] == 200
+
+
+def test_half_a_reply_announces_a_whole_one(box: Sandbox) -> None:
+    box.fault("half", next=1)
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        send(box)
+    assert 0 < len(caught.value.partial) <= (caught.value.expected or 0) + 1
+    assert len(box.inbox) == 3
+
+
+def test_a_stalled_reply_never_comes_though_the_request_was_accepted(box: Sandbox) -> None:
+    box.fault("stall", next=1, seconds=0.05)
+    with pytest.raises(ConnectionError):
+        send(box)
+    assert len(box.inbox) == 3
+
+
+def test_html_and_bad_json_come_with_status_200(box: Sandbox) -> None:
+    box.fault("html", next=1)
+    status, headers, body = send(box)
+    assert (status, headers["content-type"], body[:9]) == (200, "text/html", b"<!doctype")
+    box.fault("bad_json", next=1)
+    status, headers, body = send(box)
+    assert (status, headers["content-type"]) == (200, "application/json")
+    with pytest.raises(ValueError, match="Expecting"):
+        json.loads(body)
+    assert len(box.inbox) == 6
+
+
+def test_an_envelope_can_come_without_its_data(box: Sandbox) -> None:
+    box.fault("no_data", next=1)
+    assert json.loads(send(box)[2]) == {"code": "0", "message": "Success"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [("fewer", [US, FR]), ("shuffled", [FR, SE, US]), ("foreign", [US, FR, "+19075550199"])],
+)
+def test_records_can_be_fewer_shuffled_or_foreign(box: Sandbox, kind: str, numbers: list[str]) -> None:
+    box.fault(kind, next=1)
+    data = json.loads(send(box)[2])["data"]
+    assert [record["to"] for record in data["messages"]] == numbers
+    assert data["recipients"] == 3
+    assert box.inbox["to"].tolist() == [US, FR, SE]
+
+
+def test_a_passcodes_only_record_can_be_missing_or_foreign(box: Sandbox) -> None:
+    box.fault("fewer", next=1)
+    assert json.loads(send(box, "otp.send")[2])["data"] == {}
+    box.fault("foreign", next=1)
+    assert json.loads(send(box, "otp.send")[2])["data"]["to"] == "+19075550199"
+    box.fault("shuffled", next=1)
+    assert json.loads(send(box, "otp.send")[2])["data"]["to"] == US
+
+
+def test_a_throttled_request_says_when_to_come_back_and_was_not_accepted(box: Sandbox) -> None:
+    box.fault("throttle", next=1, seconds=2)
+    status, headers, _body = send(box)
+    assert (status, headers["retry-after"]) == (429, "2")
+    assert "x-uni-request-id" in headers
+    assert len(box.inbox) == 0
+
+
+@pytest.mark.parametrize(("kind", "status", "accepted"), [("error_before", 503, 0), ("error_after", 502, 3)])
+def test_a_server_error_may_have_accepted_the_request(box: Sandbox, kind: str, status: int, accepted: int) -> None:
+    box.fault(kind, next=1)
+    assert send(box)[0] == status
+    box.fault(kind, next=1, status=500)
+    assert send(box)[0] == 500
+    assert len(box.inbox) == 2 * accepted
+
+
+def test_latency_delays_a_reply_and_comes_beside_another_fault(box: Sandbox) -> None:
+    box.fault("latency", seconds=0.2, next=1)
+    box.fault("error_before", next=1)
+    began = time.monotonic()
+    assert send(box)[0] == 503
+    assert time.monotonic() - began >= 0.2
+    assert box.faults == ()
+
+
+def test_refused_connections_are_refused_by_the_system_and_taken_again_later(box: Sandbox) -> None:
+    box.fault("refuse", seconds=0.3)
+    with pytest.raises(ConnectionRefusedError):
+        send(box)
+    end = time.monotonic() + 10
+    while not answers(box):
+        assert time.monotonic() < end, "the sandbox never came back"
+    assert send(box)[0] == 200
+
+
+def answers(box: Sandbox) -> bool:
+    try:
+        return bool(box.balance)
+    except SmsOtpError:
+        return False
+
+
+def test_a_fault_can_strike_one_operation_only(box: Sandbox) -> None:
+    box.fault("error_before", action="otp.send")
+    assert send(box)[0] == 200
+    assert send(box, "otp.send")[0] == 503
+    assert send(box, "otp.verify", to=US, code="123456")[0] == 200
+
+
+def test_a_rate_strikes_that_share_and_the_same_requests_for_the_same_seed() -> None:
+    def struck() -> list[int]:
+        with Sandbox(seed="share", faults=["error_before rate=0.3"]) as box:
+            return [send(box, "otp.verify", to=US, code="123456")[0] for _ in range(60)]
+
+    first = struck()
+    assert 6 <= first.count(503) <= 30
+    assert first == struck()
+
+
+def test_faults_are_listed_counted_down_and_switched_off(box: Sandbox) -> None:
+    box.fault("html", next=2)
+    box.fault("latency", seconds=0.0)
+    send(box)
+    assert box.faults == (Fault(kind="html", next=1), Fault(kind="latency", seconds=0.0))
+    box.clear_faults("latency")
+    assert box.faults == (Fault(kind="html", next=1),)
+    box.clear_faults()
+    assert box.faults == ()
+
+
+def test_the_sandboxs_own_addresses_are_never_struck(box: Sandbox) -> None:
+    box.fault("drop_before")
+    assert len(box.inbox) == 0
+    assert box.balance
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_kind_of_the_table_can_be_switched_on(box: Sandbox, kind: Any) -> None:
+    box.fault(kind.name, seconds=0.01) if kind.name == "refuse" else box.fault(kind.name, next=1)
+
+
+BAD = [
+    "flood",
+    "",
+    "html rate=0",
+    "html rate=1.5",
+    "html rate=NaN",
+    "html next=0",
+    "html next=1.5",
+    "html next=many",
+    "latency seconds=-1",
+    "latency jitter=9999",
+    "error_before status=200",
+    "error_before status=600",
+    "html action=otp.list",
+    "html colour=blue",
+    "refuse",
+]
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_fault_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Sandbox(faults=[text])
+
+
+@given(
+    rate=st.floats(0.01, 1), chances=st.lists(st.floats(0, 1, exclude_max=True), max_size=40), most=st.integers(1, 10)
+)
+def test_no_fault_strikes_more_often_than_it_may(rate: float, chances: list[float], most: int) -> None:
+    faults = Faults([Fault(kind="html", rate=rate, next=most)])
+    struck = [bool(faults.strike("otp.send", chance)) for chance in chances]
+    meant = [chance < rate for chance in chances]
+    assert sum(struck) == min(most, sum(meant))
+    assert all(may for hit, may in zip(struck, meant, strict=True) if hit)
+
+
+def test_every_kind_says_when_it_strikes() -> None:
+    assert {kind.when for kind in KINDS} == {"before", "after", "around"}
+    assert len(BY_NAME) == len(KINDS)
