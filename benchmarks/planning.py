@@ -67,8 +67,8 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
         rates=rates,
         message=dict.fromkeys(absent) | message,
     )
-    stopped = people["phone"].iloc[::1000]
-    return assembly.assemble(people, asked, numbers, wording.word(asked.wording, people), stopped)
+    left_out = {"SUPPRESSED": people["phone"].iloc[::1000]}
+    return assembly.assemble(people, asked, numbers, wording.word(asked.wording, people), left_out)
 
 
 def plain(people: pd.DataFrame, numbers: pd.DataFrame) -> pd.Series:

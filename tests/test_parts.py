@@ -44,6 +44,7 @@ CASES = [
 def test_boundaries(text: str, encoding: str, expected: int) -> None:
     found = parts.count(text)
     assert (found.encoding, found.parts) == (encoding, expected)
+    assert parts.counts(["x", text, "x"]) == ([1, expected, 1], ["gsm7", encoding, "gsm7"])
 
 
 def test_forcing_characters_are_named_once_in_order() -> None:

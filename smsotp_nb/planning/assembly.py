@@ -152,8 +152,6 @@ def _estimate(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     groups = planned.groupby("region", sort=True, dropna=False)
     regions = groups.size().index.astype("str")
     parts = groups["est_parts"].sum(min_count=1).to_numpy(dtype="float64", na_value=np.nan)
-    incomplete = groups["est_parts"].count().to_numpy() < groups.size().to_numpy()
-    parts[incomplete] = np.nan
     rates = [(asked.rates or {}).get(region) for region in regions]
     micros = np.array([np.nan if rate is None else rate[1] for rate in rates], dtype="float64")
     frame = pd.DataFrame(
