@@ -234,10 +234,13 @@ class _Sending:
         try:
             for settled in crew.reports():
                 take(settled)
-        except KeyboardInterrupt:
+        except BaseException as error:
+            # A Stop, or the caller's callback failed: threads left to themselves would go on sending.
             self._stop.set()
             self._halt.set()
-            self._finish(crew, take)
+            self._finish(crew)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
             raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
         if self._stopper and self._stopper[0] in guards.STOPPERS:
             self._run.hold(self._stopper[0])
@@ -248,11 +251,11 @@ class _Sending:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
         _tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
 
-    def _finish(self, crew: Crew[int, _Settled], take: Callable[[_Settled], None]) -> None:
-        """Wait for the answers under way; a second Stop leaves them in doubt."""
+    def _finish(self, crew: Crew[int, _Settled]) -> None:
+        """Wait for the answers under way, which the threads record; a second Stop leaves them in doubt."""
         try:
-            for settled in crew.rest():
-                take(settled)
+            for _ in crew.rest():
+                pass
         except KeyboardInterrupt:
             self._run.abandon()
 
@@ -382,7 +385,7 @@ def _table(plan: Plan, outcomes: pd.DataFrame, service: str) -> pd.DataFrame:
             column = by_position[name].where(by_position["status"].notna(), ours).array
         else:
             column = by_position[name].array if name in by_position else rows[name].array
-            column = pd.Series(column).fillna(0) if name == "attempts" else column
+            column = pd.Series(column).fillna(0).array if name == "attempts" else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
     for name in plan.kept:
         table[name] = rows[name].array
