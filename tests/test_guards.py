@@ -1,0 +1,148 @@
+"""What holds a campaign back, on the sandbox: rows stay planned, their problem names the guard, and nothing is lost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+
+import pandas as pd
+import pytest
+
+from smsotp_nb.client import Client
+from smsotp_nb.dispatch import guards, send
+from smsotp_nb.errors import CampaignIncomplete, UsageError
+from smsotp_nb.ledger import Ledger
+from smsotp_nb.planning import Plan, plan
+from smsotp_nb.sandbox import Sandbox
+
+RATES = pd.DataFrame({"iso": ["US", "AU"], "currency": ["USD", "USD"], "price": ["0.0075", "0.045"]})
+PEOPLE = pd.DataFrame({"phone": [f"+12025550{number}" for number in range(100, 160)]})
+
+
+def campaign(name: str = "autumn", people: pd.DataFrame = PEOPLE, **options: object) -> Plan:
+    given: dict[str, object] = {"rates": RATES, "chunk_size": 10, **options}
+    return plan(people, to="phone", campaign=name, text="Hello", **given)  # type: ignore[arg-type]
+
+
+def by_problem(results: pd.DataFrame) -> dict[str, int]:
+    return {**results["status"].value_counts().to_dict(), **results["problem"].value_counts().to_dict()}
+
+
+def test_a_budget_stops_before_the_request_that_may_cross_it(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """60 rows at 0.0075 in requests of 10 cost 0.45: a budget of 0.30 lets four requests through."""
+    with pytest.warns(CampaignIncomplete, match="budget"):
+        results = send(campaign(), client=client, ledger=ledger, budget={"USD": "0.30"}, progress=False)
+    assert by_problem(results) == {"accepted": 40, "planned": 20, "BUDGET": 20}
+    assert box.inbox["price"].sum() == pytest.approx(0.30)
+
+
+def test_a_budget_counts_earlier_calls(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """The same budget on the next call lets nothing more through; a higher one goes on."""
+    for budget, accepted in (("0.15", 20), ("0.15", 20), ("0.30", 40)):
+        with pytest.warns(CampaignIncomplete):
+            send(campaign(), client=client, ledger=ledger, budget={"USD": budget}, progress=False)
+        assert len(box.inbox) == accepted
+
+
+def test_a_budget_without_a_rate_names_the_country(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """A country without a rate is an error that names it, and nothing is sent."""
+    people = pd.DataFrame({"phone": ["+12025550123", "+33199001234"]})
+    with pytest.raises(UsageError, match="FR"):
+        send(campaign(people=people), client=client, ledger=ledger, budget={"USD": 5}, progress=False)
+    assert len(box.inbox) == 0
+
+
+def test_a_budget_in_another_currency_is_refused(client: Client, ledger: Ledger) -> None:
+    """Amounts of different currencies are never compared."""
+    with pytest.raises(UsageError, match="USD"):
+        send(campaign(), client=client, ledger=ledger, budget={"EUR": 5}, progress=False)
+
+
+def test_a_canary_sends_n_and_no_more_when_called_again(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """Restart and Run All with a canary texts nobody further; the call without it sends the rest."""
+    for _ in range(2):
+        with pytest.warns(CampaignIncomplete, match="canary"):
+            results = send(campaign(), client=client, ledger=ledger, canary=13, progress=False)
+        assert by_problem(results) == {"accepted": 13, "planned": 47, "CANARY": 47}
+    results = send(campaign(), client=client, ledger=ledger, progress=False)
+    assert by_problem(results) == {"accepted": 60}
+    assert box.inbox["to"].is_unique
+
+
+def test_quiet_hours_go_by_the_numbers_own_clock(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """Now is quiet in one of two places: its rows wait as planned, the others go, and a later call sends them."""
+    now = datetime.now(UTC)
+    sydney = now.astimezone(guards._zone("Australia/Sydney")).hour
+    people = pd.DataFrame({"phone": ["+12025550123", "+61491570156"]})
+    hours = (f"{sydney:02}:00", f"{(sydney + 2) % 24:02}:00")
+    with pytest.warns(CampaignIncomplete):
+        results = send(campaign(people=people), client=client, ledger=ledger, quiet_hours=hours, progress=False)
+    # The mobile number of Australia may be in any of its zones; Sydney's is enough to hold it.
+    assert results["status"].tolist() == ["accepted", "planned"]
+    assert results["problem"].tolist()[1] == "QUIET_HOURS"
+    results = send(campaign(people=people), client=client, ledger=ledger, progress=False)
+    assert results["status"].tolist() == ["accepted", "accepted"]
+    assert results["problem"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "moment", "quiet"),
+    [
+        (time(21), time(8), time(20, 59), False),
+        (time(21), time(8), time(21), True),
+        (time(21), time(8), time(3), True),
+        (time(21), time(8), time(8), False),
+        (time(12), time(14), time(13, 59), True),
+        (time(12), time(14), time(14), False),
+    ],
+)
+def test_quiet_hours_include_their_beginning_only(begins: time, ends: time, moment: time, quiet: bool) -> None:
+    """A span may pass midnight; its end is allowed again."""
+    assert guards.QuietHours(begins, ends).covers(moment) is quiet
+
+
+def test_a_number_of_unknown_zone_is_held(ledger: Ledger) -> None:
+    """Where nobody knows the time it counts as quiet."""
+    assert guards.QuietHours(time(21), time(8)).silences("+999", datetime(2026, 11, 20, 12, tzinfo=UTC))
+
+
+def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """Three refused requests in a row end the call; what was not tried stays planned."""
+    made = plan(PEOPLE, to="phone", campaign="autumn", template_id="no_such_template", chunk_size=10)
+    with pytest.warns(CampaignIncomplete, match="one request after the other"):
+        results = send(made, client=client, ledger=ledger, concurrency=1, stop_after=3, progress=False)
+    assert by_problem(results) == {"rejected": 30, "REJECTED": 30, "planned": 30, "FAILING": 30}
+    assert len(box.inbox) == 0
+
+
+def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """isolate_invalid=True posts a list refused with 107111 in halves; the refused number alone is rejected."""
+    people = pd.DataFrame({"phone": [*PEOPLE["phone"].head(9), "+19075550111"]})
+    results = send(campaign(people=people), client=client, ledger=ledger, isolate_invalid=True, progress=False)
+    assert results["status"].tolist() == ["accepted"] * 9 + ["rejected"]
+    assert results["error_code"].tolist()[-1] == "107111"
+    assert box.inbox["to"].is_unique
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"budget": {"usd": 5}}, "three capitals"),
+        ({"budget": {"USD": "much"}}, "budget="),
+        ({"budget": 5}, "mapping"),
+        ({"quiet_hours": ("21", "8")}, "two times"),
+        ({"quiet_hours": ("21:00", "21:00")}, "different"),
+        ({"canary": 0}, "canary="),
+        ({"canary": True}, "canary="),
+        ({"stop_after": -1}, "stop_after="),
+        ({"concurrency": 0}, "concurrency="),
+        ({"rate": 0}, "rate="),
+    ],
+    ids=str,
+)
+def test_a_guard_that_makes_no_sense_is_refused(
+    asked: dict[str, object], said: str, box: Sandbox, client: Client, ledger: Ledger
+) -> None:
+    """A wrong guard is said before anything is recorded or sent."""
+    with pytest.raises(UsageError, match=said):
+        send(campaign(), client=client, ledger=ledger, progress=False, **asked)  # type: ignore[arg-type]
+    assert len(box.inbox) == len(ledger.campaigns()) == 0
