@@ -1,0 +1,152 @@
+"""Last step: from national numbers to the columns of the verdict.
+
+What a number is follows from its calling code (which start of the recognizer), its digits (which label they end in)
+and its length. Texts of few values (region, type, reason ...) are kept as small numbers until the very end; only
+``e164`` is written out, all rows into one buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from . import automata, tables
+from .prefixes import PARSED, Reading
+from .tables import KINDS, Tables
+
+Rows = npt.NDArray[np.intp]
+
+# places in REASONS: first the errors of `prefixes` in their order, then possibilities in the order of `tables`
+REASONS: Final = (
+    None,
+    "INVALID_COUNTRY_CODE",
+    "TOO_SHORT_AFTER_IDD",
+    "TOO_SHORT_NSN",
+    "TOO_LONG",
+    "NOT_A_NUMBER",
+    "NOT_IN_USE",
+    "IS_POSSIBLE_LOCAL_ONLY",
+    "TOO_SHORT",
+    "INVALID_LENGTH",
+    "TOO_LONG",
+)
+NOT_A_NUMBER: Final = 5
+POSSIBILITIES: Final = 6
+
+TEXT: Final = pd.StringDtype(storage="pyarrow", na_value=np.nan)
+
+
+@dataclass(slots=True)
+class Columns:
+    """The verdict of a stretch of rows: small numbers that stand for texts, and the texts that are all different."""
+
+    e164: pa.Array
+    region: npt.NDArray[np.int16]  # plan, -1: none
+    code: npt.NDArray[np.int16]  # plan, -1: none
+    kind: npt.NDArray[np.int8]  # place in KINDS, -1: none
+    reason: npt.NDArray[np.int8]  # place in REASONS
+
+
+def assemble(reading: Reading, rows: Rows, size: int) -> Columns:
+    """Lay out the verdicts of parsed rows (``rows`` says which of ``size``); all others are NOT_A_NUMBER so far."""
+    it = reading.tables
+    columns = Columns(
+        e164=None,
+        region=np.full(size, -1, np.int16),
+        code=np.full(size, -1, np.int16),
+        kind=np.full(size, -1, np.int8),
+        reason=np.full(size, NOT_A_NUMBER, np.int8),
+    )
+    columns.reason[rows] = reading.error
+    parsed = np.flatnonzero(reading.error == PARSED)
+    start, count = reading.start[parsed], reading.count[parsed]
+    main = it.plan_main.take(reading.plan[parsed])
+    region, kind = classify(reading, main, start, count)
+    possible = it.lengths[main, count].astype(np.int8)
+    target = rows[parsed]
+    columns.region[target] = region
+    columns.code[target] = main
+    columns.kind[target] = kind
+    columns.reason[target] = np.where(kind == tables.UNKNOWN, possible + POSSIBILITIES, 0)
+    columns.e164 = write_e164(reading, main, start, count, target, size)
+    return columns
+
+
+def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, Any]:
+    """Return region (as plan) and kind of national numbers, given the main plan of their calling code."""
+    it = reading.tables
+    state = it.code_start.take(main)
+    state = automata.run(it.following, state, reading.signs, start.copy(), start + count, int(count.max(initial=0)))
+    label = it.label.take(state // automata.STRIDE).astype(np.int32)
+    place = label * (tables.LONGEST + 1) + count
+    region = it.result_plan.ravel().take(place)
+    alone = it.plan_alone.take(main)
+    return np.where(alone, main, region), it.result_kind.ravel().take(place).astype(np.int8)
+
+
+def write_e164(reading: Reading, main: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
+    """Write plus, calling code and national number of all parsed rows into one text column, the others missing."""
+    code = reading.tables.plan_code.take(main)
+    code_length = 1 + (code > 9) + (code > 99)
+    lengths = np.zeros(size, np.int64)
+    lengths[target] = 1 + code_length + count
+    offsets = np.zeros(size + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    out = np.empty(int(offsets[-1]), np.uint8)
+    is_digit = np.ones(len(out), bool)
+    at = offsets[target]
+    out[at] = ord("+")
+    is_digit[at] = False
+    for place in (1, 2, 3):
+        has = np.flatnonzero(code_length >= place)
+        where = at[has] + place
+        out[where] = code[has] // 10 ** (code_length[has] - place) % 10 + ord("0")
+        is_digit[where] = False
+    before = np.cumsum(count) - count
+    source = np.repeat(start - before, count) + np.arange(int(count.sum()), dtype=np.int32)
+    out[is_digit] = reading.signs.take(source) + np.uint8(ord("0"))
+    return pa.Array.from_buffers(
+        pa.large_string(), size, [_validity(target, size), pa.py_buffer(offsets), pa.py_buffer(out)]
+    )
+
+
+def _validity(target: Rows, size: int) -> Any:
+    if len(target) == size:
+        return None
+    present = np.zeros(size, bool)
+    present[target] = True
+    return pa.py_buffer(np.packbits(present, bitorder="little"))
+
+
+def frame(columns: Columns, extension: pa.Array | None, it: Tables) -> pd.DataFrame:
+    """Build the verdict's frame from laid-out columns."""
+    codes = [str(code) for code in it.plan_code]
+    missing = pa.nulls(len(columns.reason), pa.large_string())
+    return pd.DataFrame(
+        {
+            "e164": _series(columns.e164),
+            "region": _words([str(region) for region in it.plan_region], columns.region),
+            "cc": _words(codes, columns.code),
+            "valid": columns.reason == 0,
+            "type": _words(list(KINDS), columns.kind),
+            "reason": _words(list(REASONS), columns.reason),
+            "extension": _series(missing if extension is None else extension),
+        },
+        copy=False,
+    )
+
+
+def _words(words: list[Any], places: Any) -> pd.Series:
+    """Spell small numbers out; -1 is missing."""
+    spelled = pa.array([*words, None], pa.large_string())
+    places = np.where(places < 0, len(words), places)
+    return _series(spelled.take(pa.array(places)))
+
+
+def _series(texts: pa.Array) -> pd.Series:
+    return pd.Series(TEXT.__from_arrow__(texts), copy=False)

@@ -1,0 +1,218 @@
+"""Two automata over digits, built from the graph of patterns and run for a whole column at once.
+
+**Which patterns match the whole number?** (`Recognizer`) The state is the *set* of places in all patterns where one
+may stand after the digits read so far; the label of a state is the set of patterns that end there. Since the patterns
+are finite, the states form a graph without loops (but for the sinks at its end), and giving equal states one number
+from the end backwards makes the automaton the smallest there is.
+
+**Where does a prefix end?** (`Prefix`) Python's ``re`` prefers the first alternative that matches, not the longest
+one. So the state is an *ordered* list of places; a place after one that has matched is given up, just as ``re`` would
+never try it. A place also carries where its group began and ended, because a state knows how many digits were read.
+
+Running is the same for both: one table look-up per digit for all rows at once, ``state = table[state + sign]``, where
+states are stored multiplied by 16. Sign 10 stands for "no more digits" and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .patterns import Accept, AtEnd, Fork, Graph, Mark, Step, Unsupported
+
+END: Final = 10
+STRIDE: Final = 16
+
+Label = frozenset[int]
+Thread = tuple[int, int, int]  # node, group begin, group end (-1: not set)
+Outcome = tuple[int, int] | None  # span of the group of a match, (-1, -1) without; None: no match
+Ints = npt.NDArray[np.int32]
+Signs = npt.NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class Recognizer:
+    """States by number: a label (set of tags) and the next state for each of the ten digits."""
+
+    graph: Graph
+    labels: list[Label] = field(default_factory=list)
+    following: list[tuple[int, ...]] = field(default_factory=list)
+    _by_places: dict[frozenset[int], int] = field(default_factory=dict)
+    _by_meaning: dict[tuple[Label, tuple[int, ...]], int] = field(default_factory=dict)
+    _reach: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    def start(self, entries: list[int]) -> int:
+        """Add the automaton that begins at all these nodes and return its first state.
+
+        Example:
+            >>> graph = Graph()
+            >>> machine = Recognizer(graph)
+            >>> state = machine.start([graph.pattern("1[12]", Accept(0)), graph.pattern("12", Accept(1))])
+            >>> for digit in (1, 2):
+            ...     state = machine.following[state][digit]
+            >>> sorted(machine.labels[state])
+            [0, 1]
+        """
+        return self._state(frozenset().union(*(self._reachable(entry) for entry in entries)))
+
+    def _reachable(self, number: int) -> frozenset[int]:
+        """Return the steps and ends that can be reached from a node without a digit."""
+        known = self._reach.get(number)
+        if known is None:
+            node = self.graph.nodes[number]
+            if isinstance(node, Fork):
+                known = frozenset().union(*(self._reachable(then) for then in node.then))
+            elif isinstance(node, AtEnd | Mark):
+                known = self._reachable(node.then)  # a number is matched to its end anyway
+            else:
+                known = frozenset({number})
+            self._reach[number] = known
+        return known
+
+    def _state(self, places: frozenset[int]) -> int:
+        known = self._by_places.get(places)
+        if known is None:
+            known = self._new_state(places)
+            self._by_places[places] = known
+        return known
+
+    def _new_state(self, places: frozenset[int]) -> int:
+        nodes = [self.graph.nodes[place] for place in places]
+        label = frozenset(node.tag for node in nodes if isinstance(node, Accept))
+        steps = [node for node in nodes if isinstance(node, Step)]
+        sticky = frozenset(place for place in places if _is_sticky(self.graph.nodes[place]))
+        if sticky == places:  # nothing can change any more
+            return self._sink(label)
+        after = [
+            frozenset().union(sticky, *(self._reachable(step.then) for step in steps if digit in step.digits))
+            for digit in range(10)
+        ]
+        return self._merged(label, tuple(self._state(reached) for reached in after))
+
+    def _sink(self, label: Label) -> int:
+        number = self._by_meaning.get((label, ()))
+        if number is None:
+            number = self._append(label, (len(self.labels),) * 10)
+            self._by_meaning[label, ()] = number
+        return number
+
+    def _merged(self, label: Label, following: tuple[int, ...]) -> int:
+        number = self._by_meaning.get((label, following))
+        if number is None:
+            number = self._append(label, following)
+            self._by_meaning[label, following] = number
+        return number
+
+    def _append(self, label: Label, following: tuple[int, ...]) -> int:
+        self.labels.append(label)
+        self.following.append(following)
+        return len(self.labels) - 1
+
+
+def _is_sticky(node: object) -> bool:
+    return isinstance(node, Accept) and node.sticky
+
+
+@dataclass(slots=True)
+class Prefix:
+    """States by number: what matches here, what matches if no digit follows, and the next states."""
+
+    graph: Graph
+    here: list[Outcome] = field(default_factory=list)
+    at_end: list[Outcome] = field(default_factory=list)
+    following: list[tuple[int, ...]] = field(default_factory=list)
+    _by_threads: dict[tuple[int, tuple[Thread, ...]], int] = field(default_factory=dict)
+
+    def start(self, entry: int) -> int:
+        """Add the automaton that begins at a node and return its first state.
+
+        Example:
+            >>> graph = Graph()
+            >>> machine = Prefix(graph)
+            >>> state = machine.start(graph.pattern("0|01", Accept(0)))
+            >>> after_zero = machine.following[state][0]
+            >>> machine.here[state], machine.here[after_zero], machine.following[after_zero][1] == 0
+            (None, (-1, -1), True)
+        """
+        self.start_nowhere()
+        return self._state(0, self._spread([(entry, -1, -1)], 0))
+
+    def start_nowhere(self) -> int:
+        """Return the state from which nothing matches: 0."""
+        return self._state(0, ())
+
+    def _state(self, depth: int, threads: tuple[Thread, ...]) -> int:
+        key = (depth if threads else 0, threads)
+        known = self._by_threads.get(key)
+        if known is not None:
+            return known
+        number = len(self.following)
+        self._by_threads[key] = number
+        self.here.append(self._match(threads, ended=False))
+        self.at_end.append(self._match(threads, ended=True))
+        self.following.append(())
+        self.following[number] = tuple(self._state(depth + 1, self._after(threads, d, depth + 1)) for d in range(10))
+        return number
+
+    def _spread(self, threads: list[Thread], depth: int) -> tuple[Thread, ...]:
+        """Follow forks and marks in order of preference; a node is visited once, what comes after a match never."""
+        found: dict[int, Thread] = {}
+        waiting = threads[::-1]
+        while waiting:
+            number, begin, end = waiting.pop()
+            node = self.graph.nodes[number]
+            if isinstance(node, Fork):
+                waiting.extend((then, begin, end) for then in reversed(node.then))
+            elif isinstance(node, AtEnd) and not isinstance(self.graph.nodes[node.then], Accept):
+                raise Unsupported("a $ that is not at the end of its pattern")
+            elif isinstance(node, Mark):
+                waiting.append((node.then, depth, -1) if node.name == "open" else (node.then, begin, depth))
+            elif number not in found:
+                found[number] = (number, begin, end)
+                if isinstance(node, Accept):
+                    break
+        return tuple(found.values())
+
+    def _after(self, threads: tuple[Thread, ...], digit: int, depth: int) -> tuple[Thread, ...]:
+        moved = []
+        for number, begin, end in threads:
+            node = self.graph.nodes[number]
+            if isinstance(node, Step) and digit in node.digits:
+                moved.append((node.then, begin, end))
+        return self._spread(moved, depth)
+
+    def _match(self, threads: tuple[Thread, ...], *, ended: bool) -> Outcome:
+        for number, begin, end in threads:
+            node = self.graph.nodes[number]
+            if isinstance(node, Accept) or (ended and isinstance(node, AtEnd)):
+                return (begin, end) if end >= 0 else (-1, -1)
+        return None
+
+
+def flat(following: npt.NDArray[np.integer]) -> Ints:
+    """Lay a table of next states out for running: states times 16, sign 10 stays where it is.
+
+    Example:
+        >>> flat(np.array([[1] * 10, [1] * 10]))[[0 + 3, 0 + END, 16 + 3]].tolist()
+        [16, 0, 16]
+    """
+    table = np.zeros((len(following), STRIDE), np.int32)
+    table[:, :10] = following
+    table[:, END] = np.arange(len(following))
+    return (table * STRIDE).ravel()
+
+
+def run(table: Ints, state: Ints, signs: Signs, at: Ints, end: Ints, steps: int) -> Ints:
+    """Run rows through a `Recognizer`: from ``signs[at]`` to ``signs[end]`` (an END sign), at most ``steps`` digits.
+
+    ``state`` (times 16) and ``at`` are used up. Returns the last states, times 16.
+    """
+    for _ in range(steps):
+        state += signs.take(at)
+        table.take(state, out=state, mode="clip")
+        at += 1
+        np.minimum(at, end, out=at)
+    return state

@@ -1,0 +1,137 @@
+"""First step: from the bytes of a column of text to the digits of each row.
+
+phonenumbers begins with three questions. Where does the number begin (at the first digit or plus)? Where does it end
+(what follows is neither letter, digit nor ``#``)? Does only punctuation stand between? For most rows the answers
+follow from *how many* bytes of a kind stand in a stretch of the row. So every byte is looked up in one table, which
+gives a packed counter (digits, pluses, signs that may not stand inside, signs that may not stand behind); one running
+sum over all bytes then answers every such question by a subtraction. A row of up to 250 bytes cannot overflow a
+field of eight bits, and differences of the running sum are exact although the sum itself wraps around.
+
+What this cannot decide with certainty (letters inside, extensions, other scripts, two pluses ...) is UNDECIDED and left
+to the steps that look closer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .automata import END
+
+NOT_A_NUMBER, READABLE, UNDECIDED = range(3)
+
+LONGEST_ROW: Final = 250  # phonenumbers refuses longer texts; also the most a counter of eight bits can hold
+MOST_DIGITS: Final = 27  # more go to the reference: tables end at 32, and a rule may put four digits in front
+
+_DIGIT, _PLUS, _INSIDE, _BEHIND = 1, 1 << 8, 1 << 16, 1 << 24
+_FIELD: Final = np.uint32(255)
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Digits:
+    """The digits of many rows: ``signs[start : start + count]``, each row closed by an END sign."""
+
+    signs: Bytes
+    start: Ints
+    count: Ints
+    plus: Flags
+    state: Bytes  # NOT_A_NUMBER, READABLE or UNDECIDED
+
+
+def _packed_counters() -> npt.NDArray[np.uint32]:
+    table = np.zeros(256, np.uint32)
+    for code in range(256):
+        sign = chr(code)
+        if code < 128 and sign.isdigit():
+            table[code] = _DIGIT
+        elif sign == "+":
+            table[code] = _PLUS
+        elif sign not in " -.()[]/":
+            letter_or_hash = code >= 128 or sign.isalpha() or sign == "#"
+            table[code] = _INSIDE + (_BEHIND if letter_or_hash else 0)
+    return table
+
+
+COUNTERS: Final = _packed_counters()
+
+
+def read(data: Bytes, offsets: Ints) -> Digits:
+    """Find the digits of each row; row ``r`` is ``data[offsets[r] : offsets[r + 1]]``.
+
+    Example:
+        >>> text = b"+49 (30) 12;call me"
+        >>> found = read(np.frombuffer(text, np.uint8), np.array([0, 11, 19], np.int32))
+        >>> found.signs.tolist(), found.count.tolist(), found.plus.tolist(), found.state.tolist()
+        ([4, 9, 3, 0, 1, 2, 10, 10], [6, 0], [True, False], [1, 2])
+    """
+    begin, end = offsets[:-1], offsets[1:]
+    running = np.zeros(len(data) + 1, np.uint32)
+    np.cumsum(COUNTERS.take(data), out=running[1:], dtype=np.uint32)
+    at_begin, at_end = running.take(begin), running.take(end)
+    count = ((at_end - at_begin) & _FIELD).astype(np.int32)
+    state = np.full(len(begin), NOT_A_NUMBER, np.uint8)
+    long = (end - begin) > LONGEST_ROW
+    count[long] = 0
+    place, first_place = _places(data, count, begin, end, long)
+    some = np.flatnonzero(count)
+    first = place.take(first_place.take(some))
+    last = place.take(first_place.take(some) + count.take(some) - 1)
+    before = (running.take(first) - at_begin.take(some)) >> np.uint32(8) & _FIELD
+    inside = (running.take(last) - running.take(first)) >> np.uint32(8)  # no pluses, no signs that may not stand inside
+    behind = (at_end.take(some) - running.take(last + 1)) >> np.uint32(24)
+    plain = ((inside & np.uint32(0xFFFF)) == 0) & (behind == 0) & (before <= 1) & (count.take(some) <= MOST_DIGITS)
+    plus = np.zeros(len(begin), bool)
+    plus[some] = before == 1
+    plain &= ~plus[some] | _plus_close(data, running, first, before)
+    few = (count.take(some) == 2) & ~plus[some] & (last - first == 1)
+    enough = (count.take(some) >= 3) | few
+    state[some] = np.where(plain, np.where(enough, READABLE, NOT_A_NUMBER), UNDECIDED)
+    state[long] = UNDECIDED
+    state[_foreign_rows(data, offsets)] = UNDECIDED
+    signs, start = _closed_rows(data, place, count)
+    return Digits(signs, start, count, plus, state)
+
+
+def _places(data: Bytes, count: Ints, begin: Ints, end: Ints, long: Flags) -> tuple[npt.NDArray[np.intp], Ints]:
+    """Return where digits stand in ``data``, and for each row the number of its first digit."""
+    is_digit = (data - np.uint8(48)) < np.uint8(10)
+    for row in np.flatnonzero(long):
+        is_digit[begin[row] : end[row]] = False
+    first_place = np.zeros(len(count), np.int32)
+    np.cumsum(count[:-1], out=first_place[1:])
+    return np.flatnonzero(is_digit), first_place
+
+
+def _plus_close(data: Bytes, running: npt.NDArray[np.uint32], first: Ints, before: Ints) -> Flags:
+    """Only punctuation may stand between the plus and the first digit; nearly always they are neighbours."""
+    close = data.take(np.maximum(first - 1, 0)) == ord("+")
+    for row in np.flatnonzero((before == 1) & ~close):
+        at = int(first[row])
+        while data[at] != ord("+"):
+            at -= 1
+        between = int(running[first[row]]) - int(running[at + 1])
+        close[row] = (between >> 16) & 255 == 0
+    return close
+
+
+def _foreign_rows(data: Bytes, offsets: Ints) -> npt.NDArray[np.intp]:
+    """Rows with signs outside ASCII (they may be digits) or a semicolon (it may begin parameters of a tel: address)."""
+    foreign = np.flatnonzero((data >= 128) | (data == ord(";")))
+    return np.unique(np.searchsorted(offsets, foreign, side="right") - 1)
+
+
+def _closed_rows(data: Bytes, place: npt.NDArray[np.intp], count: Ints) -> tuple[Bytes, Ints]:
+    """Pack the digits of all rows, an END after each row."""
+    closing = np.cumsum(count + 1, dtype=np.int32) - 1
+    signs = np.full(len(place) + len(count), END, np.uint8)
+    digit = np.ones(len(signs), bool)
+    digit[closing] = False
+    signs[digit] = data.take(place) - np.uint8(48)
+    return signs, (closing - count).astype(np.int32)
