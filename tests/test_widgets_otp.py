@@ -20,7 +20,8 @@ from smsotp_nb.phones import lookup
 from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.widgets import OtpForm
 from smsotp_nb.widgets.inbox import inbox_html
-from smsotp_nb.widgets.otp_steps import Notice, OtpSteps, number_hint
+from smsotp_nb.widgets.otp_steps import OtpSteps, number_hint
+from smsotp_nb.widgets.stages import Notice
 from smsotp_nb.wire import MessageRecord, OtpReply, VerifyReply
 
 ANNA = "+12025550123"
@@ -183,7 +184,7 @@ def test_a_check_in_doubt_is_neither_right_nor_wrong(clock: Clock) -> None:
     ("error", "words"),
     [
         (ServiceError("no", error_code="107111", name="InvalidPhoneNumbers"), "InvalidPhoneNumbers (107111)"),
-        (NotSent("No connection."), "could not be reached. No connection."),
+        (NotSent("No connection."), "No passcode was sent. No connection."),
         (Throttled("slow down"), "asks for a pause"),
     ],
     ids=["refused", "not sent", "throttled"],

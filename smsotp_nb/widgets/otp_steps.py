@@ -6,41 +6,30 @@ nothing, whatever the buttons look like. ``view()`` says what a screen shows now
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
-from ..errors import InDoubt, ServiceError, SmsOtpError, Throttled, UsageError
+from ..errors import InDoubt, SmsOtpError
 from ..otp import Challenge, Now, Request, utc_now
 from ..phones import lookup
 from ..wire import CODE, MessageRecord
 from .inbox import currency_of
+from .stages import Notice, Stages, broken, refused
 
 if TYPE_CHECKING:
     from ..client import Client
 
 Stage = Literal["request", "sending", "entry", "checking", "verified"]
-Sign = Literal["", "ok", "warn", "bad"]
 
 RESEND_WAIT = 30.0
 MAX_TRIES = 5  # common guidance; how many the service allows is not shown
 
+ASKING = "Asking the service …"
 SEND_IN_DOUBT = "No answer came: the passcode may or may not have been sent. If it arrives, enter it here."
 CHECK_IN_DOUBT = "No answer came: whether the code is right is not known. Enter it again, or send a new one."
-
-logger = logging.getLogger("smsotp_nb")
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """One message of the form: a sign and words."""
-
-    text: str = ""
-    sign: Sign = ""
 
 
 EXPIRED = Notice("This passcode has expired. Send a new one.", "warn")
@@ -65,7 +54,7 @@ class View:
     code_length: int = 0
 
 
-class OtpSteps:
+class OtpSteps(Stages):
     """The passcode form's state and moves; ``changed`` is called after every change, on the thread that made it.
 
     Example:
@@ -88,28 +77,25 @@ class OtpSteps:
         max_tries: int = MAX_TRIES,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__("request", changed=changed)
         self.client = client
-        self.stage: Stage = "request"
-        self.notice = Notice()
         self.challenge: Challenge | None = None
         self.tries = 0
         self._now = now
         self._resend_wait = resend_wait
         self._max_tries = max_tries
-        self._changed = changed
         self._request: Request | None = None
-        self._lock = threading.Lock()
 
     # -- moves
 
     def send(self, request: Request) -> None:
         """Send the passcode: from the first step only."""
-        if self._begin("request", "sending"):
+        if self._begin({"request"}, "sending", ASKING):
             self._send(request, back="request")
 
     def resend(self) -> None:
         """Send another passcode to the same number, once the wait is over."""
-        if self._request is not None and self._wait() <= 0 and self._begin("entry", "sending"):
+        if self._request is not None and self._wait() <= 0 and self._begin({"entry"}, "sending", ASKING):
             self._send(self._request, back="entry")
 
     def verify(self, code: str) -> None:
@@ -118,7 +104,7 @@ class OtpSteps:
             return
         if not CODE.fullmatch(code):
             self._show("entry", "A passcode has digits only.", "warn")
-        elif self._begin("entry", "checking"):
+        elif self._begin({"entry"}, "checking", ASKING):
             self._check(self.challenge, code)
 
     def incomplete(self) -> None:
@@ -146,7 +132,7 @@ class OtpSteps:
         expired = self.stage in ("entry", "checking") and left <= 0
         open_ = self.stage == "entry" and not expired and self.tries < self._max_tries
         return View(
-            stage=self.stage,
+            stage=cast(Stage, self.stage),
             step={"request": 1, "verified": 3}.get(self.stage, 2 if self.challenge else 1),
             notice=EXPIRED if expired and self.stage == "entry" else self.notice,
             locked=self.stage != "request",
@@ -174,17 +160,9 @@ class OtpSteps:
             return "Send code"
         return f"Send a new code in {waiting // 60}:{waiting % 60:02d}" if waiting else "Send a new code"
 
-    # -- one move at a time: the stages "sending" and "checking" belong to the thread that began them
+    # -- inside a move: the stages "sending" and "checking" belong to the thread that began them
 
-    def _begin(self, expected: Stage, busy: Stage) -> bool:
-        with self._lock:
-            if self.stage != expected:
-                return False
-            self.stage = busy
-        self._show(busy, "Asking the service …")
-        return True
-
-    def _send(self, request: Request, *, back: Stage) -> None:
+    def _send(self, request: Request, *, back: str) -> None:
         try:
             self._opened(request, request.send(self.client, now=self._now))
         except InDoubt:
@@ -192,9 +170,9 @@ class OtpSteps:
             self._opened(request, Challenge(request, client=self.client, record=record, now=self._now))
             self._show("entry", SEND_IN_DOUBT, "warn")
         except SmsOtpError as error:
-            self._show(back, *_refused(error, "No passcode was sent."))
+            self._show(back, *refused(error, "No passcode was sent."))
         except Exception as error:
-            self._show(back, *_broken(error))
+            self._show(back, *broken(error))
             raise
         else:
             assert self.challenge is not None
@@ -210,9 +188,9 @@ class OtpSteps:
             self.tries += 1
             self._show("entry", CHECK_IN_DOUBT, "warn")
         except SmsOtpError as error:
-            self._show("entry", *_refused(error, "The code was not accepted."))
+            self._show("entry", *refused(error, "The code was not accepted."))
         except Exception as error:
-            self._show("entry", *_broken(error))
+            self._show("entry", *broken(error))
             raise
         else:
             self._judge(challenge, valid)
@@ -239,10 +217,6 @@ class OtpSteps:
         currency = currency_of(self.client.sandbox, record.id)
         return f"{currency or 'price'} {record.price.normalize():f}"
 
-    def _show(self, stage: Stage, words: str = "", sign: Sign = "") -> None:
-        self.stage, self.notice = stage, Notice(words, sign)
-        self._changed()
-
 
 def number_hint(typed: str) -> tuple[Notice, str]:
     """Return what to say below the number field, and the number in E.164 where it may be sent to, else ``""``.
@@ -266,19 +240,3 @@ def number_hint(typed: str) -> tuple[Notice, str]:
         return Notice(f"Not a valid number ({place}).", "warn"), ""
     kind = " (a fixed line; it may not take texts)" if found.type == "FIXED_LINE" else ""
     return Notice(f"{place}, {found.e164}{kind}", "ok"), found.e164
-
-
-def _refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
-    if isinstance(error, UsageError):
-        return f"{outcome} {'; '.join(error.problems)}.", "warn"
-    if isinstance(error, ServiceError):
-        return f"{outcome} The service said {error.name or 'no'} ({error.error_code}).", "bad"
-    if isinstance(error, Throttled):
-        return f"{outcome} The service asks for a pause; try again in a while.", "warn"
-    return f"{outcome} The service could not be reached. {error}", "bad"
-
-
-def _broken(error: Exception) -> tuple[str, Sign]:
-    """A mistake of ours: name it in the card, because a button's traceback goes where nobody looks."""
-    logger.error("the passcode form failed: %s", type(error).__name__)
-    return f"The form failed ({type(error).__name__}). Run the cell again.", "bad"

@@ -1,0 +1,71 @@
+"""What every form's controller shares: a stage that guards against second clicks, and trouble put into words."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
+
+Sign = Literal["", "ok", "warn", "bad"]
+
+logger = logging.getLogger("smsotp_nb")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message of a form: a sign and words."""
+
+    text: str = ""
+    sign: Sign = ""
+
+
+class Stages:
+    """A controller in one stage at a time; ``changed`` is called after every change, on the thread that made it.
+
+    Work runs on threads, so a button that looks disabled proves nothing: whoever begins it takes the stage first, and
+    everybody else is told no.
+    """
+
+    def __init__(self, first: str, *, changed: Callable[[], None]) -> None:
+        self.stage = first
+        self.notice = Notice()
+        self._changed = changed
+        self._lock = threading.Lock()
+
+    def _begin(self, expected: Collection[str], busy: str, words: str) -> bool:
+        """Take the stage ``busy`` if this is one of the expected ones; say whether it was taken."""
+        with self._lock:
+            if self.stage not in expected:
+                return False
+            self.stage = busy
+        self._show(busy, words)
+        return True
+
+    def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
+        self.stage, self.notice = stage, Notice(words, sign)
+        self._changed()
+
+
+def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
+    """Return the words for an error of ours: the outcome first, then why."""
+    if isinstance(error, UsageError):
+        return f"{outcome} {_sentence('; '.join(error.problems))}", "warn"
+    if isinstance(error, ServiceError):
+        return f"{outcome} The service said {error.name or 'no'} ({error.error_code}).", "bad"
+    if isinstance(error, Throttled):
+        return f"{outcome} The service asks for a pause; try again in a while.", "warn"
+    return f"{outcome} {_sentence(str(error))}", "bad"
+
+
+def broken(error: Exception) -> tuple[str, Sign]:
+    """Name a mistake of ours in the card, because a button's traceback goes where nobody looks."""
+    logger.error("a form failed: %s", type(error).__name__)
+    return f"The form failed ({type(error).__name__}). Run the cell again.", "bad"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
