@@ -1,28 +1,27 @@
-"""Sums over a result table: exact, by currency, of accepted rows."""
+"""Sums by any column: exact, by currency, of accepted messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from .. import results as contract
-from ..errors import UsageError
 from ..phones.lookup import country_name
-from ..wire import amount
+from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
 
-NEEDED: Final = ("status", "parts", "price", "currency")
-_SUMS: Final = ("messages", "parts", "price", "price_per_message", "share", "unpriced")
+SUMS: Final = ("messages", "parts", "price", "price_per_message", "share", "unpriced")
 _COMPARED: Final = ("messages", "parts", "est_parts", "price", "est_cost", "difference", "left_out")
 
 
-def by(results: pd.DataFrame, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
-    """Return what the accepted messages of a result table cost, by one or more of its columns.
+def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
+    """Return what the accepted messages cost, by one or more columns of their table.
 
     Args:
-        results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and these columns.
-        columns: names of columns, the caller's own included; a missing value is a group of its own.
+        results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and these columns; or a
+            `Ledger`, or what `spending` made of one; or another table of this function, to be summed up further.
+        columns: names of columns, the caller's own included; a missing value is a group of its own; ``[]`` for totals.
         decimals: amounts as exact ``Decimal`` instead of float64.
 
     Returns:
@@ -41,15 +40,14 @@ def by(results: pd.DataFrame, columns: str | Sequence[str], *, decimals: bool = 
         >>> by(table, "segment")[["currency", "segment", "messages", "price", "share"]].values.tolist()
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
-    names = _grouping(results, columns, _SUMS)
-    accepted = _accepted(results, names)
-    keys = ["currency", *names]
-    sums = _summed(accepted, keys)
+    frame = read(results)
+    names = grouping(frame, columns, taken=SUMS)
+    sums = added_up(billed(frame, names), names)
     sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
     return _priced(sums, decimals)
 
 
-def by_country(results: pd.DataFrame, *, decimals: bool = False) -> pd.DataFrame:
+def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what the accepted messages cost by the country that the service billed them as.
 
     Returns:
@@ -61,7 +59,11 @@ def by_country(results: pd.DataFrame, *, decimals: bool = False) -> pd.DataFrame
         >>> by_country(table)[["iso", "country", "price"]].values.tolist()
         [['NA', 'Namibia', 0.0395]]
     """
-    table = by(results, ["iso"], decimals=decimals)
+    return with_country(by(results, ["iso"], decimals=decimals))
+
+
+def with_country(table: pd.DataFrame) -> pd.DataFrame:
+    """Put the English names of countries after their codes, in a table of our own."""
     names = table["iso"].map({iso: country_name(iso) for iso in table["iso"].dropna().unique()}).astype("str")
     table.insert(list(table.columns).index("iso") + 1, "country", names)
     return table
@@ -80,11 +82,11 @@ def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
     return table[(table["status"] == "accepted") & (table["price"].isna() | table["currency"].isna())]
 
 
-def compare(results: pd.DataFrame, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
+def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
     """Return billed beside estimated, over the accepted messages that have both in one currency.
 
     Args:
-        results: as for `by`, with ``est_parts, est_cost, est_currency`` too.
+        results: as for `by`; a frame needs ``est_parts, est_cost, est_currency`` too.
         columns, decimals: as for `by`.
 
     Returns:
@@ -100,63 +102,15 @@ def compare(results: pd.DataFrame, columns: str | Sequence[str] = "iso", *, deci
         >>> compare(table)[["iso", "messages", "price", "est_cost", "difference", "left_out"]].values.tolist()
         [['US', 1, 0.02, 0.01, 0.01, 1]]
     """
-    names = _grouping(results, columns, _COMPARED)
-    table = contract.check(results, columns=(*NEEDED, "est_parts", "est_cost", "est_currency"))
-    table = table[table["status"] == "accepted"]
-    both = table["price"].notna() & table["est_cost"].notna() & (table["currency"] == table["est_currency"])
-    cells = table[names].assign(
-        currency=table["currency"],
-        messages=both.astype("Int64"),
-        parts=table["parts"].fillna(0).where(both, 0),
-        est_parts=table["est_parts"].fillna(0).where(both, 0),
-        price=contract.micros(table["price"]).where(both, 0),
-        est_cost=contract.micros(table["est_cost"]).where(both, 0),
-        left_out=(~both).astype("Int64"),
-    )
-    sums = _summed(cells, ["currency", *names])
+    frame = read(results)
+    names = grouping(frame, columns, taken=_COMPARED)
+    sums = added_up(compared(frame, names), names)
     sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["price"] - sums["est_cost"])
     sums["_size"] = sums["difference"].abs()
     sums = sums.sort_values(["currency", "_size"], ascending=[True, False], kind="stable", ignore_index=True)
     known = sums["messages"] > 0
-    amounts = {name: _amounts(sums[name].where(known), decimals) for name in ("price", "est_cost", "difference")}
-    return sums.drop(columns="_size").assign(**amounts)
-
-
-def _grouping(results: pd.DataFrame, columns: str | Sequence[str], taken: Sequence[str]) -> list[str]:
-    names = [columns] if isinstance(columns, str) else list(columns)
-    clashing = [name for name in names if name in taken]
-    if clashing:
-        raise UsageError(
-            f"column {clashing[0]!r} would clash with the sums of the same name; give it another name first: "
-            f"results.assign({clashing[0]}_each=results[{clashing[0]!r}])"
-        )
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise UsageError(f"column {repeated[0]!r} is asked for twice")
-    missing = [name for name in names if isinstance(results, pd.DataFrame) and name not in results.columns]
-    if missing:
-        contract.check(results, columns=NEEDED)  # a frame of another kind hears that first
-        known = ", ".join(map(repr, results.columns))
-        raise UsageError(f"no column {missing[0]!r} to group by; the table has {known}")
-    return [name for name in names if name != "currency"]
-
-
-def _accepted(results: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Reduce a result table to what is summed: integers, one row an accepted message."""
-    table = contract.check(results, columns=NEEDED)
-    table = table[table["status"] == "accepted"]
-    readable = table["price"].notna() & table["currency"].notna()
-    return table[names].assign(
-        currency=table["currency"],
-        messages=pd.Series(1, index=table.index, dtype="Int64"),
-        parts=table["parts"].fillna(0),
-        micros=contract.micros(table["price"]).where(readable, 0),
-        unpriced=(~readable).astype("Int64"),
-    )
-
-
-def _summed(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    return cells.groupby(keys, dropna=False, observed=True, sort=True).sum().reset_index()
+    said = {name: amounts(sums[name].where(known), decimals) for name in ("price", "est_cost", "difference")}
+    return sums.drop(columns="_size").assign(**said)
 
 
 def _priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
@@ -166,15 +120,8 @@ def _priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     total = micros.groupby(sums["currency"], dropna=False).transform("sum")
     each = micros.astype("Float64") / counted.where(counted > 0)
     done = sums.drop(columns=["micros", "unpriced"])
-    done["price"] = _amounts(micros, decimals)
-    done["price_per_message"] = _amounts(each.round(), decimals)
+    done["price"] = amounts(micros, decimals)
+    done["price_per_message"] = amounts(each.round(), decimals)
     done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
     done["unpriced"] = sums["unpriced"]
     return done
-
-
-def _amounts(micros: pd.Series, decimals: bool) -> pd.Series:
-    if not decimals:
-        return contract.money(micros)
-    exact: list[Any] = [None if pd.isna(value) else amount(int(value)) for value in micros]
-    return pd.Series(exact, index=micros.index, dtype="object")
