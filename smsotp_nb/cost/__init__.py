@@ -1,12 +1,33 @@
 """What a campaign did cost, by any column of its result table; exact, and never across currencies.
 
 Only accepted rows cost anything. Sums are made of integer millionths; the amounts handed out are their nearest doubles,
-or exact Decimals with ``decimals=True``.
+or exact Decimals with ``decimals=True``. `by` and its like take a result table, a ledger, or what `spending` made of
+one: a year of campaigns is summed up once, and every table comes from that.
 """
 
 from __future__ import annotations
 
+from ..ledger.spending import spending
+from .learned import rates
 from .overview import card
 from .sums import by, by_country, compare, unpriced_rows
+from .views import by_campaign, by_encoding, by_month, by_type, convert, differences, drift, outcomes, summary
 
-__all__ = ["by", "by_country", "card", "compare", "unpriced_rows"]
+__all__ = [
+    "by",
+    "by_campaign",
+    "by_country",
+    "by_encoding",
+    "by_month",
+    "by_type",
+    "card",
+    "compare",
+    "convert",
+    "differences",
+    "drift",
+    "outcomes",
+    "rates",
+    "spending",
+    "summary",
+    "unpriced_rows",
+]

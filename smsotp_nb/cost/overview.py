@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 
 from ..cards import Bar, Card, Figures, Note, Table, money, number, places_of, share
+from .sources import Source, is_summed, read
 from .sums import by, by_country
+from .views import outcomes
 
 _SHOWN: Final = 12
 
 
-def card(results: pd.DataFrame) -> Card:
-    """Return the cost of a result table as a card: totals by currency, countries, and what the totals leave out.
+def card(results: Source) -> Card:
+    """Return the cost of a result table or a ledger as a card: totals, countries, and what the totals leave out.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.0395], "currency": ["USD"],
@@ -33,28 +35,40 @@ def card(results: pd.DataFrame) -> Card:
         <BLANKLINE>
         Next: cost.by(results, "segment") for any column, results.write(results, "results.xlsx")
     """
-    totals, countries = by(results, []), by_country(results)
-    figures: list[tuple[str, Any]] = [
+    frame = read(results)
+    totals, countries = by(frame, []), by_country(frame)
+    several = totals["currency"].nunique() > 1
+    tables = [_country_table(part, several=several) for _, part in countries.groupby("currency")]
+    return Card(
+        title=_title(frame),
+        state=_billed(totals),
+        blocks=(_figures(totals), *tables, *_left_out(frame, totals)),
+        closing=f"Next: {_next(frame)}",
+    )
+
+
+def _figures(totals: pd.DataFrame) -> Figures:
+    pairs: list[tuple[str, Any]] = [
         ("accepted messages", int(totals["messages"].sum())),
         ("parts", int(totals["parts"].sum())),
     ]
     for row in _records(totals.dropna(subset=["price"])):
         each = money(row["price_per_message"], places=min(4, places_of([row["price_per_message"]])))
-        figures.append((f"billed, {each} a message", money(row["price"], row["currency"])))
-    tables = [
-        _country_table(part, several=totals["currency"].nunique() > 1) for _, part in countries.groupby("currency")
-    ]
-    return Card(
-        title=_title(results),
-        state=_billed(totals),
-        blocks=(Figures(tuple(figures)), *tables, *_left_out(results, totals)),
-        closing='Next: cost.by(results, "segment") for any column, results.write(results, "results.xlsx")',
-    )
+        pairs.append((f"billed, {each} a message", money(row["price"], row["currency"])))
+    return Figures(tuple(pairs))
 
 
-def _title(results: pd.DataFrame) -> str:
-    names = list(results["campaign"].dropna().unique()) if "campaign" in results.columns else []
-    return f"Cost: {names[0]}" if len(names) == 1 else "Cost"
+def _title(frame: pd.DataFrame) -> str:
+    names = list(frame["campaign"].dropna().unique()) if "campaign" in frame.columns else []
+    if not names:
+        return "Cost"
+    return f"Cost: {names[0]}" if len(names) == 1 else f"Cost of {number(len(names))} campaigns"
+
+
+def _next(frame: pd.DataFrame) -> str:
+    if is_summed(frame):
+        return "cost.by_campaign, cost.by_month and cost.compare take the same"
+    return 'cost.by(results, "segment") for any column, results.write(results, "results.xlsx")'
 
 
 def _billed(totals: pd.DataFrame) -> str:
@@ -91,20 +105,30 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     )
 
 
-def _left_out(results: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
+def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
     """Say what the totals do not hold, each in its own sentence."""
-    counts = results["status"].astype("str").value_counts()
-    said: list[tuple[Any, int, str]] = [
-        (
-            "!",
-            int(totals["unpriced"].sum()),
-            "accepted without a readable price, in no total: cost.unpriced_rows(results)",
-        ),
-        ("!", int(counts.get("in_doubt", 0)), "in doubt, perhaps sent and billed"),
-        ("i", int(counts.get("rejected", 0)), "rejected, not billed as far as the replies say"),
-        ("i", int(counts.get("planned", 0)), "still to go"),
-    ]
-    return [Note(sign, f"{number(rows)} {'row' if rows == 1 else 'rows'} {text}") for sign, rows, text in said if rows]
+    unpriced = int(totals["unpriced"].sum())
+    notes = [_note("!", unpriced, "accepted without a readable price, in no total: cost.unpriced_rows(results)")]
+    if not is_summed(frame):
+        counts = frame["status"].astype("str").value_counts()
+        doubt = f"in doubt, perhaps sent and billed{_estimate_of(frame, 'in_doubt')}"
+        notes.append(_note("!", int(counts.get("in_doubt", 0)), doubt))
+        notes.append(_note("i", int(counts.get("rejected", 0)), "rejected, not billed as far as the replies say"))
+        notes.append(_note("i", int(counts.get("planned", 0)), f"still to go{_estimate_of(frame, 'planned')}"))
+    return [note for note in notes if note is not None]
+
+
+def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
+    return Note(sign, f"{number(rows)} {'row' if rows == 1 else 'rows'} {text}") if rows else None
+
+
+def _estimate_of(frame: pd.DataFrame, status: str) -> str:
+    """Say what the rows of a state would cost by the estimate, where there is one."""
+    if not {"est_parts", "est_cost", "est_currency"} <= set(frame.columns):
+        return ""
+    found = outcomes(frame[(frame["status"] == status).to_numpy()]).dropna(subset=["est_cost"])
+    said = [money(row["est_cost"], row["currency"]) for row in _records(found)]
+    return f", by the estimate {' and '.join(said)}" if said else ""
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
     names = grouping(frame, columns, taken=SUMS)
     sums = added_up(billed(frame, names), names)
     sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
-    return _priced(sums, decimals)
+    return priced(sums, decimals)
 
 
 def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
@@ -113,7 +113,7 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
     return sums.drop(columns="_size").assign(**said)
 
 
-def _priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
+def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     """Turn integer sums into amounts: no amount where no price was readable."""
     counted = sums["messages"] - sums["unpriced"]
     micros = sums["micros"].where(counted > 0)

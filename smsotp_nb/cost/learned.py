@@ -1,0 +1,65 @@
+"""Rates learned from what messages did cost."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from .. import results as contract
+from ..errors import UsageError
+from .sources import NEEDED
+
+
+def rates(results: pd.DataFrame) -> pd.DataFrame:
+    """Return what one part did cost in each country, as last observed: a rate table for ``plan(rates=...)``.
+
+    Args:
+        results: result tables of one service; rates of two services, or of a sandbox and a live one, are not mixed.
+
+    Returns:
+        One row a country, as `rates.check` wants it: ``iso, currency, price`` (of a part, as last observed) - and how
+        sure it is: ``lowest, highest`` (float64: price of a part in that currency), ``messages`` (Int64: how many it
+        was seen on), ``observed_at`` (datetime64[us, UTC]: the last time).
+
+    Raises:
+        UsageError: no result table, or results of several services.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.0075, 0.016],
+        ...     "currency": "USD", "iso": "US", "at": ["2026-10-01T10:00:00Z", "2026-11-01T10:00:00Z"]})
+        >>> rates(table)[["iso", "currency", "price", "lowest", "highest"]].values.tolist()
+        [['US', 'USD', 0.008, 0.0075, 0.008]]
+    """
+    table = contract.check(results, columns=(*NEEDED, "iso", "at"))
+    _one_service(table)
+    seen = table[(table["status"] == "accepted") & (table["parts"] > 0).fillna(False)]
+    seen = seen.dropna(subset=["iso", "currency", "price"])
+    each = (contract.micros(seen["price"]).astype("Float64") / seen["parts"]).round().astype("Int64")
+    seen = pd.DataFrame({"iso": seen["iso"], "currency": seen["currency"], "each": each, "at": seen["at"]})
+    seen = seen.sort_values("at", kind="stable", na_position="first", ignore_index=True)
+    last = seen.drop_duplicates("iso", keep="last").set_index("iso")
+    current = seen[seen["currency"] == seen["iso"].map(last["currency"])]
+    span = current.groupby("iso", sort=True).agg(
+        lowest=("each", "min"), highest=("each", "max"), messages=("each", "size"), observed_at=("at", "max")
+    )
+    return pd.DataFrame(
+        {
+            "iso": span.index.astype("str"),
+            "currency": last["currency"].reindex(span.index).array,
+            "price": contract.money(last["each"].reindex(span.index)).array,
+            "lowest": contract.money(span["lowest"]).array,
+            "highest": contract.money(span["highest"]).array,
+            "messages": span["messages"].astype("Int64").array,
+            "observed_at": span["observed_at"].array,
+        }
+    )
+
+
+def _one_service(table: pd.DataFrame) -> None:
+    if "service" not in table.columns:
+        return
+    services = table.loc[table["status"] == "accepted", "service"].dropna().unique().tolist()
+    if len(services) > 1:
+        raise UsageError(
+            f"these results are of several services ({', '.join(map(repr, services))}); learn the rates of one: "
+            "cost.rates(results[results['service'] == ...])"
+        )
