@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import parts
+from smsotp_nb.parts.packing import units_of
 
 # The escape is no character of a text here; smsutil lets it pass as one of the basic alphabet.
 ALPHABET = st.one_of(
@@ -111,3 +112,82 @@ def test_half_a_pair_is_counted_not_refused() -> None:
     """Broken input has its lone surrogates; counting them must not crash a plan."""
     assert parts.count("\ud83d").parts == 1
     assert parts.counts(["\ud83d", "a"]) == ([1, 1], ["ucs2", "gsm7"])
+
+
+# -- measures and explanations -----------------------------------------------------------------------------------------
+
+
+@given(st.lists(TEXTS, max_size=20))
+@settings(deadline=None)
+def test_measures_of_many_equal_the_explanation_of_each(texts: list[str]) -> None:
+    measured = parts.measure(texts)
+    explained = [parts.explain(text) for text in texts]
+    assert measured.parts.tolist() == [one.parts for one in explained]
+    assert measured.units.tolist() == [one.units for one in explained]
+    assert measured.over.tolist() == [one.over for one in explained]
+    assert measured.wide.tolist() == [one.encoding == "ucs2" for one in explained]
+
+
+def shortened(text: str, units: int, encoding: parts.Encoding) -> str:
+    """Drop characters from the end until at least so many units are gone."""
+    kept = text
+    while units_of(text, encoding) - units_of(kept, encoding) < units:
+        kept = kept[:-1]
+    return kept
+
+
+@given(TEXTS)
+@settings(deadline=None)
+def test_the_units_over_are_what_must_go_to_save_a_part(text: str) -> None:
+    found = parts.explain(text)
+    if found.over:
+        assert parts.count(shortened(text, found.over, found.encoding)).parts < found.parts
+        enough = parts.count(shortened(text, found.over - 2, found.encoding))  # a pair may be cut whole
+        assert enough.parts == found.parts or enough.encoding != found.encoding or found.over <= 2
+
+
+@given(st.lists(TEXTS, max_size=20))
+@settings(deadline=None)
+def test_forcing_characters_of_many(texts: list[str]) -> None:
+    assert parts.forcing(texts) == ["".join(sorted(parts.count(text).forcing)) for text in texts]
+
+
+def test_an_explanation_names_every_forcing_character_and_its_places() -> None:
+    found = parts.explain("It’s… here’s 😀")
+    assert [(one.character, one.places, one.replacement) for one in found.forcing] == [
+        ("’", (2, 10), "'"),
+        ("…", (4,), "..."),
+        ("😀", (13,), None),
+    ]
+    assert found.forcing[0].name == "RIGHT SINGLE QUOTATION MARK"
+    assert found.plain == "It's... here's 😀"
+    assert (found.plain_encoding, found.saved) == ("ucs2", 0)
+
+
+def test_plain_characters_may_save_parts_or_cost_some() -> None:
+    assert parts.explain("It’s " + "a" * 100).saved == 1
+    assert parts.explain("日" * 65 + "…").saved == 0
+    assert parts.explain("日" * 69 + "…").saved == -1
+
+
+def test_every_plain_character_is_in_the_alphabet_and_none_of_the_replaced_is() -> None:
+    assert all(parts.count(to).encoding == "gsm7" for to in parts.PLAIN.values())
+    assert all(parts.count(character).encoding == "ucs2" for character in parts.PLAIN)
+
+
+def test_an_own_table_of_replacements() -> None:
+    found = parts.explain("ação", replace={"ç": "c", "ã": "a"})
+    assert (found.plain, found.plain_encoding) == ("acao", "gsm7")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("Hello", "GSM-7, 1 part: 5 units, 155 more fit", id="short"),
+        pytest.param("a" * 163, "GSM-7, 2 parts: 163 units, 143 more fit; 3 fewer would save a part", id="over"),
+        pytest.param("a\u00a0b", "NO-BREAK SPACE, at 1: ' ' instead", id="invisible"),
+        pytest.param("\u0007", "U+0007, at 0", id="no name"),
+    ],
+)
+def test_an_explanation_in_words(text: str, says: str) -> None:
+    assert says in str(parts.explain(text))
