@@ -17,8 +17,8 @@ def rates(results: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row a country, as `rates.check` wants it: ``iso, currency, price`` (of a part, as last observed) - and how
-        sure it is: ``lowest, highest`` (float64: price of a part in that currency), ``messages`` (Int64: how many it
-        was seen on), ``observed_at`` (datetime64[us, UTC]: the last time).
+        sure it is: ``low, high`` (float64: the range of prices of a part in that currency), ``seen`` (datetime64[us,
+        UTC]: the last time), ``messages`` (Int64: how many it was seen on).
 
     Raises:
         UsageError: no result table, or results of several services.
@@ -26,7 +26,7 @@ def rates(results: pd.DataFrame) -> pd.DataFrame:
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.0075, 0.016],
         ...     "currency": "USD", "iso": "US", "at": ["2026-10-01T10:00:00Z", "2026-11-01T10:00:00Z"]})
-        >>> rates(table)[["iso", "currency", "price", "lowest", "highest"]].values.tolist()
+        >>> rates(table)[["iso", "currency", "price", "low", "high"]].values.tolist()
         [['US', 'USD', 0.008, 0.0075, 0.008]]
     """
     table = contract.check(results, columns=(*NEEDED, "iso", "at"))
@@ -39,17 +39,17 @@ def rates(results: pd.DataFrame) -> pd.DataFrame:
     last = seen.drop_duplicates("iso", keep="last").set_index("iso")
     current = seen[seen["currency"] == seen["iso"].map(last["currency"])]
     span = current.groupby("iso", sort=True).agg(
-        lowest=("each", "min"), highest=("each", "max"), messages=("each", "size"), observed_at=("at", "max")
+        low=("each", "min"), high=("each", "max"), messages=("each", "size"), seen=("at", "max")
     )
     return pd.DataFrame(
         {
             "iso": span.index.astype("str"),
             "currency": last["currency"].reindex(span.index).array,
             "price": contract.money(last["each"].reindex(span.index)).array,
-            "lowest": contract.money(span["lowest"]).array,
-            "highest": contract.money(span["highest"]).array,
+            "low": contract.money(span["low"]).array,
+            "high": contract.money(span["high"]).array,
+            "seen": span["seen"].array,
             "messages": span["messages"].astype("Int64").array,
-            "observed_at": span["observed_at"].array,
         }
     )
 

@@ -99,7 +99,7 @@ def _micros_of(when: object, name: str) -> int | None:
     moment = pd.to_datetime(when, utc=True, errors="coerce")  # type: ignore[call-overload]
     if not isinstance(moment, pd.Timestamp) or pd.isna(moment):
         raise UsageError(f"{name}= must be a day or a time such as '2026-11-01', got {when!r}")
-    return int(moment.as_unit("us").value)
+    return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
 
 
 def _frame(store: Store, sql: str, names: tuple[str, ...], values: tuple[object, ...] = ()) -> pd.DataFrame:
