@@ -1,0 +1,60 @@
+"""kill -9 at random: a campaign is killed again and again until it is done, and the judge counts."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from .child import fork
+from .judge import Audit, Judge, audit
+from .worker import Work, under_way
+
+ROWS, CHUNK, THREADS = 600, 4, 4
+CAMPAIGNS_OF_A_JUDGE = 20  # its inbox is read after every campaign
+
+
+def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") -> Audit:
+    """Kill campaigns this many times, or for about this long, and return what became of them all.
+
+    The seed chooses the moments; what a process does by then differs from run to run.
+    """
+    moments, total, began = random.Random(seed), Audit(), time.monotonic()
+    while total.kills < kills and time.monotonic() - began < seconds:
+        judge = Judge()
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                for number in range(CAMPAIGNS_OF_A_JUDGE):
+                    if total.kills >= kills or time.monotonic() - began >= seconds:
+                        break
+                    work = Work.of(
+                        Path(folder), judge.box.url, name=f"c{number}", rows=ROWS, chunk_size=CHUNK,
+                        concurrency=THREADS, careless=careless,
+                    )  # fmt: skip
+                    total += killed(work, judge, moments, at_most=kills - total.kills)
+        finally:
+            judge.close()
+        total.seconds = time.monotonic() - began
+        print(total.line(), file=sys.stderr, flush=True)
+    return total
+
+
+def killed(work: Work, judge: Judge, moments: random.Random, *, at_most: int) -> Audit:
+    """Kill one campaign at random moments until it has ended or was killed often enough, and let it end then."""
+    kills = most = 0
+    while kills < at_most:
+        child = fork(work.run)
+        time.sleep(moments.uniform(0.0, 0.25))
+        if not child.kill():
+            break
+        kills += 1
+        most = max(most, under_way(work.ledger))
+    fork(work.run).result()
+    found = audit(work.ledger, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
+    found.kills, found.most_in_doubt = kills, most
+    if found.in_doubt > kills * work.concurrency * CHUNK or most > work.concurrency * CHUNK:
+        found.lost += 1
+        found.odd.append(f"{found.in_doubt} in doubt after {kills} kills, {most} after one")
+    return found

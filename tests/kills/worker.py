@@ -1,0 +1,109 @@
+"""The campaign that is killed, and ledgers made careless on purpose: with one of them the campaigns must fail."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from smsotp_nb.dispatch import send
+from smsotp_nb.errors import SmsOtpWarning
+from smsotp_nb.ledger import Claim, Ledger, Run
+from smsotp_nb.ledger.schema import PLANNED, Store
+from smsotp_nb.planning import Plan
+from smsotp_nb.results import Progress
+from smsotp_nb.sandbox import Sandbox
+
+from .people import plan_of
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One campaign: where it is recorded, what it sends where, and how careless its ledger is."""
+
+    ledger: Path
+    url: str
+    plan: Plan
+    concurrency: int = 4
+    careless: str = ""
+
+    @classmethod
+    def of(cls, folder: Path, url: str, *, name: str, rows: int, chunk_size: int, **more: Any) -> Work:
+        """Return a campaign whose text is its name, so that the judge can tell it from others."""
+        made = _planned(rows, chunk_size, name)
+        return cls(folder / f"{name}.sqlite", url, made, **more)
+
+    def run(self, progress: bool | Callable[[Progress], None] = False) -> dict[str, int]:
+        """Send it, or go on with it; return its rows by state."""
+        with CARELESS[self.careless](), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SmsOtpWarning)
+            client = Sandbox.at(self.url).client()
+            with Ledger(self.ledger) as ledger:
+                send(
+                    self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
+                    stop_after=None,
+                )  # fmt: skip
+                return ledger.campaign(self.plan.campaign).counts
+
+
+def _planned(rows: int, chunk_size: int, name: str) -> Plan:
+    return plan_of(rows, chunk_size=chunk_size, campaign=name, text=name)
+
+
+def under_way(path: Path) -> int:
+    """Return how many rows stand as being sent, without disturbing what a dead process left behind."""
+    if not path.with_name(path.name + "-shm").exists():  # killed before its first transaction
+        return 0
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)  # a writer would tidy up when it closes
+    try:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='recipient'").fetchone():
+            return 0
+        found: int = connection.execute("SELECT count(*) FROM recipient WHERE state=1").fetchone()[0]
+        return found
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def intents_not_synced() -> Iterator[None]:
+    """Commit intents with ``synchronous=NORMAL``: safe from kill -9, not from a power cut."""
+    writing = Store.writing
+
+    def normal(self: Store, synchronous: str = "FULL") -> Any:
+        return writing(self, "NORMAL")
+
+    with mock.patch.object(Store, "writing", normal):
+        yield
+
+
+@contextlib.contextmanager
+def intents_after_the_fact() -> Iterator[None]:
+    """Record the intent together with the outcome, as a plain record of results does."""
+    claim, settle_reply = Run.claim, Run.settle_reply
+
+    def looked_up(self: Run, chunk: int, positions: Any = None) -> Claim | None:
+        with self._store.reading() as connection:
+            sql = "SELECT position, '+' || number FROM recipient WHERE campaign=? AND chunk=? AND state=?"
+            rows = sorted(connection.execute(sql, (self.campaign, chunk, PLANNED)))
+            body = connection.execute("SELECT body FROM chunk WHERE campaign=? AND chunk=?", (self.campaign, chunk))
+            found = Claim(0, chunk, body.fetchone()[0], tuple(row[0] for row in rows), tuple(row[1] for row in rows))
+            return found if rows else None
+
+    def both(self: Run, found: Claim, reply: Any, **more: Any) -> Any:
+        recorded = claim(self, found.chunk)
+        return settle_reply(self, replace(found, attempt=recorded.attempt if recorded else 0), reply, **more)
+
+    with mock.patch.object(Run, "claim", looked_up), mock.patch.object(Run, "settle_reply", both):
+        yield
+
+
+CARELESS: dict[str, Callable[[], contextlib.AbstractContextManager[None]]] = {
+    "": contextlib.nullcontext,
+    "intents not synced": intents_not_synced,
+    "intents after the fact": intents_after_the_fact,
+}
