@@ -155,6 +155,8 @@ class Server:
             return as_json({"error": str(error)}, status=400)
         except web.HTTPException as error:
             return as_json({"error": error.reason}, status=error.status)
+        except ConnectionError:  # the reader has left meanwhile
+            return web.Response()
         return answer
 
     async def _operation(self, request: web.Request) -> web.StreamResponse:
