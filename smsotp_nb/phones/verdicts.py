@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
 from . import cells, reference
+from .fast import engine, tables
+from .fast.engine import Progress
+
+FEW: Final = 64  # rows; about as many as the first look-up in the tables costs
+WORTH_NEW_TABLES: Final = 100_000
 
 
-def verdict(numbers: object, *, region: object = None, default_region: str | None = None) -> pd.DataFrame:
+def verdict(
+    numbers: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
     """Ask phonenumbers about a column of numbers and return its own answer, untouched.
 
     ``region`` is a column of alpha-2 codes (used as they stand), ``default_region`` one code for its blanks. Cells that
-    are numbers are read as text first, whole decimal numbers without their ``.0``.
+    are numbers are read as text first, whole decimal numbers without their ``.0``. ``progress`` is called with the
+    number of rows done after each chunk.
 
     Returns a frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where
     phonenumbers has none), ``valid`` (bool) and ``reason``: missing for a valid number, else the name of the parse
@@ -29,17 +43,23 @@ def verdict(numbers: object, *, region: object = None, default_region: str | Non
     """
     column = cells.column(numbers, what="numbers")
     text = cells.read(column).text
-    return answers(text, _regions(region, default_region, column)).set_axis(column.index, axis=0)
+    codes = _regions(region, default_region, column)
+    return answers(text, codes, progress=progress).set_axis(column.index, axis=0)
 
 
-def answers(text: pd.Series, region: pd.Series) -> pd.DataFrame:
-    """Answer for ``str`` columns with positional index: the one place that chooses the engine."""
-    return reference.verdict(text, region)
+def answers(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
+    """Answer for ``str`` columns with positional index: the one place that chooses the engine.
+
+    Few rows are asked about one by one. So are longer lists under another version of phonenumbers than the one the
+    shipped tables are made from, until they are long enough to be worth the time that new tables take.
+    """
+    if len(text) < (FEW if tables.shipped_fits() else WORTH_NEW_TABLES):
+        return reference.verdict(text, region)
+    return engine.verdict(text, region, progress=progress)
 
 
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
     if region is None:
         return pd.Series(np.full(len(like), default_region, dtype=object), dtype="str")
     codes = cells.column(region, what="region", like=like).astype("str").reset_index(drop=True)
-    blank = codes.isna() | (codes == "")
-    return codes.mask(blank, default_region)
+    return codes.mask(codes.isna() | (codes == ""), default_region)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from ..reference import Answer
 from . import automata, tables
 from .prefixes import PARSED, Reading
 from .tables import KINDS, Tables
@@ -38,7 +39,7 @@ REASONS: Final = (
 NOT_A_NUMBER: Final = 5
 POSSIBILITIES: Final = 6
 
-TEXT: Final = pd.StringDtype(storage="pyarrow", na_value=np.nan)
+TEXT: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 
 
 @dataclass(slots=True)
@@ -51,9 +52,29 @@ class Columns:
     kind: npt.NDArray[np.int8]  # place in KINDS, -1: none
     reason: npt.NDArray[np.int8]  # place in REASONS
 
+    def take(self, rows: Any) -> Columns:
+        return Columns(
+            e164=self.e164.take(pa.array(rows)),
+            region=self.region.take(rows),
+            code=self.code.take(rows),
+            kind=self.kind.take(rows),
+            reason=self.reason.take(rows),
+        )
 
-def assemble(reading: Reading, rows: Rows, size: int) -> Columns:
-    """Lay out the verdicts of parsed rows (``rows`` says which of ``size``); all others are NOT_A_NUMBER so far."""
+
+@dataclass(slots=True)
+class Asked:
+    """Rows phonenumbers itself was asked about, and what it said."""
+
+    rows: Rows
+    answers: list[Answer]
+
+
+def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Columns:
+    """Lay out the verdicts of parsed rows (``rows`` says which of ``size``) and of those asked about.
+
+    All other rows are NOT_A_NUMBER.
+    """
     it = reading.tables
     columns = Columns(
         e164=None,
@@ -73,8 +94,37 @@ def assemble(reading: Reading, rows: Rows, size: int) -> Columns:
     columns.code[target] = main
     columns.kind[target] = kind
     columns.reason[target] = np.where(kind == tables.UNKNOWN, possible + POSSIBILITIES, 0)
-    columns.e164 = write_e164(reading, main, start, count, target, size)
+    if len(asked.rows):
+        start, count, target = _lay_in(reading, asked, columns, start, count, target)
+    columns.e164 = write_e164(reading.signs, it.plan_code.take(columns.code[target]), start, count, target, size)
     return columns
+
+
+def _lay_in(
+    reading: Reading, asked: Asked, columns: Columns, start: Any, count: Any, target: Rows
+) -> tuple[Any, Any, Any]:
+    """Write phonenumbers' answers into the columns, their national numbers behind the digits."""
+    it = reading.tables
+    code_plan = {str(code): plan for plan, code in reversed(list(enumerate(it.plan_code)))}
+    region_plan = it.region_plan()
+    numbers: list[str] = []
+    for row, answer in zip(asked.rows, asked.answers, strict=True):
+        columns.reason[row] = REASONS.index(answer.reason)
+        if answer.e164 is None or answer.cc is None:
+            continue
+        main = code_plan[answer.cc]
+        columns.code[row] = main
+        columns.region[row] = main if answer.region == "001" else region_plan.get(answer.region or "", -1)
+        columns.kind[row] = KINDS.index(answer.type or "UNKNOWN")
+        numbers.append(answer.e164[1 + len(answer.cc) :])
+    added = np.frombuffer("".join(numbers).encode(), np.uint8) - np.uint8(ord("0"))
+    lengths = np.array([len(number) for number in numbers], np.int32)
+    begin = len(reading.signs) + np.cumsum(lengths, dtype=np.int32) - lengths
+    reading.signs = np.concatenate((reading.signs, added))
+    new = np.array([row for row, it in zip(asked.rows, asked.answers, strict=True) if it.e164 is not None], np.intp)
+    start, count, target = (np.concatenate(pair) for pair in ((start, begin), (count, lengths), (target, new)))
+    order = np.argsort(target, kind="stable")
+    return start[order], count[order], target[order]
 
 
 def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, Any]:
@@ -89,9 +139,8 @@ def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, 
     return np.where(alone, main, region), it.result_kind.ravel().take(place).astype(np.int8)
 
 
-def write_e164(reading: Reading, main: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
-    """Write plus, calling code and national number of all parsed rows into one text column, the others missing."""
-    code = reading.tables.plan_code.take(main)
+def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
+    """Write plus, calling code and national number of rows (in order) into one text column, the others missing."""
     code_length = 1 + (code > 9) + (code > 99)
     lengths = np.zeros(size, np.int64)
     lengths[target] = 1 + code_length + count
@@ -109,7 +158,7 @@ def write_e164(reading: Reading, main: Any, start: Any, count: Any, target: Rows
         is_digit[where] = False
     before = np.cumsum(count) - count
     source = np.repeat(start - before, count) + np.arange(int(count.sum()), dtype=np.int32)
-    out[is_digit] = reading.signs.take(source) + np.uint8(ord("0"))
+    out[is_digit] = signs.take(source) + np.uint8(ord("0"))
     return pa.Array.from_buffers(
         pa.large_string(), size, [_validity(target, size), pa.py_buffer(offsets), pa.py_buffer(out)]
     )

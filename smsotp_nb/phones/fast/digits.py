@@ -14,7 +14,7 @@ to the steps that look closer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,8 @@ _DIGIT, _PLUS, _INSIDE, _BEHIND = 1, 1 << 8, 1 << 16, 1 << 24
 _FIELD: Final = np.uint32(255)
 
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[Any]  # int32
+Flags = npt.NDArray[Any]  # bool
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ def _places(data: Bytes, count: Ints, begin: Ints, end: Ints, long: Flags) -> tu
 
 def _plus_close(data: Bytes, running: npt.NDArray[np.uint32], first: Ints, before: Ints) -> Flags:
     """Only punctuation may stand between the plus and the first digit; nearly always they are neighbours."""
-    close = data.take(np.maximum(first - 1, 0)) == ord("+")
+    close: Flags = data.take(np.maximum(first - 1, 0)) == ord("+")
     for row in np.flatnonzero((before == 1) & ~close):
         at = int(first[row])
         while data[at] != ord("+"):

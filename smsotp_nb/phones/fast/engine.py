@@ -11,17 +11,21 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import reference
-from . import assembly, digits, prefixes, tables
-from .assembly import KINDS, REASONS, Columns
+from . import assembly, closer, digits, prefixes, tables
+from . import repeats as repeats_in
+from .assembly import Asked, Columns
+from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
 CHUNK: Final = 32_768  # rows at a time: the working arrays of a chunk stay in the processor's second-level cache
 
 Progress = Callable[[int], None]
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[Any]  # int32
 
 
-def verdict(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
+def verdict(
+    text: pd.Series, region: pd.Series, *, it: Tables | None = None, progress: Progress | None = None
+) -> pd.DataFrame:
     """Answer for ``str`` columns of text and region, exactly as ``reference.verdict`` does.
 
     ``progress`` is called with the number of rows done after each chunk; an exception it raises stops the work.
@@ -30,19 +34,46 @@ def verdict(text: pd.Series, region: pd.Series, *, progress: Progress | None = N
         >>> verdict(pd.Series(["030 901820"], dtype="str"), pd.Series(["DE"], dtype="str"))["e164"][0]
         '+4930901820'
     """
-    it = tables.load()
+    it = it or tables.load()
+    if it is None:
+        return reference.verdict(text, region)
     texts = as_arrow(text)
-    plans, names = _plans(region, it)
+    place, names = pd.factorize(region, use_na_sentinel=True)
+    known = _Regions([*names, None], it)
+    repeats = repeats_in.distinct_rows(texts, place)
+    if repeats is None:
+        return assembly.frame(*_answers(texts, place, known, it, progress), it)
+    first, which = repeats
+    columns, extension = _answers(texts.take(pa.array(first)), place[first], known, it, progress)
+    return assembly.frame(columns.take(which), extension if extension is None else extension.take(pa.array(which)), it)
+
+
+def _answers(
+    texts: pa.Array, place: Any, known: _Regions, it: Tables, progress: Progress | None
+) -> tuple[Columns, pa.Array | None]:
     parts, extensions = [], []
     for first in range(0, max(len(texts), 1), CHUNK):
-        part, extension = _chunk(
-            texts.slice(first, CHUNK), plans[first : first + CHUNK], names[first : first + CHUNK], it
-        )
+        part, extension = _chunk(texts.slice(first, CHUNK), place[first : first + CHUNK], known, it)
         parts.append(part)
         extensions.append(extension)
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
-    return assembly.frame(_joined(parts), _joined_extensions(extensions, parts), it)
+    return _joined(parts), _joined_extensions(extensions, parts)
+
+
+class _Regions:
+    """The distinct regions of a list: each one's plan and its name as written, the last one for rows without."""
+
+    def __init__(self, names: list[str | None], it: Tables) -> None:
+        known = it.region_plan()
+        self.names = np.array(names, dtype=object)
+        self.plans = np.array([_plan(name, known) for name in names], np.int32)
+
+
+def _plan(name: str | None, known: dict[str, int]) -> int:
+    if name is None:
+        return NO_REGION
+    return known.get(name, ODD_REGION if name.upper() in known else NO_REGION)
 
 
 def as_arrow(text: pd.Series) -> pa.Array:
@@ -53,33 +84,27 @@ def as_arrow(text: pd.Series) -> pa.Array:
     return texts.fill_null("") if texts.null_count else texts
 
 
-def _plans(region: pd.Series, it: Tables) -> tuple[Ints, npt.NDArray[np.object_]]:
-    """Each row's plan, and its region as written."""
-    place, names = pd.factorize(region, use_na_sentinel=True)
-    known = it.region_plan()
-
-    def plan(name: str) -> int:
-        if name in known:
-            return known[name]
-        return prefixes.ODD_REGION if name.upper() in known else prefixes.NO_REGION
-
-    plans = np.array([*(plan(str(name)) for name in names), prefixes.NO_REGION], np.int32)
-    written = np.array([*(str(name) for name in names), None], dtype=object)
-    return plans[place], written[place]
-
-
-def _chunk(texts: pa.Array, plan: Ints, names: Any, it: Tables) -> tuple[Columns, dict[int, str]]:
+def _chunk(texts: pa.Array, place: Any, known: _Regions, it: Tables) -> tuple[Columns, dict[int, str]]:
+    plan = known.plans.take(place, mode="wrap")
     data, offsets = _bytes(texts)
     found = digits.read(data, offsets)
+    extensions = closer.look(found, texts)
+    found.state[(found.state == digits.READABLE) & (plan >= 0) & it.plan_slow.take(plan)] = digits.UNDECIDED
     readable = np.flatnonzero(found.state == digits.READABLE)
-    slow = it.plan_slow.take(plan[readable]) & (plan[readable] >= 0)
-    readable = readable[~slow]
     reading = prefixes.parse(found, readable, plan[readable], it)
-    columns = assembly.assemble(reading, readable, len(texts))
-    decided = found.state != digits.UNDECIDED
-    decided[np.flatnonzero(found.state == digits.READABLE)] = False
-    decided[readable] = reading.error != prefixes.UNDECIDED
-    return columns, _ask_reference(columns, texts, names, np.flatnonzero(~decided), it)
+    found.state[readable[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
+    asked = _ask(texts, known.names[place], np.flatnonzero(found.state == digits.UNDECIDED))
+    columns = assembly.assemble(reading, readable, len(texts), asked)
+    without = set(np.flatnonzero(columns.code < 0).tolist()) if extensions else set()
+    extensions = {row: text for row, text in extensions.items() if row not in without}
+    found_too = zip(asked.rows.tolist(), asked.answers, strict=True)
+    return columns, extensions | {row: answer.extension for row, answer in found_too if answer.extension is not None}
+
+
+def _ask(texts: pa.Array, names: Any, rows: Any) -> Asked:
+    """Put the rows left to phonenumbers."""
+    pairs = zip(texts.take(pa.array(rows)).to_pylist(), names[rows], strict=True)
+    return Asked(rows, [reference.ask(text, region) for text, region in pairs])
 
 
 def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
@@ -90,31 +115,6 @@ def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
         return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
     data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
     return data, (offsets - offsets[0]).astype(np.int32)
-
-
-def _ask_reference(columns: Columns, texts: pa.Array, names: Any, rows: Any, it: Tables) -> dict[int, str]:
-    """Put rows to phonenumbers and write its answers over what stands there; return the extensions it found."""
-    if not len(rows):
-        return {}
-    answers = [
-        reference.ask(text, region) for text, region in zip(texts.take(rows).to_pylist(), names[rows], strict=True)
-    ]
-    e164 = columns.e164.to_pylist() if columns.e164 is not None else [None] * len(texts)
-    region_plan, code_plan = (
-        it.region_plan(),
-        {str(code): plan for plan, code in reversed(list(enumerate(it.plan_code)))},
-    )
-    for row, answer in zip(rows, answers, strict=True):
-        e164[row] = answer.e164
-        columns.code[row] = code_plan[answer.cc] if answer.cc else -1
-        own = code_plan[answer.cc] if answer.region == "001" and answer.cc else -1
-        columns.region[row] = region_plan.get(answer.region or "", own)
-        columns.kind[row] = KINDS.index(answer.type) if answer.type else -1
-        columns.reason[row] = REASONS.index(answer.reason)
-    columns.e164 = pa.array(e164, pa.large_string())
-    return {
-        int(row): answer.extension for row, answer in zip(rows, answers, strict=True) if answer.extension is not None
-    }
 
 
 def _joined(parts: list[Columns]) -> Columns:

@@ -16,7 +16,7 @@ A row is a stretch of the digits. Only a rule that puts digits in front makes a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,9 @@ PARSED, INVALID_COUNTRY_CODE, TOO_SHORT_AFTER_IDD, TOO_SHORT_NSN, TOO_LONG, UNDE
 NO_REGION: Final = -1
 ODD_REGION: Final = -2  # unknown as written, known in capitals: phonenumbers uses it in one place only
 
-Ints = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.intp]
-Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[Any]  # int32
+Rows = npt.NDArray[Any]  # positions
+Flags = npt.NDArray[Any]  # bool
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def parse(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
 def _after_plus(reading: Reading, rows: Rows) -> Rows:
     """Take calling codes after a plus; return the rows that have none."""
     found = _take_calling_code(reading, rows)
-    left = rows[~found]
+    left: Rows = rows[~found]
     odd = reading.plan[left] == ODD_REGION
     reading.error[left[odd]] = UNDECIDED
     return left[~odd]
@@ -81,7 +81,7 @@ def _take_calling_code(reading: Reading, rows: Rows) -> Flags:
     three = _leading(reading, rows, 3)
     plan = reading.tables.three_plan.take(three)
     length = reading.tables.three_length.take(three)
-    found = plan >= 0
+    found: Flags = plan >= 0
     taken = rows if found.all() else rows[found]
     reading.plan[taken] = plan[found]
     reading.extracted[taken] = True

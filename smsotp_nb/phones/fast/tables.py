@@ -6,11 +6,12 @@ version this package was made with are shipped beside this file; another install
 
 To rebuild and check the shipped file after an update of phonenumbers::
 
-    python -m smsotp_nb.phones.fast.tables
+    python -m smsotp_nb.phones.fast
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -43,7 +44,7 @@ FIRST_KINDS: Final = (
     "uan",
     "voicemail",
 )
-KINDS: Final = tuple(kind.upper() for kind in FIRST_KINDS) + ("FIXED_LINE_OR_MOBILE", "FIXED_LINE", "MOBILE", "UNKNOWN")
+KINDS: Final = (*map(str.upper, FIRST_KINDS), "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "MOBILE", "UNKNOWN")
 UNKNOWN: Final = KINDS.index("UNKNOWN")
 
 GENERAL, FIXED, MOBILE, LEADING, GENERAL_ALONE = range(8, 13)  # tags of a plan beside those of FIRST_KINDS
@@ -94,26 +95,42 @@ class Tables:
 
 
 @cache
-def load() -> Tables:
-    """Return the tables of the installed version: the shipped ones, or new ones.
+def load() -> Tables | None:
+    """Return the tables of the installed version: the shipped ones, or new ones (None where they cannot be built).
 
     Example:
         >>> str(load().version) == phonenumbers.__version__
         True
     """
-    shipped = read(Path(str(files(__package__) / SHIPPED)))
+    shipped = read(shipped_file())
     if shipped is not None and str(shipped.version) == phonenumbers.__version__:
         return shipped
-    return build()
+    try:
+        return build()
+    except Unsupported as unsupported:
+        logging.getLogger("smsotp_nb").info(
+            "phone tables cannot be built, phonenumbers is asked row by row: %s", unsupported
+        )
+        return None
 
 
-def shipped_version() -> str:
-    """Return the version of phonenumbers the shipped tables were made from, ``""`` where there are none."""
-    shipped = Path(str(files(__package__) / SHIPPED))
-    if not shipped.is_file():
-        return ""
-    with np.load(shipped) as stored:
-        return str(stored["version"])
+@cache
+def shipped_fits() -> bool:
+    """Tell whether the shipped tables are those of the installed version, without reading them.
+
+    Example:
+        >>> shipped_fits()
+        True
+    """
+    file = shipped_file()
+    if not file.is_file():
+        return False
+    with np.load(file) as stored:
+        return str(stored["version"]) == phonenumbers.__version__
+
+
+def shipped_file() -> Path:
+    return Path(str(files(__package__) / SHIPPED))
 
 
 def read(file: Path) -> Tables | None:
@@ -321,22 +338,3 @@ def _rule(metadata: Any) -> tuple[str | None, int | None, bool]:
     if parts is None or int(parts[2]) != groups:
         return None, None, False
     return parts[1], groups, True
-
-
-def main() -> None:
-    """Build the shipped tables and read them back."""
-    file = Path(__file__).with_name(SHIPPED)
-    tables = build()
-    write(tables, file)
-    again = read(file)
-    same = again is not None and all(
-        np.array_equal(getattr(tables, field.name), getattr(again, field.name)) for field in fields(Tables)
-    )
-    if not same:
-        raise SystemExit(f"{file} does not read back as it was built")
-
-
-__all__ = ["Tables", "Unsupported", "build", "load", "main", "read", "shipped_version", "write"]
-
-if __name__ == "__main__":
-    main()
