@@ -96,7 +96,7 @@ function rowOf(message) {
     element("span", { class: "number" }, message.to),
     element("time", { class: "when", datetime: message.at, title: message.at }, clockTime(message.at)),
     element("span", { class: "said", dir: "auto" }, message.text),
-    element("span", { class: "cost" }, `${message.iso}${parts}`, element("br"), ` ${message.currency} ${money(message.price)}`),
+    element("span", { class: "cost" }, `${message.iso}${parts}`, element("span", { class: "comma" }, ", "), element("br"), `${message.currency} ${money(message.price)}`),
   );
   return element("li", message.code ? { class: "has-code" } : {}, row, ...(message.code ? [copyButton(message.code)] : []));
 }

@@ -1,0 +1,128 @@
+"""The OpenAPI file says what the running sandbox does: the same addresses, and every reply fits its schema."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from smsotp_nb import wire
+from smsotp_nb.sandbox import Rules, Sandbox, faults, inbox
+from smsotp_nb.sandbox.desk import ASSETS, Desk
+from smsotp_nb.sandbox.server import Server
+
+jsonschema = pytest.importorskip("jsonschema")
+US, FR = "+12025550123", "+33199001234"
+MODES: list[dict[str, Any]] = [{}, {"form": "earlier"}, {"variant": "cn"}]
+
+
+@pytest.fixture(params=MODES, ids=str)
+def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with Sandbox(**request.param) as running:
+        yield running
+
+
+def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, dict[str, str], Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)
+    try:
+        body = None if sent is None else json.dumps(sent)
+        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        reply = connection.getresponse()
+        headers = {name.lower(): value for name, value in reply.getheaders()}
+        raw = reply.read()
+        return reply.status, headers, json.loads(raw) if "json" in headers["content-type"] else raw
+    finally:
+        connection.close()
+
+
+def fits(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
+    whole = {**schema, "components": described["components"]}
+    jsonschema.Draft202012Validator(whole, format_checker=jsonschema.FormatChecker()).validate(value)
+
+
+MESSAGE = {"content": "Hi", "signature": "Acme"}
+CALLS: list[tuple[str, str, Any, int]] = [
+    ("POST", "/?action=sms.message.send&accessKeyId=k", {"to": [US, FR, "+19075550106"], **MESSAGE}, 200),
+    ("POST", "/?action=otp.send&accessKeyId=k", {"to": US, "intent": "login", "code": "123456"}, 200),
+    ("POST", "/?action=otp.verify&accessKeyId=k", {"to": US, "code": "654321"}, 200),
+    ("POST", "/?action=otp.verify&accessKeyId=k", {}, 400),
+    ("POST", "/?action=sms.message.send&accessKeyId=k", {"to": "+19075550110", **MESSAGE}, 400),
+    ("GET", "/", None, 200),
+    ("GET", "/inbox.json", None, 200),
+    ("GET", "/inbox.json?detail=1&newest=1&limit=2", None, 200),
+    ("GET", "/inbox.json?kind=spam", None, 400),
+    ("GET", "/summary.json", None, 200),
+    ("GET", "/sandbox.json", None, 200),
+    ("GET", "/balance.json", None, 200),
+    ("POST", "/balance.json", {"add": "1"}, 200),
+    ("POST", "/balance.json", {}, 400),
+    ("GET", "/clock.json", None, 200),
+    ("POST", "/clock.json", {"advance": 1}, 200),
+    ("POST", "/clock.json", {}, 400),
+    ("GET", "/faults.json", None, 200),
+    ("POST", "/faults.json", {"kind": "latency", "seconds": 0}, 200),
+    ("POST", "/faults.json", {"kind": "flood"}, 400),
+    ("DELETE", "/faults.json?kind=latency", None, 200),
+    ("DELETE", "/faults.json?kind=flood", None, 400),
+    ("DELETE", "/inbox.json", None, 200),
+    ("GET", "/openapi.json", None, 200),
+]
+
+
+def test_every_reply_of_every_operation_fits_its_schema(box: Sandbox) -> None:
+    described = call(box, "GET", "/openapi.json")[2]
+    seen = set()
+    for method, path, sent, expected in CALLS:
+        status, headers, found = call(box, method, path, sent)
+        assert status == expected, (method, path, found)
+        operation = described["paths"][path.partition("?")[0]][method.lower()]
+        reply = operation["responses"][str(status)]
+        seen.add((path.partition("?")[0], method.lower(), str(status)))
+        for name, header in reply.get("headers", {}).items():
+            fits(described, header["schema"], headers[name])
+        if "application/json" in reply["content"]:
+            fits(described, reply["content"]["application/json"]["schema"], found)
+    promised = {
+        (path, method, status)
+        for path, operations in described["paths"].items()
+        for method, operation in operations.items()
+        for status in operation["responses"]
+    }
+    assert promised == seen
+
+
+@pytest.mark.parametrize(("call_", "name"), list(zip(CALLS[:3], ["SendMessage", "SendOtp", "VerifyOtp"], strict=True)))
+def test_requests_of_the_interface_fit_their_schemas(call_: Any, name: str) -> None:
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+    fits(described, {"$ref": f"#/components/schemas/{name}"}, call_[2])
+    with pytest.raises(jsonschema.ValidationError):
+        fits(described, {"$ref": f"#/components/schemas/{name}"}, {"to": 5})
+
+
+def test_the_file_names_every_address_and_no_other() -> None:
+    server = Server()
+    desk = Desk(server.service, server.faults, server.url, shut=lambda _seconds: None)
+    served = {(route.path, route.method.lower()) for route in desk.routes()}
+    server.close()
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+        assert described["servers"] == [{"url": box.url}]
+    named = {(path, method) for path, operations in described["paths"].items() for method in operations}
+    assert named == {pair for pair in served if pair[0].lstrip("/") not in ASSETS} | {("/", "post")}
+
+
+def test_the_lists_of_the_file_are_those_of_the_code() -> None:
+    with Sandbox(rules=Rules()) as box:
+        described = call(box, "GET", "/openapi.json")[2]
+    schemas = described["components"]["schemas"]
+    assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
+    assert set(schemas["Fault"]["properties"]) == {field.name for field in fields(faults.Fault)}
+    assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
+    asked = {parameter["name"] for parameter in described["paths"]["/inbox.json"]["get"]["parameters"]}
+    assert asked == {field.name for field in fields(inbox.Filter)}
+    assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)
