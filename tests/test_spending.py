@@ -112,3 +112,33 @@ def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, 
     found = cost.by(ledger, "iso")
     assert found["unpriced"].sum() == 6
     pd.testing.assert_frame_equal(found, cost.by(frames, "iso"))
+
+
+def test_every_request_is_reconciled_with_its_reply(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """What the reply said in all stands beside the rows; they agree on an honest service."""
+    found = cost.reconcile(ledger, "winter")
+    assert found["agrees"].all()
+    assert found["price"].tolist() == found["total"].tolist()
+    accepted = tables[(tables["campaign"] == "winter") & (tables["status"] == "accepted")]
+    assert found["records"].sum() == len(accepted)
+    assert found["parts"].sum() == accepted["parts"].sum()
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE attempt SET total=total+1", "UPDATE attempt SET message_count=99", "UPDATE recipient SET price=NULL"],
+    ids=["total", "parts", "no price"],
+)
+def test_a_reply_that_disagrees_is_seen(tables: pd.DataFrame, ledger: Ledger, change: str) -> None:
+    """A millionth, a part or a price that is missing: the request does not agree."""
+    with ledger._store.writing() as connection:
+        connection.execute(f"{change} WHERE campaign=1 AND chunk=0")
+    found = cost.reconcile(ledger, "autumn")
+    assert (~found["agrees"]).sum() == 1
+
+
+def test_a_reply_without_totals_neither_agrees_nor_disagrees(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """What was not said is unknown."""
+    with ledger._store.writing() as connection:
+        connection.execute("UPDATE attempt SET total=NULL, recipients=NULL, message_count=NULL")
+    assert cost.reconcile(ledger, "autumn")["agrees"].isna().all()

@@ -7,10 +7,11 @@ loses ``<style>``, ``<svg>`` and ``var()``; the style sheet adds theme colours a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
-from .sheet import style_sheet
+from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, one_line
 from .web import block_html, safe
 from .words import MISSING, money, number, places_of, share, width
@@ -32,6 +33,7 @@ __all__ = [
     "Table",
     "money",
     "number",
+    "page",
     "places_of",
     "share",
     "style_sheet",
@@ -59,7 +61,7 @@ class Card:
     def html(self) -> str:
         """Return the card as one HTML element that needs no script and no network."""
         parts = [
-            f'<div role="heading" aria-level="3" style="font-size:1.25em;font-weight:600">{safe(self.title)}</div>'
+            f'<div role="heading" aria-level="2" style="font-size:1.25em;font-weight:600">{safe(self.title)}</div>'
         ]
         if self.state:
             parts.append(f'<div class="so-soft" style="margin:.15em 0 0">{safe(self.state)}</div>')
@@ -82,3 +84,19 @@ class Card:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+def page(title: str, cards: Sequence[Card]) -> str:
+    """Return cards as one HTML file that needs nothing else, reads in light and dark, and prints.
+
+    Example:
+        >>> page("Report", [Card("Cost", "Nothing was billed")]).startswith("<!doctype html>")
+        True
+    """
+    body = "".join(f"<section>{card.html()}</section>" for card in cards)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{safe(title)}</title><style>{PAGE}</style></head>"
+        f"<body><main><h1>{safe(title)}</h1>{body}</main></body></html>"
+    )

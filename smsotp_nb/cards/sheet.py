@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+PAGE: Final = """
+:root{color-scheme:light dark}
+body{margin:0;background:Canvas;color:CanvasText;
+font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+main{max-width:62em;margin:0 auto;padding:1.6em 1.2em 3em;box-sizing:border-box}
+h1{font-size:1.6em;margin:0 0 1em}
+section{margin:0 0 2.6em}
+@media print{:root{color-scheme:light}main{padding:0}tr,.so-figure,.so-message{break-inside:avoid}}
+"""
+
 # Class of a table and the card's width in em under which its rows stack.
 _STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
 
@@ -36,7 +46,6 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
 .smsotp-card mark{text-decoration:underline;text-underline-offset:.15em}
 .smsotp-card .so-note+.so-note{margin-top:.45em!important}
-@media print{.smsotp-card{break-inside:avoid}}
 @media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
 border-color:CanvasText!important}
 .smsotp-card mark,.smsotp-card ins,.smsotp-card del{forced-color-adjust:none;background:Highlight;color:HighlightText}}
@@ -45,7 +54,7 @@ border-color:CanvasText!important}
 
 _STACKED: Final = """
 .smsotp-card .KIND,.smsotp-card .KIND tbody{display:block}
-.smsotp-card .KIND thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.smsotp-card .KIND thead{display:none}
 .smsotp-card .KIND tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
 .smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;
 padding:.12em 0!important;text-align:right!important;white-space:normal!important}

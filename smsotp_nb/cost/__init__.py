@@ -7,7 +7,7 @@ one: a year of campaigns is summed up once, and every table comes from that.
 
 from __future__ import annotations
 
-from ..ledger.spending import spending
+from ..ledger.summing import reconcile, spending
 from .learned import rates
 from .overview import card
 from .sums import by, by_country, compare, unpriced_rows
@@ -27,6 +27,7 @@ __all__ = [
     "drift",
     "outcomes",
     "rates",
+    "reconcile",
     "spending",
     "summary",
     "unpriced_rows",

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import results as contract
 from ..errors import UsageError
 from ..ledger import Ledger
-from ..ledger.spending import spending
+from ..ledger.summing import spending
 from ..wire import amount
 
 Source = pd.DataFrame | Ledger

@@ -11,7 +11,7 @@ import pandas as pd
 from .. import results as contract
 from ..errors import UsageError
 from ..ledger import Ledger
-from ..ledger.spending import spending
+from ..ledger.summing import spending
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
 from .sums import by, priced, with_country
 

@@ -7,6 +7,18 @@
 from __future__ import annotations
 
 from .contract import COLUMNS, STATES, Progress, check, micros, money
-from .files import neutral, read, write
+from .files import neutral, read, write, write_book, write_text
 
-__all__ = ["COLUMNS", "STATES", "Progress", "check", "micros", "money", "neutral", "read", "write"]
+__all__ = [
+    "COLUMNS",
+    "STATES",
+    "Progress",
+    "check",
+    "micros",
+    "money",
+    "neutral",
+    "read",
+    "write",
+    "write_book",
+    "write_text",
+]

@@ -48,8 +48,8 @@ _SHOWN = 3
 class Progress:
     """How far a campaign is: what a progress callback is called with.
 
-    ``done`` of ``total`` planned rows have an outcome, those of earlier calls included; ``cost_micros`` is what this call
-    was billed, in millionths of ``currency`` (empty where several meet); ``at`` is in seconds of a monotonic clock.
+    ``done`` of ``total`` planned rows have an outcome, those of earlier calls included; ``cost_micros`` is what this
+    call was billed, in millionths of ``currency`` (empty where several meet); ``at`` is in seconds of a monotonic clock.
 
     Example:
         >>> Progress(done=3, total=4, accepted=2, rejected=1).left

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,13 @@ from ..errors import UsageError
 from .contract import COLUMNS, check
 
 EXCEL_ROWS: Final = 1_048_575  # and a header
+_SAMPLE: Final = 200
+_AMOUNT: Final = "#,##0.00####"
+_FORMATS: Final = {
+    **dict.fromkeys(("price", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
+    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "left_out"), "#,##0"),
+    "share": "0.0%",
+}
 
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n]")
 _E164: Final = re.compile(r"\+[0-9]+")
@@ -54,16 +61,55 @@ def write(frame: pd.DataFrame, path: str | Path, *, excel_safe: bool = True) -> 
     file = Path(path).expanduser()
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
     writer = _by_ending(file, {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
-    if not file.parent.is_dir():
-        raise UsageError(f"the folder {str(file.parent)!r} does not exist; create it first")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
     frame = frame.copy(deep=False)
     frame.attrs = {}  # a file format writes them too, and fails on what it does not know
+    return _replaced(file, functools.partial(writer, frame))
+
+
+def write_book(tables: Mapping[str, pd.DataFrame], path: str | Path) -> Path:
+    """Write tables to one Excel workbook, a sheet each, as safely as `write`; their indexes stay out.
+
+    Raises:
+        UsageError: as `write`.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = write_book({"total": pd.DataFrame({"price": [0.5]})}, Path(folder) / "spent.xlsx")
+        ...     pd.read_excel(file, sheet_name="total")["price"].tolist()
+        [0.5]
+    """
+    file = Path(path).expanduser()
+    _by_ending(file, {".xlsx": _write_book})
+    return _replaced(file, functools.partial(_write_book, tables))
+
+
+def write_text(text: str, path: str | Path) -> Path:
+    """Write a text file as UTF-8 and return its path; an existing one is replaced only when the new one is complete.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_text("Zoë", Path(folder) / "name.txt").read_text(encoding="utf-8")
+        'Zoë'
+    """
+
+    def write_it(partial: Path) -> None:
+        partial.write_text(text, encoding="utf-8")
+
+    return _replaced(Path(path).expanduser(), write_it)
+
+
+def _replaced(file: Path, write_it: Callable[[Path], None]) -> Path:
+    """Write beside the file and put it in its place when it is complete."""
+    if not file.parent.is_dir():
+        raise UsageError(f"the folder {str(file.parent)!r} does not exist; create it first")
     partial = file.with_name(f".{file.stem}.partial{file.suffix}")
     try:
-        writer(frame, partial)
+        write_it(partial)
         os.replace(partial, file)
     finally:
         partial.unlink(missing_ok=True)
@@ -242,22 +288,39 @@ def _need_excel() -> None:
 
 
 def _write_excel(frame: pd.DataFrame, file: Path) -> None:
+    _write_book({"results": _flat(frame)}, file)
+
+
+def _write_book(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
     _need_excel()
-    if len(frame) > EXCEL_ROWS:
-        raise UsageError(f"Excel holds {EXCEL_ROWS:,} rows, this table has {len(frame):,}; use .csv or .parquet")
-    flat = _flat(frame)
-    flat = _neutral_frame(pd.concat([_excel_column(flat.iloc[:, at]) for at in range(flat.shape[1])], axis=1))
+    for name, table in tables.items():
+        if len(table) > EXCEL_ROWS:
+            raise UsageError(
+                f"an Excel sheet holds {EXCEL_ROWS:,} rows, {name!r} has {len(table):,}; use .csv or .parquet"
+            )
     with pd.ExcelWriter(file, engine="openpyxl") as book:
-        flat.to_excel(book, index=False, sheet_name="results", freeze_panes=(1, 0))
-        for at in range(flat.shape[1]):
-            if isinstance(flat.dtypes.iloc[at], pd.StringDtype):
-                _keep_as_text(next(book.sheets["results"].iter_cols(min_col=at + 1, max_col=at + 1, min_row=2)))
+        for name, table in tables.items():
+            safe = _neutral_frame(pd.concat([_excel_column(table.iloc[:, at]) for at in range(table.shape[1])], axis=1))
+            safe.to_excel(book, index=False, sheet_name=name, freeze_panes=(1, 0))
+            _dress(book.sheets[name], safe)
 
 
-def _keep_as_text(cells: Any) -> None:
-    """A cell of the text format stays text when it is edited: +1202... would become a number."""
+def _dress(sheet: Any, table: pd.DataFrame) -> None:
+    """Set number formats and widths, so that what was written can be read."""
+    for at in range(table.shape[1]):
+        column, name = table.iloc[:, at], str(table.columns[at])
+        longest = max([len(name), *column.head(_SAMPLE).astype("str").fillna("").str.len().tolist()])
+        letter = sheet.cell(1, at + 1).column_letter
+        sheet.column_dimensions[letter].width = min(longest + 3, 48)
+        # A cell of the text format stays text when it is edited: +1202... would become a number.
+        number_format = "@" if isinstance(column.dtype, pd.StringDtype) else _FORMATS.get(name)
+        if number_format and len(table):
+            _format(next(sheet.iter_cols(min_col=at + 1, max_col=at + 1, min_row=2)), number_format)
+
+
+def _format(cells: Any, number_format: str) -> None:
     for cell in cells:
-        cell.number_format = "@"
+        cell.number_format = number_format
 
 
 def _excel_column(column: pd.Series) -> pd.Series:

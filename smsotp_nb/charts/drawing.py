@@ -1,39 +1,41 @@
-"""Pictures of cost tables as cards: bars that need no script, no network and no trust.
-
-The frames of `cost` plot with pandas' own ``.plot`` too, for those who want matplotlib.
-"""
+"""Cost tables as bars."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .cards import Bar, Bars, Card, Cell, Table, money, number, places_of
-from .errors import UsageError
-from .phones.lookup import country_name
-from .results import micros
-from .wire import amount
+from ..cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
+from ..errors import UsageError
+from ..phones.lookup import country_name
+from ..results import micros
+from ..wire import amount
+
+Value = Literal["price", "messages", "parts"]
 
 _NEEDED: Final = ("currency", "messages", "price")
+_SAID: Final = {"price": "Billed", "messages": "Messages", "parts": "Parts"}
+_TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
 
 
-def bars(table: pd.DataFrame, *, title: str = "", top: int = 12) -> Card:
+def bars(table: pd.DataFrame, *, value: Value = "price", title: str = "", top: int = 12) -> Card:
     """Draw a cost table as bars, one block a currency; where it has ``est_cost``, that beside the billed amount.
 
     Args:
         table: what `cost.by`, `cost.by_country` or `cost.compare` returned; what stands between ``currency`` and
-            ``messages`` names the bars.
+            ``messages`` names the bars. Months and days stand in their order, everything else by size.
+        value: what is drawn: ``price``, ``messages`` or ``parts`` (these two with their share).
         title: of the card; by default it says what is drawn.
-        top: how many bars a currency; the rest is summed up below.
+        top: how many bars a currency (of months, the latest); the rest is summed up below.
 
     Returns:
         A card; a bar's length is its share of the longest one in its currency.
 
     Raises:
-        UsageError: the frame is no cost table, or ``top`` is less than 1.
+        UsageError: the frame is no cost table, or ``value`` or ``top`` cannot be.
 
     Example:
         >>> table = pd.DataFrame({"currency": ["USD"] * 2, "iso": ["IN", "NG"], "messages": [2500, 150],
@@ -47,18 +49,19 @@ def bars(table: pd.DataFrame, *, title: str = "", top: int = 12) -> Card:
         India IN    ████████████ 75.00
         Nigeria NG  █████        30.10
     """
-    _check(table, top)
+    _check(table, value, top)
     names = _label_columns(table)
-    compared = "est_cost" in table.columns
+    compared = "est_cost" in table.columns and value == "price"
     drawn = table[table["currency"].notna()]
-    blocks = tuple(_block(part, names, compared, top) for _, part in drawn.groupby("currency", sort=True))
-    subject = _heading(names).lower()
-    what = "Billed and estimated" if compared else "Billed"
-    return Card(title=title or f"{what} by {subject}", state=_state(drawn), blocks=blocks)
+    blocks = tuple(_block(part, names, value, compared, top) for _, part in drawn.groupby("currency", sort=True))
+    what = "Billed and estimated" if compared else _SAID[value]
+    return Card(title=title or f"{what} by {_heading(names).lower()}", state=_state(drawn), blocks=blocks)
 
 
-def _check(table: pd.DataFrame, top: int) -> None:
-    missing = [name for name in _NEEDED if not isinstance(table, pd.DataFrame) or name not in table.columns]
+def _check(table: pd.DataFrame, value: str, top: int) -> None:
+    if value not in _SAID:
+        raise UsageError(f"value= must be one of {', '.join(_SAID)}, got {value!r}")
+    missing = [name for name in (*_NEEDED, value) if not isinstance(table, pd.DataFrame) or name not in table.columns]
     if missing:
         raise UsageError(
             f"this is not a cost table, it has no {', '.join(missing)}; draw what cost.by, cost.by_country or "
@@ -87,18 +90,28 @@ def _total(prices: pd.Series, currency: str) -> str:
     return money(amount(int(micros(prices).sum())), currency)
 
 
-def _block(part: pd.DataFrame, names: list[str], compared: bool, top: int) -> Table:
+def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, top: int) -> Table:
     currency = str(part["currency"].iloc[0])
-    amounts = ["price", "est_cost"] if compared else ["price"]
-    ordered = part.assign(_size=part[amounts].astype("float64").max(axis=1)).sort_values(
-        "_size", ascending=False, kind="stable"
-    )
-    shown, rest = ordered.head(top), ordered.iloc[top:]
-    longest, places = float(shown["_size"].max()), places_of(shown["price"])
-    draw = functools.partial(_pair, currency=currency) if compared else _single
-    rows = tuple((_label(row, names), draw(row, longest, places)) for row in _records(shown))
-    said = f"Billed and estimated, {currency}" if compared else f"Billed, {currency}"
-    return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, currency))
+    size = part[["price", "est_cost"] if compared else [value]].astype("float64").max(axis=1)
+    shown, rest = _chosen(part.assign(_size=size), names, top)
+    longest = float(shown["_size"].max())
+    if value != "price":
+        draw = functools.partial(_counted, value=value, total=int(part[value].sum()))
+    else:
+        draw = functools.partial(_pair if compared else _single, places=places_of(shown["price"]), currency=currency)
+    rows = tuple((_label(row, names), draw(row, longest)) for row in _records(shown))
+    said = f"Billed and estimated, {currency}" if compared else f"{_SAID[value]}, {currency}"
+    return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, value, currency))
+
+
+def _chosen(part: pd.DataFrame, names: list[str], top: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the bars to draw in their order, and the rest: the largest, or of times the latest."""
+    times = [name for name in names if name in _TIMES]
+    if times:
+        ordered = part.sort_values(times, kind="stable")
+        return ordered.iloc[-top:], ordered.iloc[:-top]
+    ordered = part.sort_values("_size", ascending=False, kind="stable")
+    return ordered.iloc[:top], ordered.iloc[top:]
 
 
 def _heading(names: list[str]) -> str:
@@ -123,14 +136,19 @@ def _is_known(value: Any) -> bool:
     return value is not None and not pd.isna(value)
 
 
-def _single(row: dict[str, Any], longest: float, places: int) -> Cell:
+def _single(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:  # noqa: ARG001 - the heading
     return _bar(row["price"], longest, places)
 
 
-def _pair(row: dict[str, Any], longest: float, places: int, *, currency: str) -> Cell:
+def _pair(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:
     billed = _bar(row["price"], longest, places, currency=currency, said=" billed")
     estimated = _bar(row["est_cost"], longest, places, currency=currency, said=" estimated", hollow=True)
     return Bars((billed, estimated))
+
+
+def _counted(row: dict[str, Any], longest: float, *, value: str, total: int) -> Cell:
+    count = int(row[value])
+    return Bar(count / longest if longest else 0.0, f"{number(count)}, {share(count / total)}", size=_SIZE)
 
 
 def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: str = "", hollow: bool = False) -> Bar:
@@ -140,10 +158,11 @@ def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: s
     return Bar(length, f"{money(value, currency, places=places)}{said}", hollow=hollow, size=_SIZE)
 
 
-def _rest(rest: pd.DataFrame, currency: str) -> str:
+def _rest(rest: pd.DataFrame, value: str, currency: str) -> str:
     if rest.empty:
         return ""
-    return f"and {len(rest)} more, together {_total(rest['price'], currency)}"
+    total = _total(rest["price"], currency) if value == "price" else number(int(rest[value].sum()))
+    return f"and {len(rest)} more, together {total}"
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
