@@ -358,7 +358,6 @@ def test_an_incomplete_number_is_refused_in_the_card(driven: OtpForm) -> None:
 
 
 def test_everything_of_the_interface_can_be_asked_for(driven: OtpForm, box: Sandbox) -> None:
-    driven.more_button.click()
     driven.phone.value, driven.channel.value, driven.signature.value = BEN, "whatsapp", "Acme"
     driven.lifetime.value, driven.custom.value = 90, "36925814"
     driven.send_button.click()

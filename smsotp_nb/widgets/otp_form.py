@@ -17,6 +17,7 @@ from ..wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
 from . import skin
 from .inbox import pane
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
+from .stages import plain, sentence
 
 if TYPE_CHECKING:
     from ..client import Client
@@ -69,9 +70,7 @@ class OtpForm:
         self._render()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = self.widget._repr_mimebundle_(**kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/plain": repr(self)}
+        return skin.bundle(self.widget, repr(self), **kwargs)
 
     def __repr__(self) -> str:
         return f"<OtpForm at step {STEPS[self.steps.view().step - 1]!r}; run the cell to use it>"
@@ -103,11 +102,9 @@ class OtpForm:
         self.send_button = skin.button("Send code")
         self.verify_button = skin.button("Verify")
         self.restart_button = skin.button("Start over")
-        self.more_button = skin.button("More options", "smsotp-link")
         self.send_button.on_click(lambda _: self._send())
         self.verify_button.on_click(lambda _: self._verify())
         self.restart_button.on_click(lambda _: self._restart())
-        self.more_button.on_click(lambda _: self._toggle_more())
         skin.on_enter(self.code, self._verify)
 
     def _lay_out(self) -> ipywidgets.VBox:
@@ -115,16 +112,14 @@ class OtpForm:
         self._hint = skin.block("", "smsotp-hint")
         self._countdown, self._notice = skin.block(""), skin.block("")
         rare = (self.lifetime, self.custom) if self._cn else (self.signature, self.lifetime, self.custom)
-        self._more = skin.box(*rare, classes=("smsotp-pair",))
-        self._more.layout.display = "none"
+        more = skin.folded("More options", skin.box(*rare, classes=("smsotp-pair",)))
         main = skin.box(
             self.phone,
             self._hint,
             *([self.signature] if self._cn else []),
             skin.box(self.channel, self.digits, classes=("smsotp-pair", "smsotp-uneven")),
             self.intent,
-            self.more_button,
-            self._more,
+            *more,
             self.send_button,
             self._countdown,
             self.code,
@@ -182,11 +177,6 @@ class OtpForm:
         self.code.value = ""
         self.steps.restart()
         self.phone.focus()
-
-    def _toggle_more(self) -> None:
-        opening = self._more.layout.display == "none"
-        self._more.layout.display = "" if opening else "none"
-        self.more_button.description = "Fewer options" if opening else "More options"
 
     def _work(self, move: Callable[[], None]) -> None:
         threading.Thread(target=self._move, args=(move,), name="smsotp-form", daemon=True).start()
@@ -285,10 +275,7 @@ def _missing(request: Request, *, cn: bool) -> str:
     if not request.to:
         return "Enter a phone number in international format."
     wrong = request.problems(variant="cn" if cn else "intl")
-    if not wrong:
-        return ""
-    words = "; ".join(problem.replace("= ", " ") for problem in wrong)
-    return words[:1].upper() + words[1:] + "."
+    return sentence(plain("; ".join(wrong))) if wrong else ""
 
 
 def _countdown_html(view: View, advice: str) -> str:

@@ -9,11 +9,12 @@ import html
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 import ipywidgets
 
-Sign = Literal["", "ok", "warn", "bad"]
+from .stages import Sign
+
 MARKS: dict[str, str] = {"": "", "ok": "✓", "warn": "!", "bad": "✗"}
 
 
@@ -65,6 +66,27 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
     for name in classes:
         made.add_class(name)
     return made
+
+
+def folded(label: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:
+    """Return a link-like button and the box of rare fields that it folds out and away."""
+    link, rare = button(label, "smsotp-link"), box(*parts, classes=("smsotp-main",))
+    rare.layout.display = "none"
+
+    def turn(_: ipywidgets.Button) -> None:
+        opening = rare.layout.display == "none"
+        rare.layout.display = None if opening else "none"
+        link.description = f"Less: {label[:1].lower()}{label[1:]}" if opening else label
+
+    link.on_click(turn)
+    return link, rare
+
+
+def bundle(widget: ipywidgets.Widget, words: str, **kwargs: Any) -> dict[str, Any]:
+    """Return a form's output for a notebook; the text that is saved names the form and holds nothing typed into it."""
+    made = widget._repr_mimebundle_(**kwargs)
+    data = made[0] if isinstance(made, tuple) else made
+    return {**data, "text/plain": words}
 
 
 def digits_of(typed: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,6 +12,21 @@ from typing import Literal
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
 
 Sign = Literal["", "ok", "warn", "bad"]
+
+FIELDS = {
+    "campaign": "the campaign's name",
+    "content": "the text",
+    "text": "the text",
+    "to": "the phone column",
+    "region": "the country column",
+    "default_region": "the country of the rest",
+    "template_id": "the template ID",
+    "template_data": "the list of variables",
+    "template_text": "the template's text",
+    "suppress": "the suppression list",
+    "keep": "the columns to keep",
+    "ttl": "the lifetime",
+}
 
 logger = logging.getLogger("smsotp_nb")
 
@@ -53,12 +69,22 @@ class Stages:
 def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
     """Return the words for an error of ours: the outcome first, then why."""
     if isinstance(error, UsageError):
-        return f"{outcome} {_sentence('; '.join(error.problems))}", "warn"
+        return f"{outcome} {sentence(plain('; '.join(error.problems)))}", "warn"
     if isinstance(error, ServiceError):
         return f"{outcome} The service said {error.name or 'no'} ({error.error_code}).", "bad"
     if isinstance(error, Throttled):
         return f"{outcome} The service asks for a pause; try again in a while.", "warn"
-    return f"{outcome} {_sentence(str(error))}", "bad"
+    return f"{outcome} {sentence(str(error))}", "bad"
+
+
+def plain(words: str) -> str:
+    """Return words about arguments as words about fields.
+
+    Example:
+        >>> plain("content= is empty")
+        'the text is empty'
+    """
+    return re.sub(r"\b([a-z_]+)=(?=\s)", lambda found: FIELDS.get(found[1], found[1].replace("_", " ")), words)
 
 
 def broken(error: Exception) -> tuple[str, Sign]:
@@ -67,5 +93,6 @@ def broken(error: Exception) -> tuple[str, Sign]:
     return f"The form failed ({type(error).__name__}). Run the cell again.", "bad"
 
 
-def _sentence(words: str) -> str:
+def sentence(words: str) -> str:
+    """Return words with a capital and a full stop."""
     return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")

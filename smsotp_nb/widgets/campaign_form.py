@@ -1,0 +1,356 @@
+"""The campaign form: fields, panes and buttons around ``CampaignSteps``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+import pandas as pd
+
+from ..errors import UsageError
+from ..ledger import Ledger
+from . import campaign_html, skin
+from .campaign_choices import Choices, Guards
+from .campaign_steps import TYPE_ABOVE, CampaignSteps, Draft
+from .columns import country_column, phone_column
+
+if TYPE_CHECKING:
+    from ..client import Client
+
+STEPS = ("Write", "Check", "Send", "Results")
+STEP_OF = {"write": 1, "planning": 2, "planned": 2, "sending": 3, "done": 4}
+KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
+QUIET = 0.35  # seconds without a key before the preview is made anew
+
+
+class CampaignForm:
+    """Show a form that writes, checks and sends a campaign to the rows of a frame; put it last in a cell.
+
+    Nothing is sent before the button that says how many messages it sends. What was sent is in the ledger: after a
+    kernel's restart, run the cell again, check the same campaign, and go on with the rest.
+
+    Args:
+        frame: the recipients; never changed.
+        client: the service; ``Sandbox().client()`` to try it.
+        ledger: where the campaign is recorded; without it this user's one ledger.
+        suppress, rates: as for ``plan``; a path can be changed in the form.
+        type_above: from how many messages on their number must be typed before sending.
+
+    Attributes:
+        widget: the ipywidgets root, to place in a layout of your own.
+        steps: the state and the moves behind the form; ``steps.plan``, ``steps.counts``.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> from smsotp_nb import Ledger, Sandbox
+        >>> from smsotp_nb.widgets import CampaignForm
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite") as ledger:
+        ...     form = CampaignForm(people, client=box.client(), ledger=ledger)
+        >>> form.choices().to
+        'phone'
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        client: Client,
+        ledger: Ledger | None = None,
+        suppress: Any = None,
+        rates: Any = None,
+        type_above: int = TYPE_ABOVE,
+    ) -> None:
+        self.steps = CampaignSteps(frame, client=client, ledger=ledger, type_above=type_above, changed=self._render)
+        self._variant = client.settings.variant
+        self._given = {"suppress": suppress, "rates": rates}
+        self._draft: Draft | None = None
+        self._timer: threading.Timer | None = None
+        self._asked = 0
+        self._drawn: object = None
+        self._drawing = threading.RLock()
+        self._make_fields(frame)
+        self._make_guards()
+        self._make_buttons()
+        self.widget = self._lay_out()
+        self._render()
+        self._draft_soon(0.0)
+
+    @property
+    def results(self) -> pd.DataFrame | None:
+        """The result table of the last send, one row for every row of the frame; None before it."""
+        return self.steps.results
+
+    def choices(self) -> Choices:
+        """Return what the fields say now."""
+        return Choices(
+            campaign=self.campaign.value.strip(),
+            to=self.phone.value or "",
+            region=self.region.value or "",
+            default_region=self.default_region.value.strip().upper(),
+            kind=self.kind.value,
+            words=self.words.value,
+            template_id=self.template_id.value.strip(),
+            variables=tuple(name.strip() for name in self.variables.value.split(",") if name.strip()),
+            signature=self.signature.value.strip(),
+            fill=_pairs(self.fill.value),
+            suppress=self._file("suppress", self.suppress.value),
+            rates=self._file("rates", self.rates.value),
+            keep=tuple(name.strip() for name in self.keep.value.split(",") if name.strip()),
+            variant=self._variant,
+        )
+
+    def guards(self) -> Guards:
+        """Return what the guards say now."""
+        return Guards(
+            budget=self.budget.value.strip(),
+            quiet_from=self.quiet_from.value.strip(),
+            quiet_to=self.quiet_to.value.strip(),
+            canary=self.canary.value,
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        return skin.bundle(self.widget, repr(self), **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<CampaignForm at step {STEPS[STEP_OF[self.steps.stage] - 1]!r}; run the cell to use it>"
+
+    # -- parts
+
+    def _make_fields(self, frame: pd.DataFrame) -> None:
+        names = [str(name) for name in dict.fromkeys(frame.columns)]
+        phone = phone_column(frame)
+        self.campaign = skin.text("Campaign name", placeholder="autumn-sale")
+        self.kind = ipywidgets.Dropdown(description="Message", options=KINDS, value="content")
+        self.phone = ipywidgets.Dropdown(description="Phone column", options=names, value=phone or names[0])
+        none = [("none", ""), *((name, name) for name in names)]
+        self.region = ipywidgets.Dropdown(
+            description="Country column", options=none, value=country_column(frame, phone) or ""
+        )
+        self.default_region = skin.text("Country of the rest", placeholder="DE")
+        self.signature = skin.text("Signature", placeholder="Acme")
+        self.template_id = skin.text("Template ID", placeholder="welcome-1")
+        self.variables = skin.text("Its variables, from columns", placeholder="name, city")
+        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20 % off until Sunday.")
+        self.fill = skin.text("Where a value is missing", placeholder="name=there")
+        self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
+        self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
+        self.keep = skin.text("Columns to keep", placeholder="segment, city")
+        self._names = names
+        for field in (self.campaign, self.kind, self.phone, self.region, self.default_region, self.signature):
+            field.observe(lambda _: self._typed(), "value")
+        for field in (self.template_id, self.variables, self.words, self.fill, self.suppress, self.rates, self.keep):
+            field.observe(lambda _: self._typed(), "value")
+
+    def _path_field(self, name: str, example: str) -> dict[str, Any]:
+        given = self._given[name]
+        if given is None or isinstance(given, str):
+            return {"value": given or "", "placeholder": example}
+        return {"value": "", "placeholder": "given in code", "disabled": True}
+
+    def _file(self, name: str, typed: str) -> Any:
+        given = self._given[name]
+        return typed.strip() or None if given is None or isinstance(given, str) else given
+
+    def _make_guards(self) -> None:
+        self.budget = skin.text("Spend at most", placeholder="USD 50")
+        self.canary = ipywidgets.BoundedIntText(description="First send to so many (0: all)", min=0, max=10**7)
+        self.quiet_from = skin.text("Quiet from", placeholder="21:00")
+        self.quiet_to = skin.text("Quiet until", placeholder="08:00")
+        self.typed = skin.text("Type the number of messages to confirm")
+        for field in (self.budget, self.canary, self.quiet_from, self.quiet_to):
+            field.observe(lambda _: self._render(), "value")
+
+    def _make_buttons(self) -> None:
+        self.check_button = skin.button("Check the plan")
+        self.send_button = skin.button("Send")
+        self.back_button = skin.button("Back to the text")
+        self.stop_button = skin.button("Stop sending")
+        self.accepted_button = skin.button("They were accepted")
+        self.again_button = skin.button("They were not: plan them again")
+        self.check_button.on_click(lambda _: self._check())
+        self.send_button.on_click(lambda _: self._send())
+        self.back_button.on_click(lambda _: self._back())
+        self.stop_button.on_click(lambda _: self.steps.stop())
+        self.accepted_button.on_click(lambda _: self._resolve(accepted=True))
+        self.again_button.on_click(lambda _: self._resolve(accepted=False))
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        self._head, self._preview, self._card = skin.block(""), skin.block("", "smsotp-side"), skin.block("")
+        self._columns = skin.block(campaign_html.columns_html(self._names), "smsotp-hint")
+        self._progress, self._notice, self._where = skin.block(""), skin.block(""), skin.block("")
+        self._doubt_line, self._lines = skin.block(""), skin.block("")
+        self._template = skin.box(self.template_id, self.variables, classes=("smsotp-pair",))
+        more = skin.folded(
+            "More options",
+            self.suppress,
+            self.rates,
+            skin.box(self.fill, self.keep, classes=("smsotp-pair",)),
+        )
+        self._write = skin.box(
+            skin.box(
+                skin.box(self.campaign, self.kind, classes=("smsotp-pair",)),
+                skin.box(self.phone, self.region, classes=("smsotp-pair",)),
+                skin.box(self.default_region, self.signature, classes=("smsotp-pair",)),
+                self._template,
+                self.words,
+                self._columns,
+                *more,
+                self.check_button,
+                classes=("smsotp-main",),
+            ),
+            self._preview,
+            classes=("smsotp-body", "smsotp-two"),
+        )
+        self._guards = skin.box(
+            *skin.folded(
+                "Guards: budget, first recipients, quiet hours",
+                skin.box(self.budget, self.canary, classes=("smsotp-pair",)),
+                skin.box(self.quiet_from, self.quiet_to, classes=("smsotp-pair",)),
+            ),
+            classes=("smsotp-main",),
+        )
+        self._doubt = skin.box(
+            self._doubt_line,
+            skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",)),
+            classes=("smsotp-main", "smsotp-doubt"),
+        )
+        self._rest = skin.box(
+            self._card,
+            self._progress,
+            self._doubt,
+            self._guards,
+            self._where,
+            self.typed,
+            skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
+            classes=("smsotp-main", "smsotp-pad"),
+        )
+        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
+        return skin.form(self._head, self._write, self._rest, foot, classes=("smsotp-campaign",))
+
+    # -- gestures
+
+    def _check(self) -> None:
+        choices = self.choices()
+        self._work(lambda: self.steps.check(choices), then=self.back_button)
+
+    def _send(self) -> None:
+        guards, typed = self.guards(), self.typed.value
+        self.typed.value = ""
+        self._work(lambda: self.steps.send(guards, typed), then=self.back_button)
+
+    def _back(self) -> None:
+        self.steps.back()
+        self.words.focus()
+
+    def _resolve(self, *, accepted: bool) -> None:
+        self._work(lambda: self.steps.resolve(accepted=accepted), then=self.back_button)
+
+    def _work(self, move: Callable[[], None], *, then: ipywidgets.Button) -> None:
+        def work() -> None:
+            move()
+            then.focus()
+
+        threading.Thread(target=work, name="smsotp-form", daemon=True).start()
+
+    # -- the preview, a moment after the last key
+
+    def _typed(self) -> None:
+        self._render()
+        self._draft_soon(QUIET)
+
+    def _draft_soon(self, wait: float) -> None:
+        with self._drawing:
+            self._asked += 1
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(wait, self._make_draft, args=(self._asked, self.choices()))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _make_draft(self, asked: int, choices: Choices) -> None:
+        draft = self.steps.draft(choices)
+        with self._drawing:
+            if asked == self._asked:
+                self._draft = draft
+                self._render()
+
+    # -- drawing
+
+    def _render(self) -> None:
+        with self._drawing:
+            stage = self.steps.stage
+            self._head.value = skin.head("Campaign", self.steps.where(), STEPS, STEP_OF[stage], done=stage == "done")
+            writing = stage in ("write", "planning")
+            _show(self._write, writing)
+            _show(self._rest, not writing)
+            if writing:
+                self._draw_write(stage)
+            else:
+                self._draw_rest(stage)
+            self._notice.value = skin.notice(self.steps.notice.text, self.steps.notice.sign)
+            self._lines.value = campaign_html.lines_html(self._code())
+
+    def _draw_write(self, stage: str) -> None:
+        template = self.kind.value == "template"
+        _show(self._template, template)
+        self.words.description = "Template's text, for the estimate only" if template else "Text"
+        self._preview.value = campaign_html.draft_html(self._draft)
+        self.check_button.description = "Planning …" if stage == "planning" else "Check the plan"
+        self.check_button.disabled = stage == "planning"
+        skin.primary(self.check_button, True)
+
+    def _draw_rest(self, stage: str) -> None:
+        steps, sending = self.steps, stage == "sending"
+        self._draw_card(stage)
+        _show(self._card, not sending)
+        _show(self._progress, sending)
+        self._progress.value = campaign_html.progress_html(steps.running) if sending else ""
+        self._draw_doubt(stage)
+        can_send = not sending and steps.to_go > 0
+        for part in (self._guards, self._where, self.send_button):
+            _show(part, can_send)
+        _show(self.typed, can_send and bool(steps.to_type()))
+        self._where.value = skin.line(steps.where(), "" if steps.client.sandbox else "warn")
+        self.send_button.description = steps.send_label()
+        skin.primary(self.send_button, True)
+        _show(self.stop_button, sending)
+        self.stop_button.disabled = bool(steps.running and steps.running.stopping)
+        _show(self.back_button, not sending)
+        skin.primary(self.back_button, not can_send)
+
+    def _draw_card(self, stage: str) -> None:
+        """Make the card when there is a new one to show, not with every key: it looks at the whole list."""
+        shown = {"planned": self.steps.plan, "done": self.steps.results}.get(stage)
+        if shown is None or shown is self._drawn:
+            return
+        self._drawn = shown
+        if stage == "done":
+            self._card.value = campaign_html.results_html(self.steps.results, self.steps.counts)
+        elif self.steps.plan is not None:
+            self._card.value = self.steps.plan._repr_html_()
+
+    def _draw_doubt(self, stage: str) -> None:
+        doubt = self.steps.counts.get("in_doubt", 0) if stage == "done" else 0
+        _show(self._doubt, doubt > 0)
+        words = f"{doubt:,} rows are in doubt: no answer came, so they may have been accepted. Look, then say which:"
+        self._doubt_line.value = skin.line(words, "warn")
+
+    def _code(self) -> str:
+        choices = self.choices()
+        try:
+            return choices.lines(self.guards())
+        except UsageError as error:
+            return f"{choices.lines()}\n# {error}"
+
+
+def _show(part: ipywidgets.Widget, yes: bool) -> None:
+    part.layout.display = None if yes else "none"
+
+
+def _pairs(typed: str) -> dict[str, str]:
+    """Return ``name=there, city=your town`` as a dict; a piece without ``=`` says nothing yet."""
+    pieces = (piece.partition("=") for piece in typed.split(",") if "=" in piece)
+    return {name.strip(): value.strip() for name, _, value in pieces}

@@ -1,0 +1,288 @@
+"""What the campaign form does, without a widget: write, plan, send with a way to stop, settle what is in doubt.
+
+The ledger is the only memory: what a screen says of a campaign is read there, so it is right after a kernel's restart.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import planning
+from ..cards import money, number
+from ..dispatch import send
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
+from ..ledger import Campaign, Ledger, state_line
+from ..planning import Plan
+from ..results import Progress
+from .campaign_choices import Choices, Guards
+from .stages import Stages, broken, refused
+
+if TYPE_CHECKING:
+    from ..client import Client
+
+LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
+HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
+TYPE_ABOVE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan made while typing, of all rows or the first ones, or what keeps it from being one."""
+
+    plan: Plan | None = None
+    whole: bool = True
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A send under way: the last progress, and how long it has been going, in seconds."""
+
+    progress: Progress
+    seconds: float
+    stopping: bool
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that the rest may take at the pace so far; None before anything is known."""
+        done = self.progress.done
+        return self.seconds / done * self.progress.left if done and self.seconds else None
+
+
+class CampaignSteps(Stages):
+    """The campaign form's state and moves.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> from smsotp_nb import Ledger, Sandbox
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite") as ledger:
+        ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
+        ...     steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
+        ...     steps.send(Guards())
+        >>> steps.stage, steps.counts["accepted"]
+        ('done', 1)
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        client: Client,
+        ledger: Ledger | None = None,
+        type_above: int = TYPE_ABOVE,
+        changed: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__("write", changed=changed)
+        self.frame = frame
+        self.client = client
+        self.ledger = ledger or Ledger()
+        self.plan: Plan | None = None
+        self.results: pd.DataFrame | None = None
+        self.counts: dict[str, int] = {}
+        self.running: Running | None = None
+        self._type_above = type_above
+        self._clock = clock
+        self._stop = threading.Event()
+        self._stopped = False
+        self._started = 0.0
+        self._cost = ""
+
+    # -- write
+
+    def draft(self, choices: Choices) -> Draft:
+        """Plan the first rows, quietly: for the preview beside the text."""
+        head = self.frame.head(LIVE_ROWS)
+        try:
+            plan = planning.plan(head, **choices.arguments())
+        except UsageError as error:
+            return Draft(problems=error.problems)
+        except SmsOtpError as error:
+            return Draft(problems=(str(error),))
+        return Draft(plan, whole=len(head) == len(self.frame))
+
+    # -- check
+
+    def check(self, choices: Choices) -> None:
+        """Plan the whole list; sends nothing."""
+        if not self._begin({"write"}, "planning", f"Planning {number(len(self.frame))} rows …"):
+            return
+        try:
+            self.plan = planning.plan(self.frame, **choices.arguments())
+            campaign = self._campaign()
+            self.counts = campaign.counts if campaign else {}
+            self._cost = self._cost_to_go(campaign.frame if campaign else None)
+        except SmsOtpError as error:
+            self._show("write", *refused(error, "There is no plan yet."))
+        except Exception as error:
+            self._show("write", *broken(error))
+            raise
+        else:
+            self._show("planned", *self._standing())
+
+    def back(self) -> None:
+        """Go back to the text; nothing is lost, what was sent stays recorded."""
+        if self._begin({"planned", "done"}, "write", ""):
+            self.plan, self.results, self.running = None, None, None
+            self._show("write")
+
+    # -- send
+
+    @property
+    def to_go(self) -> int:
+        """Rows that the next send would post."""
+        if self.plan is None:
+            return 0
+        return self.counts["planned"] if self.counts else int((self.plan.rows["status"] == "planned").sum())
+
+    def send_label(self) -> str:
+        """Say on the button what it does: how many messages, at what estimated cost."""
+        if self.plan is None:
+            return "Send"
+        begun = any(self.counts.get(state) for state in ("accepted", "rejected", "in_doubt"))
+        plural = "" if self.to_go == 1 else "s"
+        what = f"Send {'the remaining ' if begun else ''}{number(self.to_go)} message{plural}"
+        return f"{what}, about {self._cost}" if self._cost else what
+
+    def to_type(self) -> str:
+        """Return the number to be typed before sending: that of the messages, when they are many; else nothing."""
+        return str(self.to_go) if self.to_go > self._type_above else ""
+
+    def send(self, guards: Guards, typed: str = "") -> None:
+        """Send the plan, or what is left of it; blocks until it ends or was stopped."""
+        if self.plan is None or not self.to_go:
+            return
+        if self.to_type() and typed.replace(",", "").strip() != self.to_type():
+            self._show(self.stage, f"Type {self.to_type()} to confirm; nothing was sent.", "warn")
+            return
+        back = self.stage
+        if self._begin({"planned", "done"}, "sending", ""):
+            self._send(self.plan, guards, back)
+
+    def stop(self) -> None:
+        """Begin no further request; those under way are waited for and recorded."""
+        if self.stage == "sending":
+            self._stop.set()
+            if self.running:
+                self.running = Running(self.running.progress, self.running.seconds, stopping=True)
+            self._changed()
+
+    # -- settle
+
+    def resolve(self, *, accepted: bool) -> None:
+        """Say of all rows in doubt that they were accepted, or that they were not and may be sent again."""
+        if self.stage != "done" or not self.counts.get("in_doubt"):
+            return
+        campaign = self._campaign()
+        if campaign is None:
+            return
+        try:
+            settled = campaign.resolve(campaign.in_doubt, accepted=accepted)
+        except SmsOtpError as error:
+            self._show("done", *refused(error, "Nothing was changed."))
+            return
+        self._read_results()
+        what = "count as accepted" if accepted else "are planned again; nothing was sent yet"
+        self._show("done", f"{number(settled)} rows {what}.", "ok")
+
+    # -- inside a move
+
+    def _send(self, plan: Plan, guards: Guards, back: str) -> None:
+        self._stop.clear()
+        self._stopped, self._started, self.running = False, self._clock(), None
+        try:
+            send(plan, client=self.client, ledger=self.ledger, progress=self._heard, **guards.arguments())
+        except (KeyboardInterrupt, SmsOtpWarning):
+            self._finished()
+        except SmsOtpError as error:
+            self._show(back, *refused(error, "Not sent."))
+        except Exception as error:
+            self._show(back, *broken(error))
+            raise
+        else:
+            self._finished()
+
+    def _heard(self, progress: Progress) -> None:
+        """Take one update; raising here is the way to stop a send, and once is enough."""
+        seconds = self._clock() - self._started
+        last = self.running.seconds if self.running else -1.0
+        if seconds - last >= HEARD_EVERY or not progress.left:
+            self.running = Running(progress, seconds, self._stop.is_set())
+            self._changed()
+        if self._stop.is_set() and not self._stopped:
+            self._stopped = True
+            raise KeyboardInterrupt
+
+    def _finished(self) -> None:
+        self._read_results()
+        planned, doubt = self.counts["planned"], self.counts["in_doubt"]
+        line = state_line(self.counts)
+        if doubt:
+            self._show("done", f"{line}. Rows in doubt are never sent again by themselves.", "warn")
+        elif planned:
+            why = "Stopped" if self._stopped else self._why()
+            self._show("done", f"{why}: {line}.", "warn")
+        else:
+            self._show("done", f"{line}.", "ok")
+
+    def _why(self) -> str:
+        """Say what held the rest back: the commonest reason in the rows themselves."""
+        frame = self.results
+        held = pd.Series(dtype="str") if frame is None else frame.loc[frame["status"].eq("planned"), "problem"].dropna()
+        return WHY.get(str(held.mode().iloc[0]), "Not complete") if len(held) else "Not complete"
+
+    def _read_results(self) -> None:
+        campaign = self._campaign()
+        if campaign is not None and self.plan is not None:
+            frame = campaign.frame
+            self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
+            self.counts = campaign.counts
+            self._cost = self._cost_to_go(frame)
+
+    def _campaign(self) -> Campaign | None:
+        if self.plan is None:
+            return None
+        try:
+            return self.ledger.campaign(self.plan.campaign, service=self.client.service)
+        except UsageError:  # not recorded yet
+            return None
+
+    def _standing(self) -> tuple[str, Any]:
+        if not self.counts:
+            return "Nothing has been sent.", ""
+        return f"This campaign is on record: {state_line(self.counts)}. Sending goes on where it stopped.", "warn"
+
+    def _cost_to_go(self, recorded: pd.DataFrame | None) -> str:
+        """The estimated cost of what is left, read once a stage: a million rows are not looked up at every redraw."""
+        if self.plan is None:
+            return ""
+        rows = self.plan.rows[(self.plan.rows["status"] == "planned").to_numpy()]
+        if recorded is not None:
+            left = recorded.loc[recorded["status"].eq("planned"), "to"]
+            rows = rows[rows["to"].isin(left).to_numpy()]
+        costs = planning.overview.costs(rows)
+        return " and ".join(money(total, currency) for currency, total in costs.items())
+
+    def where(self) -> str:
+        """Say in words whom a send would reach."""
+        if self.client.sandbox is not None:
+            return "Sandbox: nobody is texted, nothing leaves this machine."
+        return f"Live service {self.client.settings.base_url}: real people are texted, and it is billed."
+
+
+WHY = {
+    "NO_FUNDS": "The balance does not cover the rest; top up and send again",
+    "THROTTLED": "The service asks for a pause; send again later",
+    "NOT_SENT": "The service could not be reached; send again later",
+    "BUDGET": "The budget holds the rest back",
+    "CANARY": "The first recipients have it; look at them, then send the rest",
+    "QUIET_HOURS": "Quiet hours hold rows back; send again later",
+    "FAILING": "Too many refusals in a row; look at the rejected rows first",
+}

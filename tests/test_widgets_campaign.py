@@ -1,0 +1,323 @@
+"""The campaign form without a browser: write, check, send, stop, go on, and settle what is in doubt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from smsotp_nb.client import Client
+from smsotp_nb.errors import UsageError
+from smsotp_nb.ledger import Ledger
+from smsotp_nb.results import Progress
+from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.widgets import CampaignForm
+from smsotp_nb.widgets.campaign_choices import Choices, Guards
+from smsotp_nb.widgets.campaign_html import clock, draft_html, lines_html, progress_html, results_html
+from smsotp_nb.widgets.campaign_steps import CampaignSteps, Draft, Running
+from smsotp_nb.widgets.columns import country_column, phone_column
+
+pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": "USD", "price": ["0.0075", "0.055"]})
+HELLO = Choices(campaign="hello", to="phone", kind="text", words="Hi {name}", rates=RATES, default_region="US")
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    """Twelve rows, ten of which can be texted; labels repeat."""
+    phones = [f"+1 202 555 01{number:02d}" for number in range(10)] + ["nobody", None]
+    return pd.DataFrame({"phone": phones, "name": [f"P{n}" for n in range(12)]}, index=[1, 1, *range(10)])
+
+
+@pytest.fixture
+def steps(people: pd.DataFrame, client: Client, ledger: Ledger) -> CampaignSteps:
+    return CampaignSteps(people, client=client, ledger=ledger)
+
+
+def checked(steps: CampaignSteps) -> CampaignSteps:
+    steps.check(HELLO)
+    assert steps.stage == "planned", steps.notice
+    return steps
+
+
+# -- what was chosen, as arguments and as code
+
+
+def test_blanks_are_left_out_of_the_arguments() -> None:
+    given = Choices(campaign="c", to="phone", words="Hi", signature="Acme").arguments()
+    assert given == {"to": "phone", "campaign": "c", "content": "Hi", "signature": "Acme"}
+
+
+def test_a_template_takes_its_variables_from_columns() -> None:
+    chosen = Choices(campaign="c", to="p", kind="template", template_id="t1", variables=("name",), words="Hi {name}")
+    assert chosen.arguments() == {
+        "to": "p",
+        "campaign": "c",
+        "template_text": "Hi {name}",
+        "template_id": "t1",
+        "template_data": ["name"],
+    }
+
+
+def test_the_lines_of_code_do_the_same(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    import smsotp_nb as sms
+
+    code = HELLO.lines(Guards(canary=3)).replace("sms.send(plan", "sms.send(plan, ledger=ledger, progress=False")
+    room: dict[str, Any] = {"sms": sms, "people": people, "client": client, "ledger": ledger, "rates": RATES}
+    exec(code, room)
+    assert room["results"]["status"].eq("accepted").sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("guards", "arguments"),
+    [
+        (Guards(), {}),
+        (Guards(budget="usd 1,000.50"), {"budget": {"USD": "1000.50"}}),
+        (Guards(quiet_from="21:00", quiet_to="08:00"), {"quiet_hours": ("21:00", "08:00")}),
+        (Guards(canary=5), {"canary": 5}),
+    ],
+    ids=["none", "budget", "quiet hours", "canary"],
+)
+def test_guards_as_arguments(guards: Guards, arguments: dict[str, Any]) -> None:
+    assert guards.arguments() == arguments
+
+
+@pytest.mark.parametrize(
+    "guards", [Guards(budget="50"), Guards(quiet_from="21:00")], ids=["no currency", "half a span"]
+)
+def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guards) -> None:
+    with pytest.raises(UsageError):
+        guards.arguments()
+    checked(steps).send(guards)
+    assert (steps.stage, steps.notice.text[:9]) == ("planned", "Not sent.")
+    assert len(steps.client.sandbox.inbox) == 0
+
+
+def test_columns_are_found(people: pd.DataFrame) -> None:
+    frame = people.assign(id=range(100, 112), land="Germany", city="Bonn")
+    assert (phone_column(frame), country_column(frame, "phone")) == ("phone", "land")
+    assert country_column(people, "phone") is None
+
+
+# -- write
+
+
+def test_the_draft_is_a_plan_or_says_what_is_missing(steps: CampaignSteps) -> None:
+    assert steps.draft(HELLO).plan is not None
+    missing = steps.draft(Choices(to="phone", words="Hi {nome}"))
+    assert missing.plan is None
+    assert any("nome" in problem for problem in missing.problems)
+
+
+def test_only_the_beginning_of_a_long_list_is_planned_while_typing(client: Client, ledger: Ledger) -> None:
+    frame = pd.DataFrame({"phone": ["+12025550123"] * 50_000, "name": "A"})
+    draft = CampaignSteps(frame, client=client, ledger=ledger).draft(HELLO)
+    assert draft.plan is not None
+    assert (draft.whole, len(draft.plan.rows)) == (False, 3000)
+
+
+def test_the_preview_shows_hostile_text_as_text(steps: CampaignSteps) -> None:
+    draft = steps.draft(Choices(campaign="c", to="phone", kind="text", words="<script>{name}</script> $5 ć"))
+    shown = draft_html(draft)
+    assert "<script>" not in shown
+    assert "10 of 12 rows would be texted" in shown
+    assert "because of ć" in shown
+    assert "&lt;b&gt;" in draft_html(Draft(problems=("<b>",)))
+    assert "<script>" not in lines_html(Choices(words="<script>").lines())
+
+
+# -- check and send
+
+
+def test_checking_sends_nothing_and_the_button_says_what_it_does(steps: CampaignSteps) -> None:
+    checked(steps)
+    assert steps.notice.text == "Nothing has been sent."
+    assert steps.send_label() == "Send 10 messages, about USD 0.075"
+    assert steps.client.sandbox.inbox.empty
+
+
+def test_an_unusable_choice_stays_at_the_text(steps: CampaignSteps) -> None:
+    steps.check(Choices(campaign="c", to="fone", words="Hi"))
+    assert steps.stage == "write"
+    assert "fone" in steps.notice.text
+
+
+def test_a_send_ends_with_the_results_on_the_callers_index(steps: CampaignSteps, people: pd.DataFrame) -> None:
+    checked(steps).send(Guards())
+    assert (steps.stage, steps.notice.sign) == ("done", "ok")
+    assert steps.results is not None
+    assert steps.results.index.equals(people.index)
+    assert steps.counts["accepted"] == 10
+    assert "<script" not in results_html(steps.results, steps.counts)
+    assert steps.to_go == 0
+
+
+def test_many_messages_are_confirmed_by_their_number(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    steps = checked(CampaignSteps(people, client=client, ledger=ledger, type_above=5))
+    assert steps.to_type() == "10"
+    steps.send(Guards(), "11")
+    assert (steps.stage, steps.notice.text) == ("planned", "Type 10 to confirm; nothing was sent.")
+    steps.send(Guards(), " 10 ")
+    assert steps.counts["accepted"] == 10
+
+
+def test_a_second_click_while_sending_sends_nothing_twice(steps: CampaignSteps, box: Sandbox) -> None:
+    checked(steps)
+    box.fault("latency", seconds=0.05)
+    threads = [threading.Thread(target=steps.send, args=(Guards(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert box.inbox["to"].is_unique
+    assert len(box.inbox) == 10
+
+
+# -- stop, go on, run dry
+
+
+def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    frame = pd.DataFrame({"phone": [f"+1 202 555 01{n:02d}" for n in range(60)], "name": [f"P{n}" for n in range(60)]})
+    steps = checked(CampaignSteps(frame, client=client, ledger=ledger))
+    box.fault("latency", seconds=0.1)
+    seen = threading.Event()
+    steps._changed = lambda: seen.set() if steps.running and steps.running.progress.done else None
+    sending = threading.Thread(target=steps.send, args=(Guards(),))
+    sending.start()
+    assert seen.wait(20)
+    steps.stop()
+    sending.join(30)
+    sent = len(box.inbox)
+    assert 0 < sent < 60
+    assert steps.stage == "done"
+    assert steps.notice.text.startswith(f"Stopped: {sent} accepted, 0 in doubt")
+    assert steps.send_label().startswith(f"Send the remaining {60 - sent} message")
+    box.clear_faults()
+    steps.send(Guards())
+    assert len(box.inbox) == 60
+    assert box.inbox["to"].is_unique
+
+
+def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people: pd.DataFrame, box: Sandbox) -> None:
+    checked(steps).send(Guards(canary=4))
+    assert "The first recipients have it" in steps.notice.text
+    again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
+    again.check(HELLO)
+    assert again.notice.text.startswith("This campaign is on record: 4 accepted")
+    assert again.send_label() == "Send the remaining 6 messages, about USD 0.045"
+    again.send(Guards())
+    assert box.inbox["to"].is_unique
+    assert len(box.inbox) == 10
+
+
+def test_another_text_under_the_same_name_is_refused_in_the_card(steps: CampaignSteps, people: pd.DataFrame) -> None:
+    checked(steps).send(Guards(canary=4))
+    again = CampaignSteps(people, client=steps.client, ledger=steps.ledger)
+    again.check(Choices(campaign="hello", to="phone", kind="text", words="Other", default_region="US"))
+    again.send(Guards())
+    assert (again.stage, again.notice.text[:9]) == ("planned", "Not sent.")
+
+
+def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) -> None:
+    with Sandbox(balance="0.03") as box:
+        steps = checked(CampaignSteps(people, client=box.client(), ledger=ledger))
+        steps.send(Guards())
+        assert "top up and send again" in steps.notice.text
+        box.top_up(1)
+        steps.send(Guards())
+        assert steps.counts["accepted"] == len(box.inbox) == 10
+
+
+# -- in doubt
+
+
+@pytest.mark.parametrize("accepted", [True, False], ids=["they were accepted", "they were not"])
+def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, accepted: bool) -> None:
+    checked(steps)
+    box.fault("drop_after" if accepted else "drop_before", next=2)
+    steps.send(Guards())
+    assert steps.counts["in_doubt"] == 2
+    assert "never sent again by themselves" in steps.notice.text
+    assert steps.to_go == 0
+    steps.resolve(accepted=accepted)
+    assert steps.counts["in_doubt"] == 0
+    assert steps.to_go == (0 if accepted else 2)
+    steps.send(Guards())
+    assert len(box.inbox) == 10
+    assert box.inbox["to"].is_unique
+
+
+# -- on a screen
+
+
+def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSteps) -> None:
+    drawn: list[int] = []
+    checked(steps)
+    moments = iter(n / 1000 for n in range(10_000))
+    steps._clock = lambda: next(moments)
+    steps._changed = lambda: drawn.append(steps.running.progress.done) if steps.running else None
+    for done in range(1, 1001):
+        steps._heard(Progress(done=done, total=1000))
+    assert len(drawn) <= 6
+    assert drawn[-1] == 1000
+
+
+def test_the_progress_says_pace_and_cost() -> None:
+    told = Progress(done=30, total=120, accepted=28, rejected=2, cost_micros=210_000, currency="USD")
+    shown = progress_html(Running(told, 10.0, stopping=False))
+    assert "30 of 120, 10 s, about 30 s left" in shown
+    assert "USD 0.21" in shown
+    assert "no further requests" in progress_html(Running(told, 10.0, stopping=True))
+    assert [clock(59.6), clock(3600)] == ["1 min 0 s", "1 h 0 min"]
+
+
+@pytest.fixture
+def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
+    """A form whose work is done before its click returns, and whose preview is made by hand."""
+    made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
+    made._work = lambda move, then: move()  # type: ignore[method-assign]
+    made._draft_soon = lambda wait: None  # type: ignore[method-assign]
+    yield made
+    if made._timer is not None:
+        made._timer.cancel()
+        made._timer.join(20)
+
+
+def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
+    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
+    form.default_region.value = "us"
+    form.check_button.click()
+    assert form.send_button.description == "Send 10 messages, about USD 0.075"
+    assert "Sandbox: nobody is texted" in form._where.value
+    assert "+12025550100" not in form._card.value
+    form.send_button.click()
+    assert len(box.inbox) == 10
+    assert form.results is not None
+    assert "Results" in form._card.value
+    assert "canary" not in form._lines.value
+
+
+def test_a_rate_table_given_in_code_is_named_not_printed(form: CampaignForm) -> None:
+    assert form.rates.disabled
+    assert "rates=rates" in form._lines.value
+    assert "0.0075" not in form._lines.value
+
+
+def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> None:
+    assert form._template.layout.display == "none"
+    form.kind.value = "template"
+    assert form._template.layout.display is None
+    assert "estimate only" in form.words.description
+
+
+def test_a_missing_value_can_be_filled(form: CampaignForm) -> None:
+    form.fill.value = "name=there, city = your town, x"
+    assert form.choices().fill == {"name": "there", "city": "your town"}
+
+
+def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:
+    form.words.value = "secret words"
+    assert form._repr_mimebundle_()["text/plain"] == "<CampaignForm at step 'Write'; run the cell to use it>"
