@@ -219,6 +219,7 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "raw": str,
     "percent": lambda value: quote(value, safe=""),
     "form": quote_plus,
+    "JavaScript": lambda value: quote(value, safe="!'()*"),
 }
 DIGESTS: dict[str, Callable[[bytes], str]] = {
     "base64": lambda digest: base64.b64encode(digest).decode(),
@@ -233,7 +234,7 @@ def signed_path(
 ) -> str:
     pairs = {
         "action": "otp.verify",
-        "accessKeyId": "key id+1",
+        "accessKeyId": "key (id)+1!",
         "algorithm": "hmac-sha256",
         "timestamp": timestamp,
         "nonce": nonce,

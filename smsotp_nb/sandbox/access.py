@@ -20,6 +20,7 @@ INVALID_TIMESTAMP: Final = "104202"
 
 TOLERANCE: Final = 600.0  # seconds
 NONCE: Final = re.compile(r".{8,64}", re.S)
+JAVASCRIPT: Final = "!'()*"  # what encodeURIComponent leaves as it is, beside what all encoders do
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
 
@@ -106,6 +107,7 @@ def signed_texts(query_string: str) -> tuple[str, ...]:
         pairs,
         [(quote(key, safe=""), quote(value, safe="")) for key, value in pairs],
         [(quote_plus(key), quote_plus(value)) for key, value in pairs],
+        [(quote(key, safe=JAVASCRIPT), quote(value, safe=JAVASCRIPT)) for key, value in pairs],
         as_sent,
     )
     return tuple(dict.fromkeys("&".join(f"{key}={value}" for key, value in form) for form in encoded))
