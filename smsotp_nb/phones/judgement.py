@@ -15,6 +15,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import UsageError
 from . import cells, fiction, reference, regions, repairs, verdicts
@@ -26,8 +28,13 @@ Policy = Literal["note", "refuse"]
 KINDS: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
 TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
 
-PLAIN: Final = r"\+?[0-9][0-9 ()\-]*[0-9]"  # nothing here for the repairs of a cell to look at
-NOT_SO_PLAIN: Final = r"\(\s*0\s*\)|^(?:19|20)[0-9]{2}-[0-9]{1,2}-[0-9]{1,2}$|^[0-9]{1,2}-[0-9]{1,2}-(?:19|20)[0-9]{2}$"
+PLAIN: Final = r"^[+(]?[0-9][0-9 ().\-]*[0-9]$"  # nothing here for the repairs of a cell to look at, unless
+NOT_SO_PLAIN: Final = (
+    r"\(\s*0\s*\)|[.]0+$"
+    r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
+)
+
+OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 
 KIND_PROBLEM: Final = {
     cells.MISSING: "MISSING",
@@ -64,6 +71,12 @@ class Work:
 def _mask(flags: object) -> Mask:
     """Return flags as a plain array; missing ones are False."""
     return np.asarray(flags.fillna(False) if isinstance(flags, pd.Series) else flags, dtype=bool)
+
+
+def _matches(text: pd.Series, pattern: str) -> Mask:
+    """Search a pattern in every text (RE2's dialect); missing texts do not match."""
+    found = pc.match_substring_regex(pa.array(text, pa.large_string(), from_pandas=True), pattern)
+    return _mask(pc.fill_null(found, False))
 
 
 def normalize(
@@ -144,8 +157,8 @@ def _begin(column: pd.Series, region: object, default_region: str | None, repair
 
 def _clean(work: Work, repair: Collection[str]) -> pd.Series:
     """Repair the text of every cell that is not plain; return the second readings (missing for nearly all rows)."""
-    plain = work.text.str.fullmatch(PLAIN).fillna(False) & ~work.text.str.contains(NOT_SO_PLAIN).fillna(False)
-    rows = np.flatnonzero(work.open() & ~plain.to_numpy(bool))
+    plain = _matches(work.text, PLAIN) & ~_matches(work.text, NOT_SO_PLAIN)
+    rows = np.flatnonzero(work.open() & ~plain)
     other = pd.Series([None], dtype="str").repeat(len(work.text)).reset_index(drop=True)
     place, distinct = pd.factorize(work.text.iloc[rows])
     if not len(distinct):
@@ -218,7 +231,8 @@ def _try(
     keep: Callable[[pd.DataFrame], Mask] | None = None,
 ) -> None:
     candidates = work.open() & ~work.verdict["valid"].to_numpy(bool)
-    rows = np.flatnonzero(candidates & work.text.str.contains(pattern).to_numpy(bool, na_value=False))
+    rows = np.flatnonzero(candidates)
+    rows = rows[_matches(work.text.iloc[rows], pattern)]
     if not len(rows):
         return
     text = rewrite(work.text.iloc[rows].reset_index(drop=True))
@@ -232,17 +246,14 @@ def _try(
 
 def _explain_invalid(work: Work) -> None:
     """Turn phonenumbers' reason into ours: it has one name for four different things to ask the list's owner for."""
-    reason = work.verdict["reason"].to_numpy(dtype=object)
-    plus = work.text.str.contains(r"^[\s(]*\+").to_numpy(bool, na_value=False)
-    nowhere = (reason == "INVALID_COUNTRY_CODE") & ~plus & work.region.isna().to_numpy(bool)
-    work.refuse(nowhere & work.region_unknown, "REGION_UNKNOWN")
-    work.refuse(nowhere, "REGION_MISSING")
-    work.refuse(_unusable(work.region) & ~plus & (reason == "INVALID_COUNTRY_CODE"), "REGION_UNKNOWN")
-    work.refuse(reason == "INVALID_COUNTRY_CODE", "UNKNOWN_CALLING_CODE")
-    work.refuse(reason == "IS_POSSIBLE_LOCAL_ONLY", "LOCAL_ONLY")
-    for name in ("NOT_A_NUMBER", "TOO_SHORT_AFTER_IDD", "TOO_SHORT_NSN", "TOO_LONG", "TOO_SHORT", "INVALID_LENGTH"):
-        work.refuse(reason == name, name)
-    work.refuse(reason == "NOT_IN_USE", "NOT_IN_USE")
+    rows = np.flatnonzero(work.open() & ~_mask(work.verdict["valid"]))
+    reason = work.verdict["reason"].iloc[rows].to_numpy(dtype=object)
+    region = work.region.iloc[rows]
+    problem = np.array([PROBLEM_CODE.get(OURS.get(name, name), 0) for name in reason], np.uint8)
+    nowhere = (problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]) & ~_matches(work.text.iloc[rows], r"^[\s(]*\+")
+    problem[nowhere & _mask(region.isna())] = PROBLEM_CODE["REGION_MISSING"]
+    problem[nowhere & (work.region_unknown[rows] | _unusable(region))] = PROBLEM_CODE["REGION_UNKNOWN"]
+    work.problem[rows] = problem
 
 
 def _unusable(region: pd.Series) -> Mask:
@@ -253,14 +264,15 @@ def _unusable(region: pd.Series) -> Mask:
 def _distrust(work: Work) -> None:
     """Valid readings that are not to be trusted: an extension still inside, the calling code as an area code."""
     work.refuse(work.verdict["extension"].notna().to_numpy(bool), "MULTIPLE_NUMBERS")
-    digits = work.text.str.replace(r"[^0-9+]", "", regex=True)
-    starts = np.array(
-        [str(text).startswith(str(cc)) for text, cc in zip(digits, work.verdict["cc"], strict=True)], dtype=bool
-    )
-    rows = np.flatnonzero(work.valid() & starts)
+    rows = np.flatnonzero(work.valid())
+    rows = rows[_matches(work.text.iloc[rows], r"^[ (]*[1-9]")]  # without a plus and without a zero in front
+    digits = work.text.iloc[rows].str.replace(r"[^0-9]", "", regex=True).reset_index(drop=True)
+    codes = work.verdict["cc"].iloc[rows].tolist()
+    starts = [text.startswith(code) for text, code in zip(digits.tolist(), codes, strict=True)]
+    rows, digits = rows[starts], digits[starts]
     if not len(rows):
         return
-    international = verdicts.answers("+" + digits.iloc[rows].reset_index(drop=True), pd.Series([None] * len(rows)))
+    international = verdicts.answers("+" + digits.reset_index(drop=True), pd.Series([None] * len(rows), dtype="str"))
     differ = international["e164"].to_numpy(object) != work.verdict["e164"].iloc[rows].to_numpy(object)
     work.problem[rows[international["valid"].to_numpy(bool) & differ]] = PROBLEM_CODE["AMBIGUOUS_READING"]
 
