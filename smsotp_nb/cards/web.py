@@ -13,6 +13,7 @@ from .words import plain_value, visible
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
 _TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
+_SHORT_BAR: Final = 10.0  # em
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
 
 
@@ -57,13 +58,18 @@ def _table_html(block: Table) -> str:
 def _table_class(block: Table) -> str:
     if len(block.columns) > 6:
         return "so-wider"
-    has_bars = any(isinstance(cell, Bars) for row in block.rows[:1] for cell in row)
+    has_bars = any(_is_chart(cell) for row in block.rows[:1] for cell in row)
     return "so-wide" if has_bars or len(block.columns) > 3 else "so-narrow"
+
+
+def _is_chart(cell: Cell) -> bool:
+    """Long bars take a line of their own where there is little room."""
+    return isinstance(cell, Bars) or (isinstance(cell, Bar) and cell.size > _SHORT_BAR)
 
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
     return "".join(
-        f'<td class="{"so-bars" if isinstance(cell, Bars) else "so-cell"}" dir="auto" '
+        f'<td class="{"so-bars" if _is_chart(cell) else "so-cell"}" dir="auto" '
         f'data-label="{safe(name)}" style="{style}">{_cell_html(cell)}</td>'
         for cell, name, style in zip(row, columns, styles, strict=True)
     )

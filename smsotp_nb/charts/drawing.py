@@ -17,6 +17,11 @@ Value = Literal["price", "messages", "parts"]
 
 _NEEDED: Final = ("currency", "messages", "price")
 _SAID: Final = {"price": "Billed", "messages": "Messages", "parts": "Parts"}
+_HEADINGS: Final = {
+    "iso": "Country",
+    **{name: name.capitalize() for name in ("month", "day", "campaign", "encoding", "type", "region", "service")},
+}
+_ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
 
@@ -115,21 +120,19 @@ def _chosen(part: pd.DataFrame, names: list[str], top: int) -> tuple[pd.DataFram
 
 
 def _heading(names: list[str]) -> str:
-    shown = ["Country" if name == "iso" else name for name in names if name != "country"]
-    return ", ".join(shown) or "Currency"
+    return ", ".join(_HEADINGS.get(name, name) for name in names if name != "country") or "Currency"
 
 
 def _label(row: dict[str, Any], names: list[str]) -> str:
     """Name a bar by its group; a country by its English name and its code."""
-    said = [_country(row[name]) if name == "iso" else str(row[name]) for name in names if name != "country"]
-    known = [
-        text for text, name in zip(said, (n for n in names if n != "country"), strict=True) if _is_known(row[name])
-    ]
-    return ", ".join(known) or "unknown"
+    said = [_said(name, row[name]) for name in names if name != "country" and _is_known(row[name])]
+    return ", ".join(said) or "unknown"
 
 
-def _country(iso: Any) -> str:
-    return f"{country_name(iso)} {iso}" if isinstance(iso, str) else "unknown"
+def _said(name: str, value: Any) -> str:
+    if name == "iso":
+        return f"{country_name(str(value))} {value}"
+    return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)
 
 
 def _is_known(value: Any) -> bool:

@@ -49,7 +49,7 @@ class Progress:
     """How far a campaign is: what a progress callback is called with.
 
     ``done`` of ``total`` planned rows have an outcome, those of earlier calls included; ``cost_micros`` is what this
-    call was billed, in millionths of ``currency`` (empty where several meet); ``at`` is in seconds of a monotonic clock.
+    call was billed, in millionths of ``currency`` (empty where several meet); ``at`` is monotonic time in seconds.
 
     Example:
         >>> Progress(done=3, total=4, accepted=2, rejected=1).left
