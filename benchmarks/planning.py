@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb.planning import Plan, arguments, assembly, wording
+from smsotp_nb.planning import Plan, arguments, assembly, bodies
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -54,7 +54,7 @@ def normalized(people: pd.DataFrame) -> pd.DataFrame:
 
 def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]) -> Plan:
     """Plan as `plan` does once the numbers are normalized."""
-    absent = ("text", "content", "template_id", "template_data", "template_text", "signature", "signature_join", "fill")
+    absent = ("text", "content", "template_id", "template_data", "template_text", "signature", "signature_join")
     rates = pd.DataFrame({"iso": ["US", "IN", "DE"], "currency": "USD", "price": [0.0075, 0.0021, 0.0713]})
     asked = arguments.read(
         people,
@@ -65,10 +65,11 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
         chunk_size=100,
         variant="intl",
         rates=rates,
-        message=dict.fromkeys(absent) | message,
+        today=None,
+        message=dict.fromkeys((*absent, "fill", "replace")) | message,
     )
     left_out = {"SUPPRESSED": people["phone"].iloc[::1000]}
-    return assembly.assemble(people, asked, numbers, wording.word(asked.wording, people), left_out)
+    return assembly.assemble(people, asked, numbers, bodies.word(asked.wording, people), left_out)
 
 
 def plain(people: pd.DataFrame, numbers: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,4 @@
-"""The contract of a rate table: what one part costs in a country, and in which currency.
+"""The contract of a rate table: what one part costs in a country, in which currency, since when and how surely.
 
 A rate is only ever an estimate's input; what a message did cost stands in the service's reply.
 """
@@ -6,9 +6,12 @@ A rate is only ever an estimate's input; what a message did cost stands in the s
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import difflib
 import io
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +21,36 @@ import pandas as pd
 from . import wire
 from .errors import UsageError
 
-COLUMNS: Final = ("iso", "currency", "price")
+NEEDED: Final = ("iso", "currency", "price")
+OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen")
+TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
+OLD_AFTER: Final = dt.timedelta(days=180)
+
 _SHOWN = 5
 _FLOAT_NOISE = Decimal("1e-9")  # a float such as 0.1 + 0.2 means the six-decimal amount next to it
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The price of a part in millionths, the range in which it was seen to vary, and the day it is known for.
+
+    Example:
+        >>> Rate("USD", 7500, 7500, 8000, dt.date(2026, 1, 1)).old(today=dt.date(2026, 11, 1))
+        True
+    """
+
+    currency: str
+    micros: int
+    low: int
+    high: int
+    dated: dt.date | None
+
+    def old(self, *, today: dt.date) -> bool:
+        """Tell whether the rate is older than `OLD_AFTER`; one without a date is not."""
+        return self.dated is not None and today - self.dated > OLD_AFTER
+
+
+Book = Mapping[tuple[str, str], Rate]
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -33,12 +63,12 @@ def read(path: str | Path) -> pd.DataFrame:
         UsageError: the file is not there or not readable as CSV, or as `check`.
 
     Example:
-        >>> import io, tempfile
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "rates.csv"
         ...     _ = file.write_text("iso;currency;price\\nNA;USD;0.0395\\n")
-        ...     read(file).values.tolist()
-        [['NA', 'USD', 0.0395]]
+        ...     read(file)[["iso", "price"]].values.tolist()
+        [['NA', 0.0395]]
     """
     file = Path(path).expanduser()
     try:
@@ -56,67 +86,146 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def check(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of a frame in one form: ``iso``, ``currency`` (str) and ``price`` (float64, of one part).
+    """Return the rates of a frame in one form, in its order.
 
-    ``iso`` is a two-letter country code, ``currency`` a three-letter one, ``price`` a number or its text with at most
-    six decimal places. Other columns are left out. One row a country.
+    ``iso`` is a two-letter country code, ``currency`` a three-letter one, ``price`` (of one part) a number or its text
+    with at most six decimal places. These may stand beside them: ``type``, a kind of number such as MOBILE (blank:
+    any); ``valid_from``, a date (of several rows the latest that has come holds); ``low`` and ``high``, the range in
+    which the price varies; ``seen``, the date of the last observation. Other columns are left out.
+
+    Returns:
+        ``iso, currency`` (str), ``price`` (float64), ``type`` (str), ``valid_from`` (datetime64[us]), ``low, high``
+        (float64), ``seen`` (datetime64[us]).
 
     Raises:
         UsageError: names every unusable row by its label.
 
     Example:
-        >>> check(pd.DataFrame({"iso": ["us"], "currency": ["USD"], "price": ["0.007500"]})).values.tolist()
-        [['US', 'USD', 0.0075]]
+        >>> checked = check(pd.DataFrame({"iso": ["us"], "currency": ["USD"], "price": ["0.007500"]}))
+        >>> checked[["iso", "currency", "price", "high"]].values.tolist()
+        [['US', 'USD', 0.0075, 0.0075]]
     """
     _check_columns(frame)
-    isos = [_code(value) for value in frame["iso"]]
-    currencies = [_code(value) for value in frame["currency"]]
-    prices = [_micros(value) for value in frame["price"]]
-    problems = []
-    seen: dict[str, Any] = {}
-    for label, iso, currency, known, raw in zip(frame.index, isos, currencies, prices, frame["price"], strict=True):
-        wrong = _wrong(iso, currency, known, raw)
-        if iso in seen:
-            wrong.append(f"{iso} stands in row {seen[iso]!r} too; one rate a country")
-        seen.setdefault(iso, label)
-        problems += [f"row {label!r}: {text}" for text in wrong]
+    cells = {name: frame[name].astype(object).tolist() for name in (*NEEDED, *OPTIONAL) if name in frame.columns}
+    blank = [None] * len(frame)
+    columns = [cells.get(name, blank) for name in (*NEEDED, *OPTIONAL)]
+    rows = [_Row.read(label, values) for label, *values in zip(frame.index.tolist(), *columns, strict=True)]
+    problems = [f"row {row.label!r}: {problem}" for row in rows for problem in row.problems]
+    problems += _repeated(rows)
     if problems:
         raise UsageError(_message(problems), problems=tuple(problems))
-    price = pd.Series([0 if value is None else value for value in prices], dtype="int64")
     return pd.DataFrame(
         {
-            "iso": pd.Series(isos, dtype="str"),
-            "currency": pd.Series(currencies, dtype="str"),
-            "price": (price.astype("float64") / 1_000_000).round(6),
+            "iso": pd.Series([row.iso for row in rows], dtype="str"),
+            "currency": pd.Series([row.currency for row in rows], dtype="str"),
+            "price": _money([row.price for row in rows]),
+            "type": pd.Series([row.type or None for row in rows], dtype="str"),
+            "valid_from": pd.Series([row.valid_from for row in rows], dtype="datetime64[us]"),
+            "low": _money([row.low for row in rows]),
+            "high": _money([row.high for row in rows]),
+            "seen": pd.Series([row.seen for row in rows], dtype="datetime64[us]"),
         }
     )
 
 
-def micros(checked: pd.DataFrame) -> dict[str, tuple[str, int]]:
-    """Return currency and price in integer millionths by country, exact, from a checked frame.
+def book(checked: pd.DataFrame, *, today: dt.date) -> Book:
+    """Return the rates that hold today by country and type of number (``""``: any), exact, from a checked frame.
 
     Example:
-        >>> micros(check(pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [0.0075]})))
-        {'US': ('USD', 7500)}
+        >>> table = pd.DataFrame({"iso": "US", "currency": "USD", "price": [0.007, 0.0075]})
+        >>> table["valid_from"] = ["2025-01-01", "2026-01-01"]
+        >>> book(check(table), today=dt.date(2025, 7, 1))["US", ""].micros
+        7000
     """
-    price = (checked["price"] * 1_000_000).round().astype("int64")
-    return dict(zip(checked["iso"], zip(checked["currency"], price.tolist(), strict=True), strict=True))
+    found: dict[tuple[str, str], Rate] = {}
+    for row in checked.sort_values("valid_from", kind="stable", na_position="first").to_dict("records"):
+        since, seen = _day(row["valid_from"]), _day(row["seen"])
+        if since is not None and since > today:
+            continue
+        key = (row["iso"], "" if pd.isna(row["type"]) else row["type"])
+        micros, low, high = (round(row[name] * 1_000_000) for name in ("price", "low", "high"))
+        found[key] = Rate(row["currency"], micros, low, high, seen or since)
+    return found
+
+
+def find(rates: Book, iso: str, type_: str) -> Rate | None:
+    """Return the rate for a number of this country and type, the most particular one, or None where there is none.
+
+    A FIXED_LINE_OR_MOBILE number counts as MOBILE where only that has a rate.
+
+    Example:
+        >>> any_type = Rate("USD", 7500, 7500, 7500, None)
+        >>> find({("US", ""): any_type}, "US", "MOBILE") is any_type
+        True
+    """
+    kinds = (type_, "MOBILE", "") if type_ == "FIXED_LINE_OR_MOBILE" else (type_, "")
+    return next((rates[iso, kind] for kind in kinds if (iso, kind) in rates), None)
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    label: Any
+    iso: str
+    currency: str
+    price: int
+    type: str
+    valid_from: dt.date | None
+    low: int
+    high: int
+    seen: dt.date | None
+    problems: tuple[str, ...]
+
+    @classmethod
+    def read(cls, label: Any, cells: list[Any]) -> _Row:
+        iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
+        price, low, high = (_micros(cells[place]) for place in (2, 5, 6))
+        problems = _wrong_codes(iso, currency, type_) + _wrong_prices(cells[2], price, cells[5], low, cells[6], high)
+        dates = []
+        for name, cell in (("valid_from", cells[4]), ("seen", cells[7])):
+            date, problem = _date(name, cell)
+            dates.append(date)
+            problems += problem
+        price = price or 0
+        low, high = price if low is None else low, price if high is None else high
+        if not problems and not low <= price <= high:
+            problems.append("low, price and high must not fall")
+        return cls(label, iso, currency, price, type_, dates[0], low, high, dates[1], tuple(problems))
 
 
 def _check_columns(frame: pd.DataFrame) -> None:
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"rates must be a DataFrame with {', '.join(COLUMNS)}, got {type(frame).__name__}")
+        raise UsageError(f"rates must be a DataFrame with {', '.join(NEEDED)}, got {type(frame).__name__}")
     problems = []
-    for name in COLUMNS:
+    for name in (*NEEDED, *OPTIONAL):
         found = int((frame.columns == name).sum()) if len(frame.columns) else 0
         close = difflib.get_close_matches(name, [str(column) for column in frame.columns], n=1)
-        if not found:
+        if not found and name in NEEDED:
             problems.append(f"no column {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
         elif found > 1:
             problems.append(f"{found} columns are named {name!r}")
     if problems:
         columns = ", ".join(repr(column) for column in frame.columns) or "none"
-        raise UsageError(f"rates need {', '.join(COLUMNS)}: {'; '.join(problems)} (columns: {columns})")
+        raise UsageError(f"rates need {', '.join(NEEDED)}: {'; '.join(problems)} (columns: {columns})")
+
+
+def _repeated(rows: list[_Row]) -> list[str]:
+    first: dict[tuple[str, str, dt.date | None], Any] = {}
+    problems = []
+    for row in rows:
+        key = (row.iso, row.type, row.valid_from)
+        if key in first:
+            problems.append(
+                f"row {row.label!r}: {row.iso} stands in row {first[key]!r} too; tell them apart by valid_from or type"
+            )
+        first.setdefault(key, row.label)
+    return problems
+
+
+def _blank(value: Any) -> bool:
+    return not value.strip() if isinstance(value, str) else value is None or bool(pd.isna(value))
 
 
 def _code(value: Any) -> str:
@@ -136,17 +245,48 @@ def _micros(value: Any) -> int | None:
     return wire.micros(amount) if abs(exact - amount) <= _FLOAT_NOISE else None
 
 
-def _wrong(iso: str, currency: str, price: int | None, raw: Any) -> list[str]:
+def _date(name: str, value: Any) -> tuple[dt.date | None, list[str]]:
+    if _blank(value):
+        return None, []
+    if isinstance(value, str):
+        try:
+            return dt.datetime.fromisoformat(value.strip()).date(), []
+        except ValueError:
+            return None, [f"{name} must be a date such as 2026-01-31, got {value!r}"]
+    if isinstance(value, dt.datetime):
+        return value.date(), []
+    return (value, []) if isinstance(value, dt.date) else (None, [f"{name} must be a date, got {value!r}"])
+
+
+def _day(moment: Any) -> dt.date | None:
+    return None if pd.isna(moment) else moment.date()
+
+
+def _wrong_codes(iso: str, currency: str, type_: str) -> list[str]:
     wrong = []
     if not re.fullmatch("[A-Z]{2}", iso):
         wrong.append("iso must be a two-letter country code" + (f", got {iso!r}" if iso else ", it is blank"))
     if not re.fullmatch("[A-Z]{3}", currency):
         got = f", got {currency!r}" if currency else ", it is blank"
         wrong.append(f"currency must be a three-letter code{got}")
-    if price is None:
-        comma = " (write a point, not a comma)" if isinstance(raw, str) and "," in raw else ""
-        wrong.append(f"price must be an amount with at most six decimal places, got {raw!r}{comma}")
+    if type_ and type_ not in TYPES:
+        wrong.append(f"type must be one of {', '.join(TYPES)} or blank, got {type_!r}")
     return wrong
+
+
+def _wrong_prices(
+    price: Any, micros: int | None, low: Any, low_micros: int | None, high: Any, top: int | None
+) -> list[str]:
+    wrong = []
+    for name, raw, known in (("price", price, micros), ("low", low, low_micros), ("high", high, top)):
+        if known is None and (name == "price" or not _blank(raw)):
+            comma = " (write a point, not a comma)" if isinstance(raw, str) and "," in raw else ""
+            wrong.append(f"{name} must be an amount with at most six decimal places, got {raw!r}{comma}")
+    return wrong
+
+
+def _money(micros: list[int]) -> pd.Series[float]:
+    return (pd.Series(micros, dtype="int64").astype("float64") / 1_000_000).round(6)
 
 
 def _message(problems: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,15 @@ from hypothesis import strategies as st
 from smsotp_nb import rates
 from smsotp_nb.errors import UsageError
 
+TODAY = dt.date(2026, 6, 30)
+
 
 def table(**columns: list[Any]) -> pd.DataFrame:
     return pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]} | columns)
+
+
+def micros(checked: pd.DataFrame, today: dt.date = TODAY) -> dict[str, tuple[str, int]]:
+    return {iso: (rate.currency, rate.micros) for (iso, _), rate in rates.book(checked, today=today).items()}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ def table(**columns: list[Any]) -> pd.DataFrame:
     ],
 )
 def test_prices_are_exact(price: Any, expected: int) -> None:
-    assert rates.micros(rates.check(table(price=[price]))) == {"US": ("USD", expected)}
+    assert micros(rates.check(table(price=[price]))) == {"US": ("USD", expected)}
 
 
 @pytest.mark.parametrize(
@@ -78,12 +85,21 @@ def test_what_is_no_frame_is_refused() -> None:
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
 def test_any_text_column_serves(dtype: str) -> None:
     found = rates.check(table(iso=["na", "US"], currency=["usd"] * 2, price=["0.5", "0.0075"]).astype(dtype))
-    assert found.to_numpy().tolist() == [["NA", "USD", 0.5], ["US", "USD", 0.0075]]
-    assert found.dtypes.astype(str).tolist() == ["str", "str", "float64"]
+    assert found[["iso", "currency", "price"]].to_numpy().tolist() == [["NA", "USD", 0.5], ["US", "USD", 0.0075]]
+    assert found.dtypes.astype(str).to_dict() == {
+        "iso": "str",
+        "currency": "str",
+        "price": "float64",
+        "type": "str",
+        "valid_from": "datetime64[us]",
+        "low": "float64",
+        "high": "float64",
+        "seen": "datetime64[us]",
+    }
 
 
 def test_no_rates_are_a_table_too() -> None:
-    assert rates.micros(rates.check(table().iloc[:0])) == {}
+    assert micros(rates.check(table().iloc[:0])) == {}
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -92,7 +108,7 @@ def test_a_file_is_read_with_namibia_and_any_separator(tmp_path: Path, separator
     file = tmp_path / "rates.csv"
     rows = [("iso", "currency", "price", "remark"), ("NA", "USD", "0.0395", "sample"), ("IN", "USD", "0.002100", "")]
     file.write_text(start + "\n".join(separator.join(row) for row in rows) + "\n", encoding="utf-8")
-    assert rates.micros(rates.read(file)) == {"NA": ("USD", 39500), "IN": ("USD", 2100)}
+    assert micros(rates.read(file)) == {"NA": ("USD", 39500), "IN": ("USD", 2100)}
 
 
 @pytest.mark.parametrize(
@@ -114,12 +130,104 @@ def test_an_unreadable_file_says_what_was_expected(tmp_path: Path, content: byte
 
 
 @given(st.integers(0, 10**12))
-def test_the_float_handed_out_gives_the_exact_amount_back(micros: int) -> None:
-    text = f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
-    assert rates.micros(rates.check(table(price=[text]))) == {"US": ("USD", micros)}
+def test_the_float_handed_out_gives_the_exact_amount_back(amount: int) -> None:
+    text = f"{amount // 1_000_000}.{amount % 1_000_000:06d}"
+    assert micros(rates.check(table(price=[text]))) == {"US": ("USD", amount)}
 
 
 def test_the_callers_frame_is_not_changed() -> None:
     given_table = table(iso=["us"])
     rates.check(given_table)
     assert given_table["iso"].tolist() == ["us"]
+
+
+# -- since when, for which numbers, how surely -------------------------------------------------------------------------
+
+
+def dated(*rows: tuple[Any, ...]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["price", "valid_from", "type"])
+    return rates.check(frame.assign(iso="US", currency="USD"))
+
+
+@pytest.mark.parametrize(
+    ("today", "expected"),
+    [
+        pytest.param("2024-12-31", 1, id="before the first dated one, the undated holds"),
+        pytest.param("2025-01-01", 2, id="from its day on"),
+        pytest.param("2025-12-31", 2, id="until the next"),
+        pytest.param("2026-01-01", 3, id="the latest that has come"),
+    ],
+)
+def test_of_several_rates_the_latest_that_has_come_holds(today: str, expected: int) -> None:
+    checked = dated((3, "2026-01-01", None), (1, None, None), (2, "2025-01-01", None), (9, "2030-01-01", ""))
+    assert micros(checked, dt.date.fromisoformat(today)) == {"US": ("USD", expected * 1_000_000)}
+
+
+def test_a_rate_of_the_future_alone_is_no_rate() -> None:
+    assert micros(dated((1, "2030-01-01", None))) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("MOBILE", 2), ("FIXED_LINE_OR_MOBILE", 2), ("FIXED_LINE", 3), ("VOIP", 1)],
+)
+def test_the_most_particular_type_wins(kind: str, expected: int) -> None:
+    book = rates.book(dated((1, None, ""), (2, None, "mobile"), (3, None, "FIXED_LINE")), today=TODAY)
+    found = rates.find(book, "US", kind)
+    assert found is not None
+    assert found.micros == expected * 1_000_000
+
+
+def test_a_type_without_a_rate_and_no_general_one_is_no_rate() -> None:
+    book = rates.book(dated((2, None, "MOBILE")), today=TODAY)
+    assert rates.find(book, "US", "FIXED_LINE") is None
+    assert rates.find(book, "FR", "MOBILE") is None
+
+
+@pytest.mark.parametrize(
+    "day", ["2026-05-01", dt.date(2026, 5, 1), pd.Timestamp("2026-05-01 10:00", tz="UTC"), "2026-05-01T10:00:00Z"]
+)
+def test_dates_in_any_form(day: Any) -> None:
+    found = rates.check(table(seen=[day], valid_from=[day]))
+    assert found[["valid_from", "seen"]].iloc[0].dt.date.tolist() == [dt.date(2026, 5, 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "old"),
+    [
+        pytest.param({}, False, id="without a date"),
+        pytest.param({"valid_from": ["2026-01-01"]}, False, id="180 days"),
+        pytest.param({"valid_from": ["2025-12-31"]}, True, id="181 days"),
+        pytest.param({"valid_from": ["2020-01-01"], "seen": ["2026-06-01"]}, False, id="seen lately"),
+        pytest.param({"seen": ["2025-06-01"]}, True, id="seen long ago"),
+    ],
+)
+def test_a_rate_grows_old(columns: dict[str, Any], old: bool) -> None:
+    found = rates.book(rates.check(table(**columns)), today=TODAY)["US", ""]
+    assert found.old(today=TODAY) is old
+
+
+def test_the_range_is_the_price_itself_unless_given() -> None:
+    found = rates.check(table(iso=["US", "FR"], currency="USD", price=["1", "2"], low=["", "1.5"], high=[None, 2.5]))
+    assert found[["low", "high"]].to_numpy().tolist() == [[1.0, 1.0], [1.5, 2.5]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        pytest.param({"type": ["LANDLINE"]}, "type must be one of MOBILE", id="type"),
+        pytest.param({"valid_from": ["31.1.2026"]}, "valid_from must be a date such as", id="date"),
+        pytest.param({"seen": [20260131]}, "seen must be a date, got 20260131", id="number for a date"),
+        pytest.param({"low": ["x"]}, "low must be an amount", id="low"),
+        pytest.param({"low": ["1"]}, "low, price and high must not fall", id="low above price"),
+        pytest.param({"high": ["0"]}, "low, price and high must not fall", id="high below price"),
+    ],
+)
+def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        rates.check(table(**columns))
+
+
+def test_a_rate_given_twice_for_one_day_is_refused() -> None:
+    with pytest.raises(UsageError, match="US stands in row 0 too; tell them apart by valid_from or type"):
+        dated((1, "2026-01-01", "MOBILE"), (2, "2026-01-01", "mobile"))

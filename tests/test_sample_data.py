@@ -141,6 +141,11 @@ def test_some_countries_have_no_rate(plan: planning.Plan) -> None:
     assert "no rate" in str(plan)
 
 
+def test_some_rates_are_old(plan: planning.Plan) -> None:
+    old = plan.estimate[plan.estimate["confidence"] == "old"]
+    assert set(old["region"]) == {"BR", "FR", "IN"}
+
+
 def test_the_rates_call_themselves_a_sample() -> None:
     remarks = pd.read_csv(FOLDER / "rates.csv", keep_default_na=False)["remark"]
     assert remarks.str.startswith("sample rate").all()

@@ -5,6 +5,7 @@ The plan is the dry run. Nothing here opens a connection.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import pandas as pd
 
 from .. import phones, wire
-from . import arguments, assembly, suppression, wording
+from . import arguments, assembly, bodies, suppression
+from .bodies import body_key
 from .oneself import to_oneself
 from .value import Plan
-from .wording import TemplateData, body_key
+from .wording import TemplateData
 
 __all__ = ["Plan", "body_key", "plan", "to_oneself"]
 
@@ -41,6 +43,8 @@ def plan(
     exclude: suppression.Recorded | pd.DataFrame | pd.Series[Any] | None = None,
     keep: Sequence[str] = (),
     rates: pd.DataFrame | str | Path | None = None,
+    today: dt.date | None = None,
+    replace: Mapping[str, str] | None = None,
     chunk_size: int = 100,
     repair: Sequence[str] = (),
 ) -> Plan:
@@ -68,6 +72,8 @@ def plan(
             column ``to``, or a Series of E.164 numbers.
         keep: columns that travel into the results and the ledger.
         rates: a rate table (`rates.check`) or the path of one.
+        today: the day for which rates are looked up; by default today, UTC.
+        replace: characters to write otherwise in the message, such as ``parts.PLAIN``; nothing is replaced without it.
         chunk_size: recipients in one request, at most 1,000.
         repair: repairs of ``phones.normalize`` that are only made when asked for.
 
@@ -89,6 +95,7 @@ def plan(
         chunk_size=chunk_size,
         variant=variant,
         rates=rates,
+        today=today,
         message={
             "text": text,
             "content": content,
@@ -98,6 +105,7 @@ def plan(
             "signature": signature,
             "signature_join": signature_join,
             "fill": fill,
+            "replace": replace,
         },
     )
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
@@ -113,4 +121,4 @@ def plan(
         )
     if exclude is not None:
         left_out["EXCLUDED"] = suppression.recorded(exclude)
-    return assembly.assemble(recipients, asked, numbers, wording.word(asked.wording, recipients), left_out)
+    return assembly.assemble(recipients, asked, numbers, bodies.word(asked.wording, recipients), left_out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ PLAN_COLUMNS = ("body", "note")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The call's arguments, each known to be usable. ``rates`` is None where none were given."""
+    """The call's arguments, each known to be usable. ``rates`` is empty where none were given."""
 
     campaign: str
     variant: wire.Variant
@@ -28,7 +29,8 @@ class Asked:
     keep: tuple[str, ...]
     region: pd.Series[Any] | None
     wording: wording.Wording
-    rates: dict[str, tuple[str, int]] | None
+    rates: rate_tables.Book
+    today: dt.date
 
 
 def read(
@@ -41,6 +43,7 @@ def read(
     chunk_size: int,
     variant: wire.Variant,
     rates: pd.DataFrame | str | Path | None,
+    today: dt.date | None,
     message: Mapping[str, Any],
 ) -> Asked:
     """Check the arguments of `plan`.
@@ -59,16 +62,18 @@ def read(
     if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or not 1 <= chunk_size <= wire.MAX_RECIPIENTS:
         wrong.append(f"chunk_size= must be a whole number from 1 to {wire.MAX_RECIPIENTS}, got {chunk_size!r}")
     worded = table = None
+    if not (today is None or isinstance(today, dt.date)):
+        wrong.append(f"today= must be a date, got {type(today).__name__}")
+    elif rates is not None:
+        table = _gather(wrong, lambda: _read_rates(rates, today or _today()))
     if variant not in get_args(wire.Variant):
         wrong.append(f"variant= must be 'intl' or 'cn', got {variant!r}")
     else:
         worded = _gather(wrong, lambda: _read_wording(recipients, message, variant))
-    if rates is not None:
-        table = _gather(wrong, lambda: _read_rates(rates))
     if wrong or worded is None:
         raise UsageError("the plan cannot be made: " + "; ".join(wrong), problems=tuple(wrong))
     regions = recipients[region] if isinstance(region, str) else region
-    return Asked(campaign.strip(), variant, int(chunk_size), kept, regions, worded, table)
+    return Asked(campaign.strip(), variant, int(chunk_size), kept, regions, worded, table or {}, today or _today())
 
 
 def _gather(wrong: list[str], make: Callable[[], Found]) -> Found | None:
@@ -111,6 +116,10 @@ def _read_wording(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire
     return found
 
 
-def _read_rates(rates: pd.DataFrame | str | Path) -> dict[str, tuple[str, int]]:
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
+def _read_rates(rates: pd.DataFrame | str | Path, today: dt.date) -> rate_tables.Book:
     table = rate_tables.read(rates) if isinstance(rates, (str, Path)) else rate_tables.check(rates)
-    return rate_tables.micros(table)
+    return rate_tables.book(table, today=today)

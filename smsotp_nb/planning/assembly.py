@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import phones, results
-from . import hints, wording
+from .. import results
+from . import bodies as body_rows
+from . import estimating, hints
 from .arguments import Asked
+from .bodies import Ints, Worded
 from .value import Plan
-from .wording import Ints, Worded
+from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
@@ -31,14 +33,18 @@ def assemble(
     numbers = numbers.reset_index(drop=True)
     problem, note = _problems(numbers, worded, left_out, recipients.index)
     at = np.flatnonzero(problem.isna().to_numpy())
-    codes, first = wording.group(worded, at)
-    bodies = wording.bodies(asked.wording, worded, first)
+    codes, first = body_rows.group(worded, at)
+    bodies = body_rows.table(asked.wording, worded, first)
     bodies["recipients"] = pd.array(np.bincount(codes, minlength=len(bodies)), dtype="Int64")
     texts = asked.wording.reads(bodies)
-    bodies = pd.concat([bodies, wording.estimate_parts(texts)], axis=1)
-    keys = wording.body_keys(bodies)
+    bodies = pd.concat([bodies, body_rows.estimate_parts(texts)], axis=1)
+    keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
-    rows = _rows(numbers, problem, note, at, codes, bodies, asked)
+    rows = _rows(numbers, problem, note, at, codes, bodies, asked.chunk_size)
+    rates = estimating.rates(rows.iloc[at], asked.rates, today=asked.today)
+    estimate = estimating.by_country(rows.iloc[at], rates)
+    rows["est_cost"] = results.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
+    rows["est_currency"] = rates["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(recipients.index), recipients[list(asked.keep)]], axis=1)
     planned_to = numbers["to"].iloc[at]
     return Plan(
@@ -52,7 +58,7 @@ def assemble(
         hint=hints.passcode(_sample(texts, asked.wording, bodies)),
         _rows=rows,
         _bodies=bodies,
-        _estimate=_estimate(rows, asked),
+        _estimate=estimate,
         _wording=asked.wording,
     )
 
@@ -101,7 +107,7 @@ def _rows(
     at: Positions,
     codes: Ints,
     bodies: pd.DataFrame,
-    asked: Asked,
+    chunk_size: int,
 ) -> pd.DataFrame:
     size = len(numbers)
     rows = numbers[["to", "region", "type"]].copy()
@@ -109,14 +115,13 @@ def _rows(
     rows["status"] = states.take(problem.notna().to_numpy(dtype=np.intp)).set_axis(rows.index)
     rows["problem"], rows["note"] = problem, note
     rows["body"] = _integers(codes, at, size)
-    rows["chunk"] = _integers(_chunks(codes, asked.chunk_size), at, size)
+    rows["chunk"] = _integers(_chunks(codes, chunk_size), at, size)
     parts = bodies["est_parts"].take(codes)
     known = parts.notna().to_numpy()
     rows["est_parts"] = _integers(parts[known].to_numpy(dtype=np.int64), at[known], size)
     places = np.full(size, -1, dtype=np.intp)
     places[at] = codes
     rows["encoding"] = bodies["encoding"].reset_index(drop=True).reindex(places).set_axis(rows.index)
-    rows["est_cost"], rows["est_currency"] = _costs(rows, asked.rates or {})
     return rows
 
 
@@ -139,37 +144,6 @@ def _chunks(codes: Ints, size: int) -> Ints:
     return cast("Ints", before[codes] + rank // size)
 
 
-def _costs(rows: pd.DataFrame, rates: dict[str, tuple[str, int]]) -> tuple[pd.Series[float], pd.Series[str]]:
-    planned = rows["body"].notna()
-    currency = rows["region"].map({iso: rate[0] for iso, rate in rates.items()}).astype("str").where(planned)
-    micros = rows["region"].map({iso: rate[1] for iso, rate in rates.items()}).astype("float64").where(planned)
-    cost = rows["est_parts"].astype("float64") * micros
-    return results.money(cost), currency
-
-
-def _estimate(rows: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    planned = rows[rows["body"].notna().to_numpy()]
-    groups = planned.groupby("region", sort=True, dropna=False)
-    regions = groups.size().index.astype("str")
-    parts = groups["est_parts"].sum(min_count=1).to_numpy(dtype="float64", na_value=np.nan)
-    rates = [(asked.rates or {}).get(region) for region in regions]
-    micros = np.array([np.nan if rate is None else rate[1] for rate in rates], dtype="float64")
-    frame = pd.DataFrame(
-        {
-            "region": pd.Series(regions, dtype="str"),
-            "country": pd.Series([phones.lookup.country_name(region) for region in regions], dtype="str"),
-            "currency": pd.Series([None if rate is None else rate[0] for rate in rates], dtype="str"),
-            "recipients": pd.array(groups.size().to_numpy(), dtype="Int64"),
-            "parts": pd.array(np.where(np.isnan(parts), 0, parts).astype("int64"), dtype="Int64"),
-            "rate": results.money(pd.Series(micros, dtype="float64")),
-            "est_cost": results.money(pd.Series(parts * micros, dtype="float64")),
-        }
-    )
-    frame.loc[np.isnan(parts), "parts"] = pd.NA
-    order = ["est_cost", "recipients", "region"]
-    return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
-
-
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +153,7 @@ def fingerprint(to: pd.Series[str], keys: Ints) -> str:
     return digest.hexdigest()
 
 
-def _sample(texts: pd.Series[str], asked: wording.Wording, bodies: pd.DataFrame) -> list[str]:
+def _sample(texts: pd.Series[str], asked: Wording, bodies: pd.DataFrame) -> list[str]:
     """Return texts to look at for advice; of a template without text its variables' names and values."""
     if asked.body.kind == "template" and asked.template_text is None:
         return [data.replace('"', " ").replace("_", " ") for data in bodies["template_data"].head(_HINT_TEXTS)]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .. import cards, phones, wire
+from .. import cards, phones, rates, wire
 
 if TYPE_CHECKING:
     from .value import Plan
 
 _COUNTRIES = 12
+_BOUNDS = ("est_low", "est_high")
 _LABELS = 3
 _MEANINGS = phones.vocabulary.PROBLEMS | {
     "SUPPRESSED": "on the suppression list",
@@ -43,7 +44,7 @@ def card(plan: Plan) -> cards.Card:
     """Build the card of a plan: figures, countries, rows left out, three messages, and what to do next."""
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
-    blocks: list[Any] = [_figures(planned, len(rows) - len(planned))]
+    blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned))]
     if len(planned):
         blocks.append(_countries(plan.estimate))
     if len(planned) < len(rows):
@@ -51,7 +52,7 @@ def card(plan: Plan) -> cards.Card:
     blocks += _messages(plan)
     if plan.hint:
         blocks.append(cards.Note("!", plan.hint))
-    blocks += _warnings(planned) + _assumptions(planned)
+    blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(planned)
     if len(planned):
         closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
     else:
@@ -92,14 +93,14 @@ def _unrated(planned: pd.DataFrame) -> str:
     return f"; {missing:,} recipients without a rate" if 0 < missing < len(planned) else ""
 
 
-def _figures(planned: pd.DataFrame, left_out: int) -> cards.Figures:
+def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:
     return cards.Figures(
         (
             ("recipients", len(planned)),
             ("different messages", int(planned["body"].nunique())),
             ("requests", _requests(planned)),
             ("parts, estimated", _parts(planned)),
-            ("cost, estimated" + _unrated(planned), _cost(planned)),
+            ("cost, estimated" + _range(estimate) + _unrated(planned), _cost(planned)),
             ("rows left out", left_out),
         )
     )
@@ -124,6 +125,18 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
     return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
 
 
+def _range(estimate: pd.DataFrame) -> str:
+    """Say between which sums the cost lies, where rates are known to vary."""
+    known = estimate[estimate["est_cost"].notna()]
+    lows, highs = (costs(known.assign(est_cost=known[name], est_currency=known["currency"])) for name in _BOUNDS)
+    spans = [
+        f"{cards.money(low, currency)} to {cards.money(highs[currency])}"
+        for currency, low in lows.items()
+        if low < highs[currency]
+    ]
+    return f"; {' and '.join(spans)}" if spans else ""
+
+
 def _rest(estimate: pd.DataFrame) -> str:
     """Say what the table leaves out: how many, how much, and which of them have no rate."""
     rest = estimate.iloc[_COUNTRIES:]
@@ -141,6 +154,7 @@ def _priced(row: dict[Hashable, Any], places: tuple[int, int]) -> tuple[str, str
     if pd.isna(row["rate"]):
         return "no rate", cards.money(None)
     rate = cards.money(row["rate"], row["currency"], places=places[0])
+    rate += ", old" if row["confidence"] == "old" else ""
     return rate, cards.money(row["est_cost"], row["currency"], places=places[1])
 
 
@@ -187,6 +201,14 @@ def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
     combined = planned["note"].value_counts().to_dict().items()
     counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in _WARNINGS}
     return [cards.Note("!", f"{_WARNINGS[code]}: {count:,} (note {code})") for code, count in counts.items() if count]
+
+
+def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
+    old = estimate.loc[estimate["confidence"].eq("old").to_numpy(), "country"].tolist()
+    if not old:
+        return []
+    shown = ", ".join(old[:_COUNTRIES]) + (" ..." if len(old) > _COUNTRIES else "")
+    return [cards.Note("!", f"Rates of more than {rates.OLD_AFTER.days} days ago: {shown}.")]
 
 
 def _assumptions(planned: pd.DataFrame) -> list[cards.Note]:

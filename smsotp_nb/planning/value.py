@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,9 @@ import pandas as pd
 
 from .. import parts, wire
 from ..errors import UsageError
-from . import overview
-from .wording import Ints, Wording
+from . import bodies, overview
+from .bodies import Ints
+from .wording import Wording
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,10 +76,28 @@ class Plan:
     def estimate(self) -> pd.DataFrame:
         """Recipients, parts and cost by country, the dearest first.
 
-        ``region, country, currency`` (str), ``recipients, parts`` (Int64), ``rate, est_cost`` (float64); what is not
-        known is missing, never 0.
+        ``region, country, currency`` (str), ``recipients, parts`` (Int64), ``rate`` (of one part; the average where it
+        differs by type of number), ``est_cost``, and ``est_low, est_high`` where the rate is known to vary (float64),
+        ``confidence`` (str: ``known``, ``old`` for a rate of more than 180 days ago, ``none``). What is not known is
+        missing, never 0.
         """
         return self._estimate.copy(deep=False)
+
+    @property
+    def texts(self) -> pd.Series[str]:
+        """The text of every body as its recipients read it, by body number; NaN where a template's is unknown."""
+        return self._wording.reads(self._bodies).rename("text")
+
+    def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
+        """Measure every body's text, and what it would be with these characters written otherwise.
+
+        Returns:
+            By body number: ``recipients`` (Int64), ``encoding`` (str), ``parts, units, over`` (Int64: of one message;
+            ``over`` is what must go to save a part), ``forcing`` (str: the characters that force ucs2),
+            ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing where a template's text is unknown.
+        """
+        plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
+        return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
 
     def preview(self, n: int = 3) -> pd.DataFrame:
         """Return the messages of n real recipients as they will read them.
