@@ -50,6 +50,7 @@ IN_KERNEL = """async code => {
   await request.done;
   return said;
 }"""
+PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
 ERRORS = """() => Array.from(document.querySelectorAll(
   '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
 )).map(output => output.innerText).join('\\n').slice(-3000)"""
@@ -236,6 +237,11 @@ class Notebook:
 
     def cells(self) -> int:
         return int(self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.widgets.length"))
+
+    def restart(self) -> None:
+        """Restart the kernel, as the menu would, and wait until it is there again."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+        self.page.wait_for_function(READY, arg=self.page.evaluate(PATH))
 
     def kernel(self, expression: str) -> str:
         """Return the repr of a Python expression in the notebook's kernel, without a cell."""
