@@ -171,33 +171,34 @@ def body_key(body: wire.Body) -> int:
         >>> body_key(wire.Body(text="Hello")) == body_key(wire.Body(text="Hello"))
         True
     """
-    fixed = {name: getattr(body, name) for name in ("text", "content", "template_id", "signature")}
-    data = {"template_data": dict(sorted(body.template_data))} if body.kind == "template" else {}
-    return int(_keys([_canonical({**fixed, **data})])[0])
+    value = getattr(body, _VARYING[body.kind])
+    text = _compact(dict(sorted(value))) if body.kind == "template" else value
+    return int(_keys(_head(body.kind, body.template_id, body.signature), [text])[0])
 
 
 def body_keys(frame: pd.DataFrame) -> Ints:
     """Return `body_key` of every body, without building the bodies."""
     if frame.empty:
         return np.zeros(0, dtype=np.int64)
-    kind = str(frame["kind"].iloc[0])
-    varying = "template_data" if kind == "template" else kind
-    first = frame.iloc[0]
-    fixed = {name: _or_none(first[name]) for name in ("text", "content", "template_id", "signature")}
-    head, tail = _canonical({**fixed, varying: 0}).split(f'"{varying}":0')
-    head += f'"{varying}":'
-    values = frame[varying].tolist()
-    quoted = values if kind == "template" else map(encode_basestring, values)
-    return _keys([f"{head}{value}{tail}" for value in quoted])
+    kind, template_id, signature = (_or_none(frame[name].iloc[0]) for name in ("kind", "template_id", "signature"))
+    return _keys(_head(str(kind), template_id, signature), frame[_VARYING[str(kind)]].tolist())
 
 
-def _canonical(fields: Mapping[str, Any]) -> str:
-    given = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(given, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+# In which field the bodies of one plan may differ; all others are equal.
+_VARYING = {"text": "text", "content": "content", "template": "template_data"}
 
 
-def _keys(canonical: Sequence[str]) -> Ints:
-    digests = b"".join([blake2b(text.encode(), digest_size=8).digest() for text in canonical])
+def _head(kind: str, template_id: str | None, signature: str | None) -> bytes:
+    """Return what is equal in all bodies of a plan; JSON holds no line break, so what follows cannot be mistaken."""
+    return f"{_compact([kind, template_id, signature])}\n".encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _keys(head: bytes, values: Sequence[str]) -> Ints:
+    digests = b"".join([blake2b(head + text.encode(), digest_size=8).digest() for text in values])
     return np.frombuffer(digests, dtype=">i8").astype(np.int64)
 
 
