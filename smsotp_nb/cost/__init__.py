@@ -10,10 +10,12 @@ from __future__ import annotations
 from ..ledger.summing import reconcile, spending
 from .learned import rates
 from .overview import card
+from .saving import Savings, savings
 from .sums import by, by_country, compare, unpriced_rows
 from .views import by_campaign, by_encoding, by_month, by_type, convert, differences, drift, outcomes, summary
 
 __all__ = [
+    "Savings",
     "by",
     "by_campaign",
     "by_country",
@@ -28,6 +30,7 @@ __all__ = [
     "outcomes",
     "rates",
     "reconcile",
+    "savings",
     "spending",
     "summary",
     "unpriced_rows",
