@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import smsutil
 
-import smsotp_nb
 from smsotp_nb import cost, dispatch, parts, planning, rates
 from smsotp_nb.client import Client
 from smsotp_nb.errors import UsageError
@@ -23,7 +22,7 @@ TAILS = ["!", "“now”", ".", "😀", "x" * 61, "y" * 90]
 
 def sample_rates() -> pd.DataFrame:
     """The sandbox's own visible rate table: by it the estimate and the bill can be the same."""
-    return rates.read(Path(str(files(smsotp_nb.sandbox) / "sample_rates_intl.csv")))
+    return rates.read(Path(str(files("smsotp_nb.sandbox") / "sample_rates_intl.csv")))
 
 
 def people() -> pd.DataFrame:
