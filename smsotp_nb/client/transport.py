@@ -36,6 +36,7 @@ MASKED = "***"
 IDLE_GUARD = 1.0
 MAX_REPLY = 64 * 1024 * 1024
 PIECE = 64 * 1024
+BUFFER = 16 * 1024
 
 
 class ReplyTooLarge(Exception):
@@ -56,6 +57,7 @@ class Trace:
 
     phase: str = "before"
     target: str = ""
+    unsent: bytes = b""
     deadline: float = 0.0
     read_timeout: float = 0.0
     received: int = 0
@@ -132,10 +134,18 @@ class _WatchedResponse(http.client.HTTPResponse):
     """http.client's response, reading through a ``_WatchedReader``; headers are read by the deadline too."""
 
     def __init__(self, sock: Any, connection: _Watched, trace: Trace, **options: Any) -> None:
-        super().__init__(sock, **options)
-        self.fp.close()
-        raw = sock.makefile("rb", buffering=0)
-        self.fp = io.BufferedReader(_WatchedReader(raw, sock, connection, trace), PIECE)
+        super().__init__(_Opened(sock, connection, trace), **options)
+
+
+class _Opened:
+    """A socket, as far as http.client's response uses one: to open it as a file."""
+
+    def __init__(self, sock: Any, connection: _Watched, trace: Trace) -> None:
+        self._parts = sock, connection, trace
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        sock, connection, trace = self._parts
+        return io.BufferedReader(_WatchedReader(sock.makefile("rb", buffering=0), sock, connection, trace), BUFFER)
 
 
 class _Watched:
@@ -161,12 +171,24 @@ class _Watched:
         if self.sock is None:
             self.connect()
         trace = self.current()
+        if trace.phase == "before":  # a kept connection
+            trace.phase = "connected"
+        if trace.phase == "connect":  # a proxy is asked for a tunnel; nothing of the request itself
+            super().send(data)  # type: ignore[misc]
+        elif trace.phase == "connected" and not trace.unsent:
+            trace.unsent = data  # the head waits for the body: one write, one packet
+        else:
+            self._write(trace, trace.unsent + data)
+
+    def _write(self, trace: Trace, data: bytes) -> None:
         self.sock.settimeout(min(trace.read_timeout, trace.left()))
-        trace.phase = "writing"
+        trace.phase, trace.unsent = "writing", b""
         super().send(data)  # type: ignore[misc]
 
     def getresponse(self) -> Any:
         trace = self.current()
+        if trace.unsent:
+            self._write(trace, trace.unsent)
         trace.phase = "awaiting"
 
         def response_class(sock: Any, **options: Any) -> _WatchedResponse:
@@ -189,6 +211,7 @@ class _Adapter(HTTPAdapter):
 
     def __init__(self) -> None:
         self._local = threading.local()
+        self._pool: Any = None
         super().__init__(pool_connections=4, pool_maxsize=256, max_retries=0)
 
     def trace(self) -> Trace:
@@ -209,9 +232,27 @@ class _Adapter(HTTPAdapter):
 
     def request_url(self, request: requests.PreparedRequest, proxies: Any) -> str:
         """Hand urllib3, and so its logs and errors, an address without the query; the connection has the real one."""
-        target = super().request_url(request, proxies)
+        target = super().request_url(request, proxies) if proxies else request.path_url
         self.trace().target = target
         return target.split("?")[0] + "?" + MASKED
+
+    def get_connection_with_tls_context(
+        self, request: requests.PreparedRequest, verify: Any, proxies: Any = None, cert: Any = None
+    ) -> Any:
+        """Find the pool once: every request goes to one address."""
+        if proxies:
+            return super().get_connection_with_tls_context(request, verify, proxies=proxies, cert=cert)
+        if self._pool is None:
+            self._pool = super().get_connection_with_tls_context(request, verify, cert=cert)
+        return self._pool
+
+    def build_response(self, req: requests.PreparedRequest, resp: Any) -> Any:
+        """Hand on what is read of a reply: no cookie is kept and no encoding guessed."""
+        return _Reply(req, resp)
+
+    def close(self) -> None:
+        self._pool = None
+        super().close()
 
     def _pools(self) -> dict[str, Any]:
         current = self.trace
@@ -231,6 +272,17 @@ class _Adapter(HTTPAdapter):
             ConnectionCls = Tls
 
         return {"http": PlainPool, "https": TlsPool}
+
+
+class _Reply:
+    """A reply whose body is still to be read; it stays inside this module, for its request holds the key."""
+
+    def __init__(self, request: requests.PreparedRequest, raw: Any) -> None:
+        self.request, self.raw, self.status_code, self.headers = request, raw, raw.status, raw.headers
+
+    def close(self) -> None:
+        self.raw.close()
+        self.raw.release_conn()
 
 
 class Transport:
@@ -254,7 +306,6 @@ class Transport:
         session.trust_env = trust_env
         found: dict[str, Any] = dict(session.merge_environment_settings(self._address, {}, True, ca_bundle, None))
         self._options = found
-        self._template = requests.Request("POST", self._address, headers=_HEADERS).prepare()
         self._renew()
 
     def _renew(self) -> None:
@@ -275,10 +326,9 @@ class Transport:
             return Failure(trace.phase, type(_root(error)).__name__, trace.status)
 
     def _request(self, query: str, body: bytes) -> requests.PreparedRequest:
-        request = self._template.copy()
-        request.url = f"{self._address}?{query}"
-        request.body = body
-        request.headers["Content-Length"] = str(len(body))
+        request = requests.PreparedRequest()
+        request.method, request.url, request.body, request.hooks = "POST", f"{self._address}?{query}", body, {}
+        request.headers = {**_HEADERS, "Content-Length": str(len(body))}  # type: ignore[assignment]
         return request
 
     def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
