@@ -6,14 +6,16 @@ A phone list read the usual way loses plus signs and leading zeros, turns long n
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
 import warnings
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 from zipfile import BadZipFile
 
 import pandas as pd
@@ -22,6 +24,7 @@ from .errors import SmsOtpWarning, UsageError
 
 SEPARATORS: Final = (",", ";", "\t", "|")
 SHOWN: Final = 3
+SAMPLE: Final = 100_000  # characters from which the separator is told
 EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer holds every digit: its exponent stays for all to see
 BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -59,17 +62,50 @@ def read_recipients(
         0  +14155550100      US
         1    0491570156      NA
     """
-    file = Path(path).expanduser()
+    return pd.concat(list(_frames(Path(path).expanduser(), sheet, sep, encoding, None)))
+
+
+def read_chunks(
+    path: str | os.PathLike[str],
+    *,
+    rows: int = 50_000,
+    sheet: str | int | None = None,
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Read a file as ``read_recipients`` does, in frames of at most ``rows`` rows whose index goes on.
+
+    A CSV or Excel file of any size is read with bounded memory. At least one frame comes, with the columns.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+        >>> _ = file.write_text("phone\\n1\\n2\\n3\\n", encoding="utf-8")
+        >>> [chunk.index.tolist() for chunk in read_chunks(file, rows=2)]
+        [[0, 1], [2]]
+    """
+    if rows < 1:
+        raise UsageError(f"rows={rows}: give how many rows at most a chunk has, such as 50000")
+    return _frames(Path(path).expanduser(), sheet, sep, encoding, rows)
+
+
+def _frames(
+    file: Path, sheet: str | int | None, sep: str | None, encoding: str | None, size: int | None
+) -> Iterator[pd.DataFrame]:
     if not file.is_file():
         raise UsageError(f"no file at {file}: give the path of a CSV, Excel or Parquet file")
     suffix = file.suffix.lower()
-    if suffix in (".xlsx", ".xlsm"):
-        return _table(_workbook_rows(file, sheet), file)
     if suffix in (".parquet", ".pq"):
-        return _of_parquet(file)
+        frame = _of_parquet(file)
+        return (
+            frame.iloc[first : first + (size or len(frame) or 1)]
+            for first in range(0, len(frame) or 1, size or len(frame) or 1)
+        )
+    if suffix in (".xlsx", ".xlsm"):
+        return _tables(_workbook_rows(file, sheet), file, size)
     if suffix in (".xls", ".ods", ".numbers", ".xlsb"):
         raise UsageError(f"{file.name}: {suffix} is not read; save it as .xlsx or .csv and read that")
-    return _table(_csv_rows(file, sep, encoding), file)
+    return _tables(_csv_rows(file, sep, encoding), file, size)
 
 
 class Row(NamedTuple):
@@ -79,26 +115,37 @@ class Row(NamedTuple):
     cells: list[str]
 
 
-def _table(rows: Iterator[Row], file: Path) -> pd.DataFrame:
-    """Build the frame: the first row with a cell is the header, later rows without a cell are left out."""
+def _tables(rows: Iterator[Row], file: Path, size: int | None) -> Iterator[pd.DataFrame]:
+    """Build frames: the first row with a cell is the header, later rows without a cell are left out."""
     filled = (row for row in rows if any(cell.strip() for cell in row.cells))
     header = next(filled, None)
     if header is None:
         raise UsageError(f"{file.name} is empty: expected a header line and rows of recipients")
     names = _names(header.cells, file)
-    body = [_without_blank_tail(row, len(names)) for row in filled]
+    first = 0
+    while True:
+        body = [_without_blank_tail(row, len(names)) for row in islice(filled, size)]
+        if first and not body:
+            return
+        yield _table(body, names, file, first)
+        first += len(body)
+        if size is None or len(body) < size:
+            return
+
+
+def _table(body: list[Row], names: list[str], file: Path, first: int) -> pd.DataFrame:
     _refuse_wide(body, len(names), file)
     _warn_of_short(body, len(names), file)
-    columns = (
-        zip(*(row.cells + [""] * (len(names) - len(row.cells)) for row in body), strict=True)
-        if body
-        else [()] * len(names)
+    cells = [row.cells + [""] * (len(names) - len(row.cells)) for row in body]
+    columns = zip(*cells, strict=True) if body else [()] * len(names)
+    index = pd.RangeIndex(first, first + len(body))
+    return pd.DataFrame(
+        {name: _text(column, index) for name, column in zip(names, columns, strict=True)}, columns=names
     )
-    return pd.DataFrame({name: _text(cells) for name, cells in zip(names, columns, strict=True)}, columns=names)
 
 
-def _text(cells: tuple[str, ...]) -> pd.Series:
-    column = pd.Series(list(cells), dtype="str")
+def _text(cells: tuple[str, ...], index: pd.RangeIndex) -> pd.Series:
+    column = pd.Series(list(cells), index=index, dtype="str")
     return column.mask(column.str.strip() == "")
 
 
@@ -146,55 +193,64 @@ def _width(row: Row, width: int) -> str:
 
 
 def _csv_rows(file: Path, sep: str | None, encoding: str | None) -> Iterator[Row]:
-    text = decode(file.read_bytes(), encoding, name=file.name)
-    if "\x00" in text:
-        raise UsageError(
-            f"{file.name} holds zero bytes: a workbook with another name, or give encoding= (such as 'utf-16-le')"
-        )
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep or separator(text), strict=True)
+    encoding = encoding or find_encoding(file)
     end = 0
     try:
-        for cells in reader:
-            yield Row(end + 1, cells)
-            end = reader.line_num
+        with file.open(encoding=encoding, newline="") as stream:
+            sample = stream.read(SAMPLE).removeprefix("\ufeff")
+        with file.open(encoding=encoding, newline="") as stream:
+            reader = csv.reader(_lines(stream, file), delimiter=sep or separator(sample), strict=True)
+            for cells in reader:
+                yield Row(end + 1, cells)
+                end = reader.line_num
     except csv.Error as error:  # an open quote would swallow the rows after it without a word
-        raise UsageError(
-            f"{file.name}, the row that begins on line {end + 1}: a quote is not closed ({error})"
-        ) from None
+        message = f"{file.name}, the row that begins on line {end + 1}: a quote is not closed ({error})"
+    except LookupError:
+        message = f"encoding={encoding!r} is not known; try 'utf-8', 'cp1252' or 'utf-16'"
+    except UnicodeError:
+        message = f"{file.name} is not {encoding} (after line {end}); leave encoding= out"
+    else:
+        return
+    raise UsageError(message)
 
 
-def decode(raw: bytes, encoding: str | None = None, *, name: str = "the file") -> str:
-    """Turn the bytes of a list into text by the rule of ``read_recipients``.
+def _lines(stream: TextIO, file: Path) -> Iterator[str]:
+    for number, line in enumerate(stream):
+        if "\x00" in line:
+            raise UsageError(
+                f"{file.name} holds zero bytes: a workbook with another name, or give encoding= (such as 'utf-16-le')"
+            )
+        yield line if number else line.removeprefix("\ufeff")
+
+
+def find_encoding(file: Path) -> str:
+    """Return the encoding of a text file: by its mark, else UTF-8 if all of it is, else cp1252, else latin-1.
 
     Example:
-        >>> decode("Zoë".encode("utf-16")), decode("Zoë".encode("cp1252"))
-        ('Zoë', 'Zoë')
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+        >>> _ = file.write_bytes("Zoë".encode("cp1252"))
+        >>> find_encoding(file)
+        'cp1252'
     """
-    if encoding is not None:
-        return _decode_as(raw, encoding, name)
+    with file.open("rb") as raw:
+        beginning = raw.read(4)
     for mark, marked in BYTE_ORDER_MARKS:
-        if raw.startswith(mark):
-            return _decode_as(raw, marked, name)
+        if beginning.startswith(mark):
+            return marked
+    return next((encoding for encoding in ("utf-8", "cp1252") if _fits(file, encoding)), "latin-1")
+
+
+def _fits(file: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        return raw.decode("utf-8")
+        with file.open("rb") as raw:
+            while block := raw.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return _decode_single_byte(raw)
-
-
-def _decode_as(raw: bytes, encoding: str, name: str) -> str:
-    try:
-        return raw.decode(encoding).removeprefix("\ufeff")
-    except LookupError:
-        raise UsageError(f"encoding={encoding!r} is not known; try 'utf-8', 'cp1252' or 'utf-16'") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not {encoding}: byte {error.start} does not fit; leave encoding= out") from None
-
-
-def _decode_single_byte(raw: bytes) -> str:
-    try:
-        return raw.decode("cp1252")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        return False
+    return True
 
 
 def separator(text: str) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.recipients import decode, read_recipients, separator
+from smsotp_nb.recipients import read_chunks, read_recipients, separator
 
 PLUS = "+14155550100"
 
@@ -62,9 +62,9 @@ def test_encoding_is_found(tmp_path: Path, encoding: str) -> None:
     assert frame["näme"][0] == "Zoë €"
 
 
-def test_latin1_is_the_last_resort() -> None:
+def test_latin1_is_the_last_resort(tmp_path: Path) -> None:
     """A byte without meaning in cp1252 is still read, as latin-1."""
-    assert decode(b"Zo\xeb \x81") == "Zo\xeb \x81"
+    assert read_recipients(written(tmp_path, b"name\nZo\xeb \x81\n"))["name"][0] == "Zo\xeb \x81"
 
 
 def test_given_encoding_is_obeyed(tmp_path: Path) -> None:
@@ -189,3 +189,22 @@ def test_parquet_cells_become_text(tmp_path: Path) -> None:
     assert {str(dtype) for dtype in read.dtypes} == {"str"}
     assert read.loc[0, ["phone", "country", "spent", "n"]].tolist() == ["14155550100", "NA", "1000.00", "1"]
     assert read.isna().sum().tolist() == [1, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_chunks_are_the_file_in_parts(tmp_path: Path, kind: str) -> None:
+    """Chunk by chunk the same rows come, under an index that goes on."""
+    people = pd.DataFrame({"name": ["Zoë", None, "Bo", "Cy", "Di"], "phone": [PLUS, "07700900123", None, "1", "NA"]})
+    file = tmp_path / f"people.{kind}"
+    {"csv": people.to_csv, "xlsx": people.to_excel, "parquet": people.to_parquet}[kind](file, index=False)  # type: ignore[operator]
+    chunks = list(read_chunks(file, rows=2))
+    assert [len(chunk) for chunk in chunks] == [2, 2, 1]
+    pd.testing.assert_frame_equal(pd.concat(chunks), read_recipients(file))
+
+
+def test_a_header_alone_is_one_empty_chunk(tmp_path: Path) -> None:
+    """Whoever goes through the chunks sees the columns in any case."""
+    chunks = list(read_chunks(written(tmp_path, "phone,name\n")))
+    assert [chunk.columns.tolist() for chunk in chunks] == [["phone", "name"]]
+    with pytest.raises(UsageError, match="rows=0"):
+        read_chunks(tmp_path, rows=0)

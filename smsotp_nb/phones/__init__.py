@@ -66,8 +66,27 @@ numbers that a reform of their plan has changed.
 
 from __future__ import annotations
 
-from . import lookup
+from . import lookup, vocabulary
+from .finding import Found, find_columns
 from .judgement import normalize
+from .several import duplicates, explode
+from .streams import Cleaned, clean_chunks
+from .summary import Report, Tally, rejected, report
 from .verdicts import verdict
 
-__all__ = ["lookup", "normalize", "verdict"]
+__all__ = [
+    "Cleaned",
+    "Found",
+    "Report",
+    "Tally",
+    "clean_chunks",
+    "duplicates",
+    "explode",
+    "find_columns",
+    "lookup",
+    "normalize",
+    "rejected",
+    "report",
+    "verdict",
+    "vocabulary",
+]

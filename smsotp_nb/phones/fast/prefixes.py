@@ -74,7 +74,8 @@ def _after_plus(reading: Reading, rows: Rows) -> Rows:
     left: Rows = rows[~found]
     odd = reading.plan[left] == ODD_REGION
     reading.error[left[odd]] = UNDECIDED
-    return left[~odd]
+    known: Rows = left[~odd]
+    return known
 
 
 def _take_calling_code(reading: Reading, rows: Rows) -> Flags:
