@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from smsotp_nb.sandbox.inbox import Filter, find, summary
 from smsotp_nb.sandbox.service import Service
@@ -105,19 +105,24 @@ class Story(RuleBasedStateMachine):
             self.model.codes[number, intent or ""] = Code(sent, self.time, lifetime)
             self.model.texts.append((number, f"Your verification code is {sent}."))
 
-    @rule(data=st.data(), right=st.booleans(), other=CODES, ttl=TTLS)
-    def verify(self, data: st.DataObject, right: bool, other: str, ttl: int | None) -> None:
-        anything = st.tuples(NUMBERS, INTENTS)
-        known_ones = st.sampled_from(list(self.model.codes)) if self.model.codes else anything
-        number, intent = data.draw(known_ones | anything)
-        known = self.model.codes.get((number, intent or ""))
-        asked = known.code if known and right else other
-        code, found = self.ask("otp.verify", to=number, intent=intent, code=asked, ttl=ttl)
+    @rule(number=NUMBERS, intent=INTENTS, code=CODES, ttl=TTLS)
+    def verify(self, number: str, intent: str | None, code: str, ttl: int | None) -> None:
+        answer, data = self.ask("otp.verify", to=number, intent=intent, code=code, ttl=ttl)
         if number == INVALID:
-            assert code == "107111"
+            assert answer == "107111"
             return
-        assert (code, found["to"]) == ("0", number)
-        assert found["valid"] is self.expected(known, asked, ttl or 300)
+        known = self.model.codes.get((number, intent or ""))
+        assert (answer, data) == ("0", {"to": number, "valid": self.expected(known, code, ttl or 300)})
+
+    @precondition(lambda self: self.model.codes)
+    @rule(data=st.data(), wrong=st.integers(0, 6), right=st.integers(1, 2), ttl=TTLS)
+    def guess(self, data: st.DataObject, wrong: int, right: int, ttl: int | None) -> None:
+        """Try a passcode that exists: some wrong codes first, then the right one, perhaps twice."""
+        number, intent = data.draw(st.sampled_from(list(self.model.codes)))
+        known = self.model.codes[number, intent]
+        for code in ["99999999"] * wrong + [known.code] * right:
+            _answer, found = self.ask("otp.verify", to=number, intent=intent, code=code, ttl=ttl)
+            assert found["valid"] is self.expected(known, code, ttl or 300)
 
     def expected(self, known: Code | None, asked: str, ttl: int) -> bool:
         if known is None or known.used or known.wrong >= 5:
