@@ -39,11 +39,11 @@ def _figures_html(block: Figures) -> str:
 
 def _table_html(block: Table) -> str:
     align: tuple[Align, ...] = block.align or tuple("left" for _ in block.columns)
-    styles = [_cell_style(word) for word in align]
-    styles[-1] += ";padding-right:0"
+    ends = [""] * (len(align) - 1) + [";padding-right:0"]
+    styles = [_cell_style(word) + end for word, end in zip(align, ends, strict=True)]
     head = "".join(
-        f'<th scope="col" style="{_head_style(word)}">{safe(name)}</th>'
-        for name, word in zip(block.columns, align, strict=True)
+        f'<th scope="col" style="{_head_style(word)}{end}">{safe(name)}</th>'
+        for name, word, end in zip(block.columns, align, ends, strict=True)
     )
     body = "".join(f"<tr>{_row_html(row, block.columns, styles)}</tr>" for row in block.rows)
     title = f'<div style="font-weight:600;margin:0 0 .2em">{safe(block.title)}</div>' if block.title else ""
