@@ -327,8 +327,8 @@ def test_suppressed_numbers_from_a_file(tmp_path: Path, content: str) -> None:
 
 def test_unreadable_entries_stop_the_plan_and_are_listed() -> None:
     with pytest.raises(UsageError, match="2 entries of suppress= cannot be read") as caught:
-        plan(suppress=["hello", None, "", number(1), "2025550103"])
-    assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 4"]
+        plan(suppress=["hello", None, "", "n/a", number(1), "2025550103"])
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
     assert "2025550103" not in str(caught.value)
 
 

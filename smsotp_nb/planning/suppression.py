@@ -34,16 +34,11 @@ def read(
         UsageError: the column is not clear, or entries cannot be read; it lists them.
     """
     numbers, regions = _columns(source, to, region)
-    present = numbers.notna()
-    if numbers.dtype == object or isinstance(numbers.dtype, pd.StringDtype):
-        present &= numbers.astype("str").str.strip() != ""
-    numbers = numbers[present.to_numpy()]
-    regions = None if regions is None else regions[present.to_numpy()]
     found = phones.normalize(numbers, region=regions, default_region=default_region, repair=repair)
-    # A number that is read but never texted needs no suppression; the rest nobody could match.
-    unread = found["to"].isna() & (found["problem"] != "TYPE_NOT_ALLOWED")
+    # A blank entry is none, and a number of a kind that is never texted needs no suppression.
+    unread = (found["to"].isna() & ~found["problem"].isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
     if unread.any() and not ignore_unreadable:
-        raise _unreadable(numbers[unread.to_numpy()], found.loc[unread.to_numpy(), "problem"])
+        raise _unreadable(numbers[unread], found.loc[unread, "problem"])
     return found["to"].dropna().drop_duplicates()
 
 
@@ -77,7 +72,7 @@ def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], 
     if isinstance(source, pd.DataFrame):
         name = _phone_column(source, to)
         regions = source[region] if region is not None and templates.no_column(region, source) is None else None
-        return _with_header(source[name]), regions
+        return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
     if isinstance(source, Mapping) or not isinstance(source, Iterable):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -133,14 +132,12 @@ class Plan:
         """
         if not 0 <= body < len(self._bodies):
             raise UsageError(f"no body {body}; this plan has {len(self._bodies)}, numbered from 0")
-        names = ("text", "content", "template_id", "signature")
-        given = {name: self._field(name, body) for name in names}
-        data = json.loads(self._field("template_data", body) or "{}")
-        return wire.Body(**given, template_data=tuple(data.items()))
-
-    def _field(self, name: str, body: int) -> str | None:
-        value: Any = self._bodies[name].iat[body]
-        return None if pd.isna(value) else str(value)
+        asked = self._wording.body
+        if asked.kind == "template":
+            data = json.loads(self._bodies["template_data"].array[body])
+            return replace(asked, template_data=tuple(data.items()))
+        text = str(self._bodies[asked.kind].array[body])
+        return replace(asked, text=text) if asked.kind == "text" else replace(asked, content=text)
 
     def _preview_rows(self, n: int) -> list[int]:
         body = self._rows["body"]
