@@ -67,6 +67,7 @@ numbers that a reform of their plan has changed.
 from __future__ import annotations
 
 from . import lookup, vocabulary
+from .explanation import Explanation, explain
 from .finding import Found, find_columns
 from .judgement import normalize
 from .several import duplicates, explode
@@ -76,11 +77,13 @@ from .verdicts import verdict
 
 __all__ = [
     "Cleaned",
+    "Explanation",
     "Found",
     "Report",
     "Tally",
     "clean_chunks",
     "duplicates",
+    "explain",
     "explode",
     "find_columns",
     "lookup",

@@ -173,7 +173,7 @@ class Tally:
             if len(kept) < EXAMPLES and (code in self.problems or code in self.notes):
                 has = (judged["problem"] == code) | judged["note"].str.contains(rf"\b{code}\b").fillna(False)
                 rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
-                kept += [str(raw[row]) for row in rows]
+                kept += [str(raw[row]) for row in rows if not pd.api.types.is_scalar(raw[row]) or not pd.isna(raw[row])]
 
     def report(self) -> Report:
         return Report(

@@ -53,22 +53,28 @@ class Reading:
         self.count[rows] = count
 
 
-def parse(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
-    """Parse readable rows; ``region`` is each one's plan, NO_REGION or ODD_REGION."""
-    size = len(rows)
+def begin(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
+    """Return readable rows before the first question; ``region`` is each one's plan, NO_REGION or ODD_REGION."""
     start, count = digits.start.take(rows), digits.count.take(rows)
-    reading = Reading(tables, digits.signs, start, count, region.copy(), np.zeros(size, np.uint8), np.zeros(size, bool))
+    size = len(rows)
+    error, extracted = np.zeros(size, np.uint8), np.zeros(size, bool)
+    return Reading(tables, digits.signs, start, count, region.copy(), error, extracted)
+
+
+def parse(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
+    """Parse readable rows as phonenumbers does."""
+    reading = begin(digits, rows, region, tables)
     plus = digits.plus.take(rows)
-    retried = _after_plus(reading, np.flatnonzero(plus))
-    national = np.flatnonzero(~plus)
-    _without_plus(reading, np.concatenate((national, retried)) if len(retried) else national)
+    retried = after_plus(reading, np.flatnonzero(plus))
+    without = np.flatnonzero(~plus)
+    without_plus(reading, np.concatenate((without, retried)) if len(retried) else without)
     lost = retried[(reading.error[retried] == PARSED) & ~reading.extracted[retried]]
     reading.error[lost] = INVALID_COUNTRY_CODE
-    _national_number(reading)
+    national_number(reading)
     return reading
 
 
-def _after_plus(reading: Reading, rows: Rows) -> Rows:
+def after_plus(reading: Reading, rows: Rows) -> Rows:
     """Take calling codes after a plus; return the rows that have none."""
     found = _take_calling_code(reading, rows)
     left: Rows = rows[~found]
@@ -102,7 +108,7 @@ def _leading(reading: Reading, rows: Rows, digits: int) -> Ints:
     return value
 
 
-def _without_plus(reading: Reading, rows: Rows) -> None:
+def without_plus(reading: Reading, rows: Rows) -> None:
     reading.error[rows[reading.plan[rows] < 0]] = INVALID_COUNTRY_CODE
     rows = rows[reading.plan[rows] >= 0]
     end, _ = _prefix(reading, rows, reading.tables.idd_start)
@@ -142,7 +148,7 @@ def _own_calling_code(reading: Reading, rows: Rows) -> None:
     reading.extracted[rows] = True
 
 
-def _national_number(reading: Reading) -> None:
+def national_number(reading: Reading) -> None:
     """Strip the national prefix where enough is left; refuse what is too short or too long."""
     _refuse(reading, reading.count < 2, TOO_SHORT_NSN)
     rows = np.flatnonzero(reading.error == PARSED)

@@ -1,0 +1,180 @@
+"""Whole lists: report, columns found by content, several numbers in a cell, repeats, chunks, explanations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import phones
+from smsotp_nb.errors import UsageError
+from smsotp_nb.phones.summary import ASKS, REPAIR_NOTES
+from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS
+from smsotp_nb.recipients import read_chunks
+
+US, AU = "+14155550100", "+61491570156"
+RAW = [US, " +1 415 555 0100", "n/a", "5550100", "0491 570 156", "'+61491570157", None]
+COUNTRY = ["US", "US", "US", "US", "australia", None, None]
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    """Seven rows whose labels repeat."""
+    return pd.DataFrame({"phone": RAW, "country": COUNTRY}, index=list("aabbccd"))
+
+
+@pytest.fixture
+def judged(people: pd.DataFrame) -> pd.DataFrame:
+    return phones.normalize(people["phone"], region=people["country"])
+
+
+def test_report_counts(people: pd.DataFrame, judged: pd.DataFrame) -> None:
+    """Rows, usable, repaired, repeated; each problem and note with meaning, question and examples."""
+    report = phones.report(judged, numbers=people["phone"])
+    assert (report.rows, report.usable, report.repaired, report.repeated) == (7, 4, 2, 1)
+    assert report.problems[["problem", "rows", "examples"]].values.tolist() == [
+        ["MISSING", 2, "n/a"],
+        ["LOCAL_ONLY", 1, "5550100"],
+    ]
+    assert report.problems["ask"].tolist() == [ASKS["MISSING"], ASKS["LOCAL_ONLY"]]
+    assert report.regions[["region", "country", "rows"]].values.tolist() == [
+        ["AU", "Australia", 2],
+        ["US", "United States", 2],
+    ]
+    assert report.types.values.tolist() == [["FIXED_LINE_OR_MOBILE", 2], ["MOBILE", 2]]
+    assert set(report.notes["note"]) == {"TEST_NUMBER", "TRIMMED", "QUOTE_REMOVED", "REGION_NAME"}
+
+
+def test_report_shows_itself(judged: pd.DataFrame) -> None:
+    """Text for a terminal, HTML for a notebook, no whole number in either."""
+    report = phones.report(judged)
+    for shown in (str(report), report._repr_html_()):
+        assert "LOCAL_ONLY" in shown
+        assert "the area codes" in shown
+        assert US not in shown
+
+
+def test_report_of_nothing_and_of_a_wrong_frame() -> None:
+    """An empty list has a report; a frame of another kind is refused."""
+    assert "Every row has a number" in str(phones.report(phones.normalize([])))
+    with pytest.raises(UsageError, match=r"phones\.normalize"):
+        phones.report(pd.DataFrame({"to": [US]}))
+
+
+def test_every_problem_has_a_question() -> None:
+    """Whoever gets a report knows what to ask for; policies a caller chose need none."""
+    assert set(PROBLEMS) - set(ASKS) == {"REGION_MISMATCH", "TEST_NUMBER", "DUPLICATE_OF"}
+    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "MX_1_DROPPED"}
+
+
+def test_rejected_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
+    """Ordered by problem; the caller's columns stay, its frame too."""
+    before = people.copy()
+    rejected = phones.rejected(people, judged)
+    assert rejected["problem"].tolist() == ["MISSING", "MISSING", "LOCAL_ONLY"]
+    assert rejected["ask"].tolist()[2] == "the area codes"
+    assert rejected.columns.tolist() == ["phone", "country", "problem", "note", "meaning", "ask"]
+    pd.testing.assert_frame_equal(people, before)
+    with pytest.raises(UsageError, match="the same rows"):
+        phones.rejected(people.iloc[:2], judged)
+
+
+@pytest.mark.parametrize(
+    ("frame", "phone", "region"),
+    [
+        ({"id": ["1", "2"], "m": [US, "0491 570 156"], "land": ["USA", "Australia"]}, "m", "land"),
+        ({"landline": [None, "n/a"], "mobile": [US, AU]}, "mobile", None),
+        ({"order": [20240115, 20240116], "when": ["2024-01-15", "2024-01-16"]}, None, None),
+        ({"a": [14155550100.0, 14155550101.0], "b": ["x", "y"]}, "a", None),
+        ({"phone": [], "country": []}, None, None),
+        ({"other": [US, AU], "phone": [US, AU]}, "phone", None),
+    ],
+    ids=["beside a country", "the filled one", "none", "floats", "empty", "named"],
+)
+def test_columns_are_found_by_content(frame: dict[str, list[object]], phone: str | None, region: str | None) -> None:
+    """Content decides, a telling name between equals; ids and dates are no numbers."""
+    found = phones.find_columns(pd.DataFrame(frame), default_region="US" if phone == "a" else None)
+    assert (found.phone, found.region) == (phone, region)
+    assert set(found.shares["column"]) == set(frame)
+
+
+def test_two_numbers_become_two_rows() -> None:
+    """Label and other cells repeat; shorthand and notes stay whole; the caller's frame is not touched."""
+    cells = [
+        US,
+        "0491570156 / 0491570157",
+        "4155550100/2",
+        "0491 570 156 (home)",
+        None,
+        "0491570156;0491570157;0491570158",
+    ]
+    frame = pd.DataFrame({"phone": cells, "n": range(6)}, index=list("aabbcc"))
+    before = frame.copy()
+    exploded = phones.explode(frame, "phone")
+    assert exploded["n"].tolist() == [0, 1, 1, 2, 3, 4, 5, 5, 5]
+    assert exploded.index.tolist() == list("aaabbcccc")
+    assert exploded["phone"].fillna("").tolist()[1:4] == ["0491570156", "0491570157", "4155550100/2"]
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(phones.explode(frame.iloc[[0]], "phone"), frame.iloc[[0]])
+    with pytest.raises(UsageError, match="no column 'fone'"):
+        phones.explode(frame, "fone")
+
+
+def test_repeats_name_the_first_row(judged: pd.DataFrame) -> None:
+    """The first row of a number is no repeat; rows without one neither."""
+    assert phones.duplicates(judged["to"]).fillna("").tolist() == ["", "a", "", "", "", "", ""]
+
+
+def test_chunks_are_cleaned_as_the_whole(tmp_path: Path, people: pd.DataFrame) -> None:
+    """Chunk by chunk the same judgement, repeats found across chunks, one report of all."""
+    file = tmp_path / "people.csv"
+    people.assign(to="mine").to_csv(file, index=False)
+    tally = phones.Tally()
+    chunks = read_chunks(file, rows=2)
+    cleaned = list(phones.clean_chunks(chunks, phone="phone", region="country", tally=tally))
+    rows = pd.concat([chunk.rows for chunk in cleaned])
+    whole = phones.normalize(people["phone"], region=people["country"])
+    assert rows["to"].tolist() == ["mine"] * 7
+    assert rows["sms_to"].fillna("").tolist() == whole["to"].fillna("").tolist()
+    assert rows["problem"].tolist()[1] == "DUPLICATE_OF"
+    assert pd.concat([chunk.rejected for chunk in cleaned])["problem"].tolist() == ["MISSING", "LOCAL_ONLY", "MISSING"]
+    assert tally.report().repeated == 1
+    with pytest.raises(UsageError, match="no column 'fone'"):
+        next(phones.clean_chunks(read_chunks(file), phone="fone"))
+
+
+EXPLAINED = [
+    ("blank", None, None, ["The cell is blank."]),
+    ("plus", US, None, ["behind a plus", "1 is the calling code of United States: 4155550100 is left"]),
+    (
+        "abroad",
+        "011 61 491 570 156",
+        "US",
+        ["011 is the international prefix in United States; 61 is the calling code"],
+    ),
+    ("own code", 14155550100.0, "us", ["becomes the text '14155550100'", "REGION_CASE", "1 is the calling code"]),
+    ("retried", "+0061491570156", "DE", ["as if there were no plus", "00 is the international prefix in Germany"]),
+    ("rule", "5550100", "AG", ["A rule of Antigua and Barbuda turns 5550100 into 2685550100"]),
+    ("no country", "4155550100", None, ["No number: there is no country to read it by", "REGION_MISSING"]),
+    ("unknown code", "+999 12345", "US", ["UNKNOWN_CALLING_CODE"]),
+    ("repaired", "tel:+1-415-555-0100", None, ["LABEL_REMOVED: tel:", "What is left is '+1-415-555-0100'"]),
+    ("refused", "0491 570 156 (home)", "AU", ["not texted, TEXT_IN_NUMBER"]),
+    ("short", "55", "US", ["2 digits are too short in United States", "TOO_SHORT"]),
+    ("in no range", "+1 115 555 0100", None, ["They are in no range of the plan", "NOT_IN_USE"]),
+]
+
+
+@pytest.mark.parametrize(("number", "region", "says"), [case[1:] for case in EXPLAINED], ids=[c[0] for c in EXPLAINED])
+def test_explain_tells_each_step(number: object, region: str | None, says: list[str]) -> None:
+    """The words follow what the engine does, down to the judgement."""
+    told = str(phones.explain(number, region=region))
+    for words in says:
+        assert words in told, told
+
+
+def test_explain_agrees_with_normalize() -> None:
+    """The row of an explanation is normalize's; the last step says it."""
+    explained = phones.explain("0491 570 156", region="AU")
+    assert explained.row["to"] == AU
+    assert explained.steps[-1] == f"Judged: texted as {AU}, noted TEST_NUMBER."
