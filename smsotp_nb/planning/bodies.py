@@ -110,9 +110,14 @@ def replaced(texts: pd.Series[str], replace: Mapping[str, str]) -> pd.Series[str
     at = texts.str.contains(f"[{re.escape(''.join(replace))}]").to_numpy(dtype=bool, na_value=False)
     if not at.any():
         return texts
-    changed = texts.to_numpy(dtype=object).copy()
-    changed[at] = [parts.plain(text, replace=replace) for text in changed[at]]
-    return _str(changed.tolist()).set_axis(texts.index)
+    found = set("".join(texts[at].tolist())) & replace.keys()
+    if not found.isdisjoint("".join(replace[char] for char in found)):  # one after the other would replace twice
+        changed = texts.to_numpy(dtype=object).copy()
+        changed[at] = [parts.plain(text, replace=replace) for text in changed[at]]
+        return _str(changed.tolist()).set_axis(texts.index)
+    for char in found:
+        texts = texts.str.replace(char, replace[char], regex=False)
+    return texts
 
 
 def rewritten(bodies: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
