@@ -27,8 +27,8 @@ LEVELS: dict[str, int] = {
 }  # fmt: skip
 # The sandbox serves from the interface's facts; only its facade knows the client.
 BESIDE = {("sandbox.facade", "client")}
-# A room that offers functions for another room of its own level, and is known by nobody else there.
-SAME_LEVEL = {("charts", "cost"), ("rates", "results"), ("templates", "results"), ("planning", "ledger")}
+# Settings name the wire's variants; charts draw the tables of cost.
+SAME_LEVEL = {("settings", "wire"), ("charts", "cost")}
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
     "urllib3": {"client"},
