@@ -62,6 +62,11 @@ def example_numbers(regions: list[str] = REGIONS) -> list[tuple[str, phonenumber
     return found
 
 
+def is_person(number: phonenumbers.PhoneNumber) -> bool:
+    """A number of a kind that people have: mobile or fixed line."""
+    return phonenumbers.number_type(number) in (0, 1, 2)
+
+
 def drawn(number: phonenumbers.PhoneNumber, draw: Drawing, changed: int = 4) -> phonenumbers.PhoneNumber:
     """The number with its last digits drawn anew."""
     national = phonenumbers.national_significant_number(number)
@@ -124,7 +129,7 @@ STYLES: list[tuple[int, Style]] = [  # how often in a messy list, and how writte
 def messy(size: int, *, seed: int = 0, regions: list[str] = LARGE) -> pd.DataFrame:
     """A list as people keep it: mostly good numbers in every usual writing, ``phone`` and ``country``."""
     draw = random.Random(seed)
-    numbers = [it for it in example_numbers(regions) if phonenumbers.number_type(it[1]) in (0, 1, 2)]
+    numbers = [it for it in example_numbers(regions) if is_person(it[1])]
     styles = [style for often, style in STYLES for _ in range(often)]
     rows = []
     for _ in range(size):

@@ -276,14 +276,11 @@ def test_the_progress_says_pace_and_cost() -> None:
 
 @pytest.fixture
 def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
-    """A form whose work is done before its click returns, and whose preview is made by hand."""
+    """A form whose work is done before its click returns, and whose preview is awaited."""
     made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
     made._work = lambda move, then: move()  # type: ignore[method-assign]
-    made._draft_soon = lambda wait: None  # type: ignore[method-assign]
     yield made
-    if made._timer is not None:
-        made._timer.cancel()
-        made._timer.join(20)
+    made._latest.settle()
 
 
 def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:

@@ -15,6 +15,7 @@ from . import campaign_html, skin
 from .campaign_choices import Choices, Guards
 from .campaign_steps import TYPE_ABOVE, CampaignSteps, Draft
 from .columns import country_column, phone_column
+from .latest import Latest
 
 if TYPE_CHECKING:
     from ..client import Client
@@ -67,8 +68,7 @@ class CampaignForm:
         self._variant = client.settings.variant
         self._given = {"suppress": suppress, "rates": rates}
         self._draft: Draft | None = None
-        self._timer: threading.Timer | None = None
-        self._asked = 0
+        self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
         self._drawn: object = None
         self._drawing = threading.RLock()
         self._make_fields(frame)
@@ -76,7 +76,7 @@ class CampaignForm:
         self._make_buttons()
         self.widget = self._lay_out()
         self._render()
-        self._draft_soon(0.0)
+        self._latest.ask(self.choices(), at_once=True)
 
     @property
     def results(self) -> pd.DataFrame | None:
@@ -259,23 +259,12 @@ class CampaignForm:
 
     def _typed(self) -> None:
         self._render()
-        self._draft_soon(QUIET)
+        self._latest.ask(self.choices())
 
-    def _draft_soon(self, wait: float) -> None:
+    def _take(self, draft: Draft) -> None:
         with self._drawing:
-            self._asked += 1
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = threading.Timer(wait, self._make_draft, args=(self._asked, self.choices()))
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _make_draft(self, asked: int, choices: Choices) -> None:
-        draft = self.steps.draft(choices)
-        with self._drawing:
-            if asked == self._asked:
-                self._draft = draft
-                self._render()
+            self._draft = draft
+            self._render()
 
     # -- drawing
 

@@ -50,7 +50,7 @@ def pane(box: Sandbox, open_ids: Collection[str] = ()) -> str:
     try:
         inbox = box.inbox
     except SmsOtpError:
-        return _section('<p class="smsotp-empty">The sandbox has ended.<br>Run the notebook again.</p>')
+        return ENDED
     return inbox_html(inbox, open_ids=open_ids)
 
 
@@ -68,3 +68,6 @@ def currency_of(box: Sandbox | None, message_id: str | None) -> str | None:
 
 def _section(content: str) -> str:
     return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{content}</section>'
+
+
+ENDED = _section('<p class="smsotp-empty">The sandbox has ended.<br>Run the notebook again.</p>')

@@ -68,6 +68,13 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
     return made
 
 
+def check(label: str) -> ipywidgets.Checkbox:
+    """Return a box to tick, its label beside it."""
+    made = ipywidgets.Checkbox(value=False, description=label, indent=False)
+    made.add_class("smsotp-check")
+    return made
+
+
 def folded(label: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:
     """Return a link-like button and the box of rare fields that it folds out and away."""
     link, rare = button(label, "smsotp-link"), box(*parts, classes=("smsotp-main",))

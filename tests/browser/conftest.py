@@ -286,6 +286,7 @@ CUT = """root => {
   const written = part => part.matches('select') ? part.selectedOptions[0]?.text ?? '' : part.value || part.placeholder;
   const fits = part => {
     const style = getComputedStyle(part);
+    if (part.matches('[type=checkbox]')) return true;
     if (part.matches('input,select')) {
       const words = written(part).replaceAll('\\u200b', '');
       pen.font = style.font;

@@ -1,0 +1,190 @@
+"""The phone cleaner: counts, before and after, why, and the rejected rows as a file."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+
+from ..cards import Card, Figures, Note, number
+from ..errors import SmsOtpError
+from ..recipients import read_recipients
+from . import skin
+from .campaign_html import lines_html
+from .cleaning import OUTCOMES, Cleaned, Question, clean, export, rows
+from .columns import country_column, phone_column
+from .latest import Latest
+from .stages import refused
+
+QUIET = 0.35
+FILTERS = (("all rows", ""), *((name, name) for name in OUTCOMES))
+REPAIRS = {
+    "lost_plus": "A plus that was lost",
+    "trailing_note": "Words after the number",
+    "vanity": "Letters for digits",
+    "mx_1": "Mexico's old mobile 1",
+}
+
+
+class PhoneCleaner:
+    """Show what becomes of a list's phone numbers: counts, before and after, why; put it last in a cell.
+
+    The list itself is never changed; ``table`` is the list with the new columns beside its own.
+
+    Args:
+        source: a frame, or the path of a CSV, Excel or Parquet file.
+        phone, region: columns to begin with; without them they are guessed.
+        default_region: country of the rows without one, such as ``"DE"``.
+
+    Attributes:
+        widget: the ipywidgets root, to place in a layout of your own.
+
+    Example:
+        >>> from smsotp_nb.widgets import PhoneCleaner
+        >>> people = pd.DataFrame({"phone": ["(202) 555-0123", "nobody"], "country": "US"})
+        >>> cleaner = PhoneCleaner(people)
+        >>> cleaner.settle().table["to"].tolist()
+        ['+12025550123', nan]
+    """
+
+    def __init__(
+        self,
+        source: pd.DataFrame | str | Path,
+        *,
+        phone: str | None = None,
+        region: str | None = None,
+        default_region: str = "",
+    ) -> None:
+        self.frame = source if isinstance(source, pd.DataFrame) else read_recipients(source)
+        self._cleaned: Cleaned | None = None
+        self._page = 0
+        self._said = skin.notice("")
+        self._drawing = threading.RLock()
+        self._latest: Latest[Question, Cleaned] = Latest(lambda asked: clean(self.frame, asked), self._take, wait=QUIET)
+        self._make_fields(phone, region, default_region)
+        self.widget = self._lay_out()
+        self._render()
+        self._latest.ask(self.question(), at_once=True)
+
+    def question(self) -> Question:
+        """Return what the fields ask for now."""
+        return Question(
+            column=self.phone.value,
+            region=self.region.value or "",
+            default_region=self.default_region.value.strip().upper(),
+            repair=tuple(name for name, box in self.repairs.items() if box.value),
+        )
+
+    def settle(self) -> PhoneCleaner:
+        """Wait until the list is judged as the fields say, and return this cleaner."""
+        self._latest.settle()
+        return self
+
+    @property
+    def table(self) -> pd.DataFrame | None:
+        """The list with ``to, region, cc, type, problem, note, result`` beside its own columns; None before that."""
+        return self._cleaned.table if self._cleaned else None
+
+    @property
+    def rejected(self) -> pd.DataFrame | None:
+        """The rows of ``table`` without a usable number of their own."""
+        return self._cleaned.rejected if self._cleaned else None
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        return skin.bundle(self.widget, repr(self), **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<PhoneCleaner of {len(self.frame):,} rows; run the cell to use it>"
+
+    # -- parts
+
+    def _make_fields(self, phone: str | None, region: str | None, default_region: str) -> None:
+        names = [str(name) for name in self.frame.columns[~self.frame.columns.duplicated(keep=False)]]
+        found = phone or phone_column(self.frame, default_region or None) or names[0]
+        country = region if region is not None else country_column(self.frame, found)
+        self.phone = ipywidgets.Dropdown(description="Phone column", options=names, value=found)
+        none = [("none", ""), *((name, name) for name in names)]
+        self.region = ipywidgets.Dropdown(description="Country column", options=none, value=country or "")
+        self.default_region = skin.text("Country of the rest", value=default_region, placeholder="DE")
+        self.shown = ipywidgets.Dropdown(description="Show", options=FILTERS, value="")
+        self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
+        self.path = skin.text("Write the rejected rows to", value="rejected.csv")
+        self.write_button = skin.button("Write them")
+        self.previous_button = skin.button("Previous rows")
+        self.next_button = skin.button("Next rows")
+        for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
+            field.observe(lambda _: self._ask(), "value")
+        self.shown.observe(lambda _: self._turn(0), "value")
+        self.write_button.on_click(lambda _: self._write())
+        self.previous_button.on_click(lambda _: self._turn(self._page - 1))
+        self.next_button.on_click(lambda _: self._turn(self._page + 1))
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        sub = f"{number(len(self.frame))} rows. The list itself is never changed."
+        self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
+        main = skin.box(
+            skin.box(self.phone, self.region, classes=("smsotp-pair",)),
+            skin.box(self.default_region, self.shown, classes=("smsotp-pair",)),
+            *skin.folded("Repairs that are only made when asked for", *self.repairs.values()),
+            self._rows,
+            skin.box(self.previous_button, self.next_button, classes=("smsotp-pair",)),
+            skin.box(self.path, self.write_button, classes=("smsotp-pair", "smsotp-low")),
+            self._notice,
+            self._lines,
+            classes=("smsotp-main", "smsotp-pad"),
+        )
+        return skin.form(skin.block(skin.head("Phone list", sub)), main, classes=("smsotp-cleaner",))
+
+    # -- gestures
+
+    def _ask(self) -> None:
+        self._render()
+        self._latest.ask(self.question())
+
+    def _take(self, cleaned: Cleaned) -> None:
+        with self._drawing:
+            self._cleaned, self._page = cleaned, 0
+            self._render()
+
+    def _turn(self, page: int) -> None:
+        self._page = max(0, page)
+        self._render()
+
+    def _write(self) -> None:
+        if self._cleaned is None:
+            return
+        try:
+            file, count = export(self._cleaned, self.path.value)
+        except SmsOtpError as error:
+            self._said = skin.notice(*refused(error, "Nothing was written."))
+        else:
+            self._said = skin.notice(f"{number(count)} rows written to {file}", "ok")
+        self._render()
+        self.path.focus()
+
+    # -- drawing
+
+    def _render(self) -> None:
+        with self._drawing:
+            cleaned = self._cleaned
+            self._lines.value = lines_html(_code(self.question()))
+            self._notice.value = self._said
+            if cleaned is None:
+                self._rows.value = '<p class="smsotp-line">Reading the numbers …</p>'
+                return
+            table, pages = rows(cleaned, self.shown.value or "", page=self._page)
+            self.previous_button.disabled = self._page == 0
+            self.next_button.disabled = self._page + 1 >= pages
+            self.write_button.disabled = not (cleaned.counts["invalid"] or cleaned.counts["duplicate"])
+            skin.primary(self.write_button, True)
+            where = f"Page {number(self._page + 1)} of {number(pages)}"
+            trouble = (Note("!", cleaned.problem),) if cleaned.problem else ()
+            counts = Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES))
+            self._rows.value = Card("What became of them", where, (*trouble, counts, table)).html()
+
+
+def _code(question: Question) -> str:
+    return f"numbers = {question.line()}\npeople.join(numbers)"

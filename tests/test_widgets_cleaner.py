@@ -1,0 +1,206 @@
+"""The phone cleaner and the inbox view without a browser."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smsotp_nb.cards import Code, Marked
+from smsotp_nb.client import Client
+from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.widgets import InboxView, PhoneCleaner
+from smsotp_nb.widgets.cleaning import PAGE, Question, clean, export, marked, rows
+from smsotp_nb.widgets.latest import Latest
+
+PEOPLE = pd.DataFrame(
+    {
+        "phone": ["+12025550123", "(202) 555-0123", "nobody", "202 555 0147", None, "=cmd|' /C calc'!A0"],
+        "land": ["US", "United States", "US", "US", "US", "US"],
+    },
+    index=["a", "b", "b", "c", "d", "e"],
+)
+QUESTION = Question("phone", region="land")
+
+
+# -- what became of each row
+
+
+def test_each_row_has_one_result_and_its_reason() -> None:
+    cleaned = clean(PEOPLE, QUESTION)
+    assert cleaned.judged["result"].tolist() == ["unchanged", "duplicate", "invalid", "fixed", "invalid", "invalid"]
+    assert cleaned.counts == {"unchanged": 1, "fixed": 1, "invalid": 3, "duplicate": 1}
+    assert cleaned.judged["note"].iat[1] == "DUPLICATE_OF:a"
+    assert cleaned.judged["problem"].tolist()[4] == "MISSING"
+
+
+def test_the_list_is_not_changed_and_its_index_stays() -> None:
+    before = PEOPLE.copy(deep=True)
+    table = clean(PEOPLE, QUESTION).table
+    pd.testing.assert_frame_equal(PEOPLE, before)
+    assert table.index.equals(PEOPLE.index)
+    assert list(table.columns)[:3] == ["phone", "land", "to"]
+
+
+def test_a_column_name_that_is_taken_keeps_the_lists_own() -> None:
+    table = clean(PEOPLE.assign(to="mine", result="mine too"), QUESTION).table
+    assert table["to"].eq("mine").all()
+    assert table["result"].eq("mine too").all()
+    assert table["sms_to"].iat[0] == "+12025550123"
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
+def test_every_kind_of_text_column(dtype: str) -> None:
+    cleaned = clean(PEOPLE.astype({"phone": dtype}), QUESTION)
+    assert cleaned.counts == {"unchanged": 1, "fixed": 1, "invalid": 3, "duplicate": 1}
+
+
+def test_a_country_nobody_knows_is_said_and_judges_nothing() -> None:
+    cleaned = clean(PEOPLE, Question("phone", default_region="XX"))
+    assert "XX" in cleaned.problem
+    assert cleaned.table["to"].isna().all()
+
+
+def test_an_empty_list() -> None:
+    cleaned = clean(PEOPLE.iloc[:0], QUESTION)
+    assert sum(cleaned.counts.values()) == 0
+    assert rows(cleaned, "")[1] == 1
+
+
+# -- before and after
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "old", "new"),
+    [
+        ("202 555", "+1202555", (("202", ""), (" ", "del"), ("555", "")), (("+1", "ins"), ("202", ""), ("555", ""))),
+        ("+1202", "+1202", (("+1202", ""),), (("+1202", ""),)),
+        ("", "+1", (), (("+1", "ins"),)),
+    ],
+    ids=["changed", "same", "from nothing"],
+)
+def test_marks(before: str, after: str, old: tuple[object, ...], new: tuple[object, ...]) -> None:
+    assert [piece.pieces for piece in marked(before, after)] == [old, new]
+
+
+def test_marked_pieces_add_up_to_the_texts() -> None:
+    old, new = marked("00 44 (0)20 7946", "+44207946")
+    assert "".join(text for text, _ in old.pieces) == "00 44 (0)20 7946"
+    assert "".join(text for text, _ in new.pieces) == "+44207946"
+
+
+def test_rows_are_shown_by_result_and_page() -> None:
+    many = pd.DataFrame({"phone": ["+12025550123"] + ["nobody"] * (PAGE + 1)})
+    cleaned = clean(many, Question("phone"))
+    table, pages = rows(cleaned, "invalid", page=1)
+    assert (pages, len(table.rows)) == (2, 1)
+    assert table.rows[0][1] == Code("nobody")
+    fixed, _ = rows(clean(PEOPLE, QUESTION), "fixed")
+    assert isinstance(fixed.rows[0][1], Marked)
+
+
+# -- the rejected rows as a file
+
+
+def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
+    file, count = export(clean(PEOPLE, QUESTION), str(tmp_path / "rejected.csv"))
+    written = pd.read_csv(file, dtype="str")
+    assert (count, len(written)) == (4, 4)
+    assert written["problem"].tolist() == ["DUPLICATE_OF", "NOT_A_NUMBER", "MISSING", written["problem"].iat[3]]
+    assert written["to"].iat[0] == "+12025550123"
+    assert not written["phone"].iat[3].startswith("=")
+
+
+@pytest.mark.parametrize("name", ["", "rejected.pdf", "no/such/folder/x.csv"], ids=["blank", "pdf", "no folder"])
+def test_export_says_what_it_cannot_do(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError):
+        export(clean(PEOPLE, QUESTION), str(tmp_path / name) if name else "")
+
+
+def test_the_line_of_code_judges_the_same() -> None:
+    import smsotp_nb  # noqa: F401 - registers the accessor
+
+    question = Question("phone", region="land", repair=("vanity",))
+    found = eval(question.line(), {"people": PEOPLE})
+    assert found["to"].tolist()[3] == clean(PEOPLE, question).judged["to"].tolist()[3] == "+12025550147"
+
+
+# -- the widgets
+
+
+def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> None:
+    cleaner = PhoneCleaner(PEOPLE).settle()
+    assert (cleaner.phone.value, cleaner.region.value) == ("phone", "land")
+    cleaner.region.value = ""
+    cleaner.settle()
+    assert cleaner.table is not None
+    assert cleaner.table["to"].notna().sum() == 1
+    cleaner.default_region.value = "us"
+    assert cleaner.settle().table["to"].notna().sum() == 3
+    cleaner.path.value = str(tmp_path / "out.csv")
+    cleaner.write_button.click()
+    assert "4 rows written to" in cleaner._notice.value
+    assert cleaner.rejected is not None
+    assert len(cleaner.rejected) == 4
+
+
+def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text("phone,name\n<img src=x onerror=alert(1)>,A\n+12025550123,B\n", encoding="utf-8")
+    cleaner = PhoneCleaner(file).settle()
+    assert "<img" not in cleaner._rows.value
+    cleaner.shown.value = "invalid"
+    assert "+12025550123" not in cleaner._rows.value
+
+
+def test_the_cleaners_saved_output_holds_no_number() -> None:
+    cleaner = PhoneCleaner(PEOPLE).settle()
+    assert cleaner._repr_mimebundle_()["text/plain"] == "<PhoneCleaner of 6 rows; run the cell to use it>"
+
+
+def test_the_inbox_view_shows_messages_and_hides_codes(box: Sandbox, client: Client) -> None:
+    client.send_message("+12025550123", text="Hello")
+    client.send_otp("+14155550100")
+    code = box.code("+14155550100") or ""
+    view, open_view = InboxView(box), InboxView(box, codes=True)
+    assert "Hello" in view._pane.value
+    assert code not in view._pane.value
+    assert code in open_view._pane.value
+    view.widget.close()
+    open_view.widget.close()
+
+
+def test_the_inbox_view_says_when_the_sandbox_has_ended() -> None:
+    box = Sandbox()
+    view = InboxView(box)
+    box.close()
+    assert view.refresh() is False
+    assert "has ended" in view._pane.value
+    view.widget.close()
+
+
+# -- only the newest
+
+
+def test_only_what_was_asked_last_is_taken() -> None:
+    begun, go_on, taken = threading.Event(), threading.Event(), []
+
+    def make(asked: str) -> str:
+        if asked == "old":
+            begun.set()
+            assert go_on.wait(10)
+        return asked
+
+    latest = Latest(make, taken.append, wait=0.0)
+    latest.ask("old")
+    assert begun.wait(10)
+    slow = latest._timer
+    latest.ask("new")
+    latest.settle()
+    go_on.set()
+    assert slow is not None
+    slow.join(10)
+    assert taken == ["new"]
