@@ -1,0 +1,209 @@
+"""Stories of a campaign: any interleaving of sends, faults, deaths, Stops and what a person says keeps the promise.
+
+The service of the tests keeps the truth: every post and its fate. A row may be posted again only when its previous post
+certainly was not accepted, or a person said so in between; and what the ledger says of a row must fit the truth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from smsotp_nb.client import Client, Patience
+from smsotp_nb.dispatch import send
+from smsotp_nb.errors import PlanChanged, SmsOtpWarning
+from smsotp_nb.ledger import Ledger
+from smsotp_nb.ledger.schema import Store
+from smsotp_nb.planning import Plan
+from smsotp_nb.results import Progress
+
+from .people import numbers, plan_of
+from .service import ACCEPTED, REFUSALS, Service
+
+ROWS, CHUNK = 12, 3
+FATES = (*sorted(ACCEPTED), *sorted(REFUSALS), "lost", "throttle")
+# Posts after which the row is planned again by itself, and those after which it waits for a person.
+AGAIN = frozenset({"funds", "throttle"})
+REJECTED = frozenset({"refuse", "account"})
+
+
+class Died(BaseException):
+    """The process is dead: from here on nothing is written and nothing is posted."""
+
+
+class Fuse:
+    """Lets a process die at a moment: before or after one of its transactions or requests."""
+
+    def __init__(self, moments: int) -> None:
+        self._left, self._guard = moments, threading.Lock()
+
+    def burn(self) -> None:
+        with self._guard:
+            self._left -= 1
+            if self._left < 0:
+                raise Died
+
+    @contextlib.contextmanager
+    def lit(self) -> Iterator[None]:
+        writing, deliver = Store.writing, Client.deliver
+
+        @contextlib.contextmanager
+        def written(store: Store, *args: Any) -> Iterator[Any]:
+            self.burn()
+            with writing(store, *args) as connection:
+                yield connection
+            self.burn()
+
+        def delivered(client: Client, *args: Any, **options: Any) -> Any:
+            self.burn()
+            reply = deliver(client, *args, **options)
+            self.burn()
+            return reply
+
+        with mock.patch.object(Store, "writing", written), mock.patch.object(Client, "deliver", delivered):
+            yield
+
+
+class Story(RuleBasedStateMachine):
+    """One campaign of twelve people in chunks of three, its service, and what a person said of each row."""
+
+    plan: Plan = plan_of(ROWS, chunk_size=CHUNK)
+    other_plan: Plan = plan_of(ROWS + 1, chunk_size=CHUNK)
+
+    @initialize()
+    def begin(self) -> None:
+        self.service = Service()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "ledger.sqlite"
+        # For each number, in order: the fates of its posts, and "yes", "no" or "reopen" where a person spoke.
+        self.told: dict[str, list[str]] = {number: [] for number in numbers(ROWS)}
+        self.heard = 0
+
+    def teardown(self) -> None:
+        if hasattr(self, "service"):
+            self.service.close()
+            self.folder.cleanup()
+
+    # -- what may happen -----------------------------------------------------------------------------------------------
+
+    @rule(fates=st.lists(st.sampled_from(FATES), max_size=5), threads=st.integers(1, 3))
+    def send(self, fates: list[str], threads: int) -> None:
+        self._send(fates, threads)
+
+    @rule(fates=st.lists(st.sampled_from(FATES), max_size=3), threads=st.integers(1, 3), moments=st.integers(0, 25))
+    def send_and_die(self, fates: list[str], threads: int, moments: int) -> None:
+        with contextlib.suppress(Died), Fuse(moments).lit():
+            self._send(fates, threads)
+        self._listen()
+
+    @rule(threads=st.integers(1, 3), done=st.integers(0, ROWS))
+    def send_and_stop(self, threads: int, done: int) -> None:
+        def stop(told: Progress) -> None:
+            if told.done >= done:
+                raise KeyboardInterrupt
+
+        with contextlib.suppress(KeyboardInterrupt):
+            self._send([], threads, progress=stop)
+        self._listen()
+
+    @rule()
+    def send_while_the_service_is_down(self) -> None:
+        with Service() as gone:
+            url = gone.url
+        self._send([], 1, client=self.service.client(base_url=url))
+
+    @rule()
+    def send_another_plan(self) -> None:
+        if self._recorded():
+            with pytest.raises(PlanChanged):
+                self._send([], 1, plan=self.other_plan)
+
+    @rule(chosen=st.integers(0, 2**ROWS - 1), accepted=st.booleans())
+    @precondition(lambda self: self._recorded())
+    def resolve(self, chosen: int, accepted: bool) -> None:
+        with self._ledger() as ledger:
+            campaign = ledger.campaign("autumn")
+            rows = [to for to in campaign.in_doubt["to"] if chosen >> numbers(ROWS).index(to) & 1]
+            assert campaign.resolve(rows, accepted=accepted) == len(rows)
+        for number in rows:
+            self.told[number].append("yes" if accepted else "no")
+
+    @rule(chosen=st.integers(0, 2**ROWS - 1))
+    @precondition(lambda self: self._recorded())
+    def reopen(self, chosen: int) -> None:
+        with self._ledger() as ledger:
+            campaign = ledger.campaign("autumn")
+            rows = [to for to in campaign.rejected["to"] if chosen >> numbers(ROWS).index(to) & 1]
+            assert campaign.reopen(rows) == len(rows)
+        for number in rows:
+            self.told[number].append("reopen")
+
+    # -- what must hold ------------------------------------------------------------------------------------------------
+
+    @invariant()
+    def nobody_is_posted_again_without_a_reason(self) -> None:
+        for number, story in getattr(self, "told", {}).items():
+            for before, after in itertools.pairwise(story):
+                if after in FATES:
+                    assert before in AGAIN | {"no", "reopen"}, f"{number} was posted after {before}: {story}"
+
+    @invariant()
+    def the_ledger_fits_the_truth(self) -> None:
+        if not self._recorded():
+            return
+        with self._ledger() as ledger:
+            frame = ledger.campaign("autumn").frame
+        assert len(frame) == ROWS
+        for number, state in zip(frame["to"], frame["status"], strict=True):
+            story = self.told[number]
+            last = story[-1] if story else ""
+            fits = {
+                "accepted": last in ACCEPTED | {"yes"},
+                "rejected": last in REJECTED,
+                "planned": not story or last in AGAIN | {"no", "reopen"},
+                "in_doubt": True,
+                "sending": True,
+            }
+            assert fits[state], f"{number} is {state} after {story}"
+
+    # -- how -----------------------------------------------------------------------------------------------------------
+
+    def _send(
+        self, fates: list[str], threads: int, *, plan: Plan | None = None, client: Client | None = None,
+        progress: Any = False,
+    ) -> None:  # fmt: skip
+        self.service.script(fates)
+        patience = mock.patch("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
+        with self._ledger() as ledger, client or self.service.client() as speaking, warnings.catch_warnings(), patience:
+            warnings.simplefilter("ignore", SmsOtpWarning)
+            send(plan or self.plan, client=speaking, ledger=ledger, concurrency=threads, progress=progress)
+            assert ledger.campaign("autumn").counts["sending"] == 0
+        self._listen()
+
+    def _listen(self) -> None:
+        """Take the posts since the last look into each number's story."""
+        posts = self.service.posts[self.heard :]
+        self.heard += len(posts)
+        for post in posts:
+            for number in post.to:
+                self.told[number].append(post.fate)
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self.path)
+
+    def _recorded(self) -> bool:
+        if not hasattr(self, "path") or not self.path.exists():
+            return False
+        with self._ledger() as ledger:
+            return not ledger.campaigns().empty

@@ -1,0 +1,29 @@
+"""Any story of sends, faults, deaths, Stops and what a person says keeps the promise."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from kills.stories import Story
+from kills.worker import intents_after_the_fact
+
+SIZE = settings(
+    max_examples=25,
+    stateful_step_count=15,
+    deadline=None,
+    database=None,
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+)
+
+
+@pytest.mark.slow
+def test_every_story_keeps_the_promise() -> None:
+    run_state_machine_as_test(Story, settings=SIZE)
+
+
+@pytest.mark.slow
+def test_the_stories_find_a_ledger_that_records_after_the_fact() -> None:
+    without_shrinking = settings(SIZE, phases=(Phase.generate,), max_examples=100, print_blob=False)
+    with intents_after_the_fact(), pytest.raises(AssertionError, match=r"was posted after|is planned after"):
+        run_state_machine_as_test(Story, settings=without_shrinking)
