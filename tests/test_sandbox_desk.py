@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
 
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 from smsotp_nb.sandbox import Rules, Sandbox
-from smsotp_nb.sandbox.access import Nonces, signed_texts
+from smsotp_nb.sandbox.access import Access, Nonces, signed_texts
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 
@@ -292,6 +292,18 @@ def test_the_secret_is_shown_nowhere(signed_box: Sandbox) -> None:
     shown = [repr(Rules(secret=SECRET)), repr(signed_box), json.dumps(get(signed_box, "/sandbox.json"))]
     assert not any(SECRET in text for text in shown)
     assert get(signed_box, "/sandbox.json")["hmac"] is True
+
+
+def test_a_signature_made_with_openssl_is_taken() -> None:
+    """Typed in, not computed here: ``printf <pairs> | openssl dgst -sha256 -hmac s3cret``."""
+    pairs = "accessKeyId=k&action=otp.verify&algorithm=hmac-sha256&nonce=abcdefgh&timestamp=1790000000000"
+    for signature in (
+        "c0ea0a85efe0f3cf6e1526df07b45c71e6a10f977a72ce023c80a2e06bc12473",
+        "wOoKhe%2Fg889uFSbfB7RcceahD5d6cs4CPICi4GvBJHM%3D",
+    ):
+        query = f"{pairs}&signature={signature}"
+        assert Access("s3cret", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == ""
+        assert Access("s3cret2", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == "104201"
 
 
 def test_nonces_are_forgotten_when_their_time_is_over() -> None:

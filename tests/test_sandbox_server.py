@@ -84,6 +84,40 @@ def test_requests_are_understood_as_clients_in_the_field_spell_them(server: Serv
     assert len(headers["x-uni-request-id"]) == 32
 
 
+# Whole requests as other people's clients write them, typed from what they put on the wire.
+FOREIGN = {
+    "Python http.client": (
+        "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\nAccept-Encoding: identity\r\n"
+        "User-Agent: sdk/0\r\nContent-Type: application/json;charset=utf-8\r\nAccept: application/json\r\n",
+        b'{"to": "+12025550123", "signature": "Acme", "templateId": "pub_passcode_ttl_en", '
+        b'"templateData": {"code": 4211, "ttl": 5}}',
+    ),
+    "Node": (
+        "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\nAccept: application/json\r\n"
+        "Content-Type: application/json;charset=utf-8\r\nUser-Agent: sdk/0\r\n",
+        b'{"to":["+12025550123"],"text":"\xe4\xbd\xa0\xe5\xa5\xbd"}',
+    ),
+    "Go": (
+        "POST /?accessKeyId=k&action=sms.message.send HTTP/1.1\r\nUser-Agent: sdk/0\r\n"
+        "Accept: application/json\r\nContent-Type: application/json;charset=utf-8\r\nAccept-Encoding: gzip\r\n",
+        b'{"content":"Hi \\u003cyou\\u003e","signature":"Acme","to":["+12025550123"]}',
+    ),
+    "PHP": (
+        "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\nAccept: */*\r\nContent-Type: application/json\r\n",
+        b'{"to":"+12025550123","content":"Gr\\u00fc\\u00dfe","signature":"Acme","templateData":[]}',
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "body"), FOREIGN.values(), ids=FOREIGN.keys())
+def test_requests_of_other_peoples_clients_are_accepted(server: Server, head: str, body: bytes) -> None:
+    status, headers, raw = talk(server.port, head, body)
+    envelope = json.loads(raw)
+    assert (status, envelope["code"], envelope["message"]) == (200, "0", "Success")
+    assert envelope["data"]["messages"][0]["to"] == US
+    assert headers["x-uni-request-id"]
+
+
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_a_body_may_be_utf8_or_escaped(server: Server, ascii_only: bool) -> None:
     body = json.dumps({"to": US, "text": "Grüße 日本 🎉"}, ensure_ascii=ascii_only).encode()
