@@ -90,7 +90,9 @@ def _cost(planned: pd.DataFrame) -> str:
 def _unrated(planned: pd.DataFrame) -> str:
     """Say how many recipients the cost does not cover, where it covers any."""
     missing = int(planned["est_cost"].isna().sum())
-    return f"; {missing:,} recipients without a rate" if 0 < missing < len(planned) else ""
+    if not 0 < missing < len(planned):
+        return ""
+    return f"; {missing:,} recipient{'s' if missing > 1 else ''} without a rate"
 
 
 def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:
