@@ -6,7 +6,7 @@ This is the judge every faster way has to agree with. Columns of an answer:
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ __all__ = ["COLUMNS", "SUPPORTED_REGIONS", "Answer", "PhoneNumberType", "ask", "
 
 COLUMNS: Final = ("e164", "region", "cc", "valid", "type", "reason", "extension")
 
+TEXT: Final = pd.StringDtype(na_value=np.nan)
 PARSE_ERRORS: Final = {
     getattr(phonenumbers.NumberParseException, name): name
     for name in ("INVALID_COUNTRY_CODE", "NOT_A_NUMBER", "TOO_SHORT_AFTER_IDD", "TOO_SHORT_NSN", "TOO_LONG")
@@ -82,17 +83,40 @@ def verdict(text: pd.Series, region: pd.Series) -> pd.DataFrame:
     enable_pattern_cache()
     pair = _pair_numbers(text, region)
     _, first, place = np.unique(pair, return_index=True, return_inverse=True)
-    answers = [
-        ask(number if isinstance(number, str) else None, code if isinstance(code, str) else None)
-        for number, code in zip(text.iloc[first], region.iloc[first], strict=True)
-    ]
+    pairs = zip(_plain(text.iloc[first]), _plain(region.iloc[first]), strict=True)
+    answers = [ask(number, code) for number, code in pairs]
     return frame(answers).take(place).reset_index(drop=True)
 
 
-def frame(answers: list[Answer]) -> pd.DataFrame:
+def _plain(column: pd.Series) -> list[str | None]:
+    return [cell if isinstance(cell, str) else None for cell in column.tolist()]
+
+
+def few(text: pd.Series, region: pd.Series | None, default_region: str | None) -> pd.DataFrame:
+    """Answer for a handful of rows, on the index of ``text``, without any work on columns.
+
+    Example:
+        >>> few(pd.Series(["030 901820"], index=["a"]), None, "DE")["e164"]["a"]
+        '+4930901820'
+    """
+    enable_pattern_cache()
+    texts = _plain(text)
+    codes = _plain(region) if isinstance(region, pd.Series) else [None] * len(texts)
+    answers = [ask(number, code or default_region) for number, code in zip(texts, codes, strict=True)]
+    return frame(answers, index=text.index)
+
+
+def frame(answers: list[Answer], *, index: pd.Index | None = None) -> pd.DataFrame:
     """Return answers as a frame: text columns ``str``, ``valid`` a plain bool."""
-    table = pd.DataFrame.from_records(answers, columns=list(COLUMNS))
-    return table.astype({name: "bool" if name == "valid" else "str" for name in COLUMNS})
+    columns = zip(*answers, strict=True) if answers else ((),) * len(COLUMNS)
+    arrays = {name: _array(name, values) for name, values in zip(COLUMNS, columns, strict=True)}
+    return pd.DataFrame(arrays, index=index, copy=False)
+
+
+def _array(name: str, values: tuple[object, ...]) -> Any:
+    if name == "valid":
+        return np.array(values, dtype=bool)
+    return pd.array(np.array(values, dtype=object), dtype=TEXT)
 
 
 def _pair_numbers(text: pd.Series, region: pd.Series) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -42,6 +42,9 @@ def verdict(
         1    +4930901820   True         NaN
     """
     column = cells.column(numbers, what="numbers")
+    if len(column) < FEW and isinstance(column.dtype, pd.StringDtype):
+        beside = None if region is None else cells.column(region, what="region", like=column).astype("str")
+        return reference.few(column, beside, default_region)
     text = cells.read(column).text
     codes = _regions(region, default_region, column)
     return answers(text, codes, progress=progress).set_axis(column.index, axis=0)
