@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import math
 import os
 import threading
 import time
@@ -106,12 +107,15 @@ class _WatchedReader(io.RawIOBase):
     """The bytes of a reply, each read against the deadline and the size cap."""
 
     def __init__(self, raw: Any, sock: Any, connection: _Watched, trace: Trace) -> None:
-        self._raw, self._sock, self._connection, self._trace = raw, sock, connection, trace
+        self._raw, self._sock, self.connection, self._trace = raw, sock, connection, trace
+        self.over = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if self.over:
+            return 0
         trace = self._trace
         self._sock.settimeout(min(trace.read_timeout, trace.left()))
         count: int = self._raw.readinto(buffer)
@@ -122,7 +126,7 @@ class _WatchedReader(io.RawIOBase):
         trace.received += count
         if trace.received > MAX_REPLY:
             raise ReplyTooLarge(f"the reply is larger than {MAX_REPLY} bytes")
-        self._connection.last_used = trace.clock()
+        self.connection.last_used = trace.clock()
         return count
 
     def close(self) -> None:
@@ -134,7 +138,15 @@ class _WatchedResponse(http.client.HTTPResponse):
     """http.client's response, reading through a ``_WatchedReader``; headers are read by the deadline too."""
 
     def __init__(self, sock: Any, connection: _Watched, trace: Trace, **options: Any) -> None:
-        super().__init__(_Opened(sock, connection, trace), **options)
+        opened: Any = _Opened(sock, connection, trace)
+        super().__init__(opened, **options)
+
+    def _close_conn(self) -> None:
+        reader: Any = self.fp.raw
+        reader.over = True
+        if self.fp.peek(1):  # more came than the reply: the next one here may not be ours, so there is no next one
+            reader.connection.last_used = -math.inf
+        super()._close_conn()  # type: ignore[misc]
 
 
 class _Opened:
