@@ -544,13 +544,14 @@ def _object_for(data: Any, to: str) -> dict[str, Any]:
 
 
 def _record(fields: Mapping[str, Any]) -> MessageRecord:
+    get = fields.get
     return MessageRecord(
-        id=_text(fields.get("id")),
-        to=_text(fields.get("to")) or "",
-        iso=_text(fields.get("iso")),
-        cc=_text(fields.get("cc")),
-        parts=next(filter(None, (_count(fields.get(name)) for name in ("parts", "count", "messageCount"))), None),
-        price_micros=micros(fields.get("price")),
+        _text(get("id")),
+        _text(get("to")) or "",
+        _text(get("iso")),
+        _text(get("cc")),
+        _count(get("parts")) or _count(get("count")) or _count(get("messageCount")) or None,
+        micros(get("price")),
     )
 
 
@@ -559,7 +560,9 @@ def _refuse_constant(name: str) -> None:
 
 
 def _text(value: Any) -> str | None:
-    return _whole(value) if isinstance(value, str) and value else None
+    if isinstance(value, str) and value:
+        return value if value.isascii() else _whole(value)
+    return None
 
 
 def _whole(text: str) -> str:
@@ -568,8 +571,8 @@ def _whole(text: str) -> str:
 
 
 def _count(value: Any) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value):
-        return int(value)
+    if isinstance(value, str):
+        return int(value) if re.fullmatch(r"[0-9]{1,9}", value) else None
     return value if _is_int(value) and 0 <= value < 10**9 else None
 
 

@@ -156,7 +156,8 @@ class Run:
         When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
         """
         only = "" if positions is None else f" AND position IN ({','.join(str(int(number)) for number in positions)})"
-        with self._store.writing("FULL") as connection:
+
+        def work(connection: sqlite3.Connection) -> Claim | None:
             attempt = inserted(
                 connection,
                 "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)",
@@ -173,8 +174,10 @@ class Run:
             body = connection.execute(
                 "SELECT body FROM chunk WHERE campaign=? AND chunk=?", (self.campaign, chunk)
             ).fetchone()[0]
-        rows.sort()
-        return Claim(attempt, chunk, body, tuple(row[0] for row in rows), tuple(f"+{row[1]}" for row in rows))
+            rows.sort()
+            return Claim(attempt, chunk, body, tuple(row[0] for row in rows), tuple(f"+{row[1]}" for row in rows))
+
+        return self._store.together(work, "FULL")
 
     def settle_reply(self, claim: Claim, reply: SendReply, *, seconds: float) -> Verdict:
         """Record an accepted request: every matched number accepted, every number without a record in doubt."""
@@ -187,42 +190,47 @@ class Run:
             seconds=seconds,
         )
         self._learn(reply)
-        position = dict(zip(claim.to, claim.positions, strict=True))
-        asked = {number.removeprefix("+"): number for number in claim.to}
-        with self._store.writing("NORMAL") as connection:
-            self._write_attempt(connection, claim, verdict)
-            self._write_totals(connection, claim, reply)
+        asked = {number.removeprefix("+"): place for number, place in zip(claim.to, claim.positions, strict=True)}
+        rows = [
+            (
+                ACCEPTED,
+                _packed(record.id),
+                self._billed[record.iso, record.cc],
+                record.parts,
+                record.price_micros,
+                self.campaign,
+                claim.chunk,
+                asked[record.to.removeprefix("+")],
+                claim.attempt,
+                SENDING,
+                IN_DOUBT,
+            )
+            for record in reply.messages
+        ]
+
+        def work(connection: sqlite3.Connection) -> None:
+            self._write_attempt(connection, claim, verdict, reply)
             connection.executemany(
                 "UPDATE recipient SET state=?, problem=NULL, message=?, billed=?, parts=?, price=? "
                 "WHERE campaign=? AND chunk=? AND position=? AND attempt=? AND state IN (?, ?)",
-                [
-                    (
-                        ACCEPTED,
-                        _packed(record.id),
-                        self._billed[record.iso, record.cc],
-                        record.parts,
-                        record.price_micros,
-                        self.campaign,
-                        claim.chunk,
-                        position[asked[record.to.removeprefix("+")]],
-                        claim.attempt,
-                        SENDING,
-                        IN_DOUBT,
-                    )
-                    for record in reply.messages
-                ],
+                rows,
             )
             if reply.missing:
                 self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+
+        self._store.together(work, "NORMAL")
         return verdict
 
     def settle(self, claim: Claim, verdict: Verdict) -> Verdict:
         """Record a request that was not accepted, or of which nobody knows."""
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(verdict.name, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
-        with self._store.writing("NORMAL") as connection:
-            self._write_attempt(connection, claim, verdict)
+
+        def work(connection: sqlite3.Connection) -> None:
+            self._write_attempt(connection, claim, verdict, None)
             self._write_state(connection, claim, state, problem)
+
+        self._store.together(work, "NORMAL")
         return verdict
 
     def counts(self) -> dict[str, int]:
@@ -243,10 +251,16 @@ class Run:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _write_attempt(self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict) -> None:
+    def _write_attempt(
+        self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict, reply: SendReply | None
+    ) -> None:
+        totals: tuple[object, ...] = (None,) * 5
+        if reply is not None:
+            said = "; ".join(reply.disagreements()) or None
+            totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
         connection.execute(
             "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
-            "seconds=? WHERE id=?",
+            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=?",
             (
                 self._now(),
                 verdict.name,
@@ -256,19 +270,7 @@ class Run:
                 verdict.error,
                 verdict.request_id,
                 verdict.seconds,
-                claim.attempt,
-            ),
-        )
-
-    def _write_totals(self, connection: sqlite3.Connection, claim: Claim, reply: SendReply) -> None:
-        connection.execute(
-            "UPDATE attempt SET currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=?",
-            (
-                reply.currency,
-                reply.recipients,
-                reply.message_count,
-                reply.total_micros,
-                "; ".join(reply.disagreements()) or None,
+                *totals,
                 claim.attempt,
             ),
         )

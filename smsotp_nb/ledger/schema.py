@@ -14,9 +14,12 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 from ..errors import LedgerError
 from ..results import STATES
@@ -97,6 +100,20 @@ CREATE INDEX attempt_campaign ON attempt (campaign);
 """
 
 
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """A piece of work that waits for a transaction, then its result or what went wrong."""
+
+    work: Callable[[sqlite3.Connection], object]
+    synchronous: str
+    result: object = None
+    failure: Exception | None = None
+    done: bool = False
+
+
 class Store:
     """One SQLite file, one connection a process, one transaction at a time."""
 
@@ -104,6 +121,8 @@ class Store:
         self.path = path
         self._guard = threading.RLock()
         self._connections: dict[int, sqlite3.Connection] = {}
+        self._waiting: deque[_Shared] = deque()
+        _stores.add(self)
         _refuse_network(path)
         self.created = _create_private(path)
         with self.reading():
@@ -125,6 +144,37 @@ class Store:
                     connection.execute("ROLLBACK")
                 raise
 
+    def together(self, work: Callable[[sqlite3.Connection], Result], synchronous: Literal["FULL", "NORMAL"]) -> Result:
+        """Run one piece of work in a transaction that it may share with those of other threads, and return its result.
+
+        Threads that wait while a transaction is on its way to the disk put their work into the next one, so that many
+        intents cost one wait for the disk. Each of them still returns only when its own is there. When the transaction
+        fails, all that shared it fail.
+        """
+        piece = _Shared(work, synchronous)
+        self._waiting.append(piece)
+        with self._guard:
+            if not piece.done:
+                self._run_waiting()
+        if piece.failure is not None:
+            raise piece.failure
+        return cast("Result", piece.result)
+
+    def _run_waiting(self) -> None:
+        pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            with self.writing(
+                "FULL" if any(piece.synchronous == "FULL" for piece in pieces) else "NORMAL"
+            ) as connection:
+                for piece in pieces:
+                    piece.result = piece.work(connection)
+        except Exception as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
+            for piece in pieces:
+                piece.failure = error
+        finally:
+            for piece in pieces:
+                piece.done = True
+
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Run a block of reads on the connection."""
@@ -144,6 +194,19 @@ class Store:
         if found is None:
             found = self._connections[os.getpid()] = _connect(self.path)
         return found
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _fresh_guards() -> None:
+    # Another thread of the parent may have held the guard at the moment of the fork; in the child nobody would free it.
+    for store in list(_stores):
+        store._guard, store._waiting = threading.RLock(), deque()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fresh_guards)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
