@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_results import table
 
@@ -62,6 +62,7 @@ def test_decimals_are_exact_amounts_of_six_places() -> None:
     assert found["price_per_message"].tolist()[-1] == Decimal("0.011250")
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**12), st.sampled_from(["USD", "CNY", "EUR"]), st.sampled_from("ab")), max_size=40

@@ -21,7 +21,7 @@ def number(value: float | Decimal | None) -> str:
 
 
 def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
-    """Return an amount with its currency before it: two places, or up to six where the amount is that small.
+    """Return an amount with its currency before it, exact: two decimal places, or as many up to six as it has.
 
     Example:
         >>> money(38.42, "USD"), money(0.0075, "USD"), money(1234.5, "EUR"), money(None, "USD")
@@ -34,14 +34,14 @@ def money(value: float | Decimal | None, currency: str | None = "", *, places: i
 
 
 def places_of(values: Iterable[float | Decimal | None]) -> int:
-    """Return how many decimal places these amounts need in one column: 2, or up to 6 where one is below a cent's grain.
+    """Return how many decimal places these amounts need to stand in one column exactly: 2, or up to 6.
 
     Example:
-        >>> places_of([38.42, 9.6]), places_of([0.0075, 0.03])
+        >>> places_of([38.42, 9.6]), places_of([0.0075, 21.0])
         (2, 4)
     """
-    small = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value) and -1 < value < 1]
-    return max([2, *(len(text.split(".")[1].rstrip("0")) for text in small)])
+    texts = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value)]
+    return max([2, *(len(text.split(".")[1].rstrip("0")) for text in texts)])
 
 
 def share(value: float | None) -> str:
