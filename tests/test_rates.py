@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import rates
@@ -130,6 +130,7 @@ def test_an_unreadable_file_says_what_was_expected(tmp_path: Path, content: byte
 
 
 @given(st.integers(0, 10**12))
+@settings(deadline=None)
 def test_the_float_handed_out_gives_the_exact_amount_back(amount: int) -> None:
     text = f"{amount // 1_000_000}.{amount % 1_000_000:06d}"
     assert micros(rates.check(table(price=[text]))) == {"US": ("USD", amount)}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import templates
@@ -140,11 +140,13 @@ def test_values_become_text_as_people_write_them(series: pd.Series, expected: li
 
 
 @given(st.lists(st.integers(-(10**15), 10**15), min_size=1))
+@settings(deadline=None)
 def test_integral_floats_read_like_the_integers(values: list[int]) -> None:
     assert templates.as_text(pd.Series(values, dtype="float64")).tolist() == [str(value) for value in values]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
+@settings(deadline=None)
 def test_a_float_written_out_is_the_same_float_without_exponent(value: float) -> None:
     text = templates.as_text(pd.Series([value])).iloc[0]
     assert float(text) == value
@@ -153,6 +155,7 @@ def test_a_float_written_out_is_the_same_float_without_exponent(value: float) ->
 
 
 @given(st.text(st.sampled_from("ab {}"), max_size=12))
+@settings(deadline=None)
 def test_doubling_every_brace_gives_the_text_back(text: str) -> None:
     template = templates.parse(text.replace("{", "{{").replace("}", "}}"))
     assert template.names == ()
