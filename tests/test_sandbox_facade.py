@@ -134,6 +134,13 @@ def test_an_address_without_a_sandbox_is_a_clear_error() -> None:
         Sandbox.at("https://sms.example")
 
 
+def test_a_service_that_is_no_sandbox_is_a_clear_error(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer in ({}, [], {"id": "x"}):
+        monkeypatch.setattr(Sandbox, "_get", lambda self, path, answer=answer: answer)
+        with pytest.raises(SmsOtpError, match="is no sandbox"):
+            Sandbox.at(box.url)
+
+
 def test_a_sandbox_ends_when_nothing_refers_to_it() -> None:
     before = threading.active_count()
     for _ in range(3):

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -195,7 +196,15 @@ def test_a_long_inbox_comes_whole(server: Server) -> None:
 def test_the_balance_is_topped_up_by_text_amounts_only(server: Server) -> None:
     head = "POST /balance.json HTTP/1.1\r\n" + JSON
     assert json.loads(talk(server.port, head, b'{"add": "12.5"}')[2])["balance"] == "1012.500000"
-    for bad in (b'{"add": "-1"}', b'{"add": "0.0000001"}', b"{}", b"[]", b"x", b'{"add": NaN}'):
+    for bad in (
+        b'{"add": "-1"}',
+        b'{"add": "0.0000001"}',
+        b"{}",
+        b"[]",
+        b"x",
+        b'{"add": NaN}',
+        b'{"add": "999999999998"}',
+    ):
         assert talk(server.port, head, bad)[0] == 400
     assert get(server.port, "/sandbox.json")["balance"] == "1012.500000"
 
@@ -236,6 +245,13 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         Server(state=file)
     with pytest.raises(UsageError, match="cannot be used"):
         Server(state=tmp_path / "no" / "folder" / "box.sqlite")
+
+
+def test_a_database_of_another_program_or_version_is_refused(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
+        other.execute("CREATE TABLE requests (n INTEGER)")
+    with pytest.raises(UsageError, match="by another program"):
+        Server(state=tmp_path / "other.sqlite")
 
 
 def test_a_state_of_the_other_variant_or_another_seed_is_refused(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from .service import Service, money
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 FAR: float = 400 * 366 * 86_400.0  # seconds; further no test of a lifetime goes
+MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 ASSETS: Mapping[str, str] = {"inbox.html": "text/html", "inbox.css": "text/css", "inbox.js": "text/javascript"}
 # The page loads nothing from elsewhere and runs no script but its own.
 POLICY = (
@@ -130,6 +131,8 @@ class Desk:
         more = wire.micros(asked.get("add"))
         if more is None or set(asked) != {"add"}:
             raise UsageError('send {"add": "12.50"}: an amount with at most six fractional digits')
+        if self._state.balance + more >= MOST_MONEY:
+            raise UsageError("that is more money than there is")
         self._state.top_up(more)
         return as_json({"balance": money(self._state.balance), "currency": self._currency})
 

@@ -112,6 +112,8 @@ class Sandbox:
         box = cls.__new__(cls)
         box._url = url.rstrip("/")
         about = box._get("/sandbox.json")
+        if not isinstance(about, dict) or not {"id", "variant", "form"} <= set(about):
+            raise SmsOtpError(f"What answers at {box._url} is no sandbox.")
         box._id, box._variant, box._form = about["id"], about["variant"], about["form"]
         box._secret, box._end = None, None
         return box

@@ -80,7 +80,11 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         self._host = host
         self._open = not _is_loopback(host)
-        self.url = f"http://{HOST if self._open else host}:{self.port}"
+        if self._open:
+            said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
+            warnings.warn(said, SmsOtpWarning, stacklevel=3)
+        name = HOST if self._open else f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self.port}"
         self._desk = Desk(self.service, self.faults, self.url, shut=self._shut)
         self._requests = 0
         self._runner: web.AppRunner | None = None
@@ -219,7 +223,12 @@ class Server:
             if connection.transport is not None:
                 connection.transport.close()
         await asyncio.sleep(seconds)
-        self._socket = _listen(self._host, self.port)
+        while True:
+            try:
+                self._socket = _listen(self._host, self.port)
+                break
+            except UsageError:  # another program has the port for a moment
+                await asyncio.sleep(GOODBYE)
         await web.SockSite(self._runner, self._socket).start()
 
     async def _fail_after(
@@ -266,12 +275,6 @@ def _hang_up(request: web.Request, *, reset: bool) -> web.StreamResponse:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    if not _is_loopback(host):
-        warnings.warn(
-            f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox",
-            SmsOtpWarning,
-            stacklevel=4,
-        )
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

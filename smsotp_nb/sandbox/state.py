@@ -231,12 +231,10 @@ class State:
         found = self.fact("variant")
         if found is None:
             key = os.urandom(32) if seed is None else blake2b(seed.encode(), digest_size=32).digest()
-            begun = {"layout": LAYOUT, "id": uuid.uuid4().hex, "variant": variant, "key": key, "seed": seed}
+            begun: dict[str, Any] = {"id": uuid.uuid4().hex, "variant": variant, "key": key, "seed": seed}
             begun |= {"balance": balance, "messages": 0, "starts": 0}
             self._db.executemany("INSERT INTO facts VALUES (?, ?)", list(begun.items()))
             return
-        if self.fact("layout") != LAYOUT:
-            raise UsageError(f"{self.path} was written by another version of the sandbox; use another state file")
         if found != variant:
             raise UsageError(
                 f"{self.path} holds a sandbox of the {found} variant, not {variant}; use another state file"
@@ -278,9 +276,10 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     try:
         # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _check_layout(db, path)  # before anything is written: the file may be another program's
         db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
         db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
-        db.executescript(SCHEMA)
+        db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
     except sqlite3.OperationalError as error:
         db.close()
         raise UsageError(_why(path, error)) from None
@@ -288,6 +287,14 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         db.close()
         raise UsageError(f"{path} is not a sandbox state file; name another one") from None
     return db
+
+
+def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
+    layout = db.execute("PRAGMA user_version").fetchone()[0]
+    if layout == LAYOUT or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        return
+    db.close()
+    raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
 
 
 def _create_private(path: Path) -> None:
