@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,6 +68,8 @@ SHORTHAND: Final = re.compile(r"[/\\,;]\s*\d{1,4}$")
 TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*[\(\[,;:–-]*\s*[^\W\d_][^\d]*$")
 VANITY: Final = re.compile(r"\+?[\d ().-]*\d[ ().-]*[A-Z]{3,}[A-Z\d-]*")
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
+BARE: Final = re.compile(r"[+(\d].*\d")  # nothing wrapped around it
+ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 EDGES: Final = " \t\r\n,;:._-/|*"
 DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
 QUOTES: Final = "'\"`´‘’‚‛“”„«»"
@@ -101,11 +103,21 @@ def _characters(cell: _Cell) -> None:
     """Invisible characters, unusual blanks, digits of other scripts, typographic dashes."""
     if cell.text.isascii() and not re.search(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", cell.text):
         return
-    seen = "".join(_visible(sign) for sign in cell.text)
-    cell.became(seen, "INVISIBLE_REMOVED")
-    digits = "".join(_ascii_digit(sign) for sign in cell.text)
-    cell.became(digits, "DIGITS_TRANSLATED")
+    cell.became(cell.text.translate(VISIBLE), "INVISIBLE_REMOVED")
+    cell.became(cell.text.translate(ASCII_DIGITS), "DIGITS_TRANSLATED")
     cell.text = cell.text.translate(DASHES)
+
+
+class _Signs(dict[int, str]):
+    """What each sign becomes, worked out when it is first met."""
+
+    def __init__(self, becomes: Callable[[str], str]) -> None:
+        super().__init__()
+        self.becomes = becomes
+
+    def __missing__(self, code: int) -> str:
+        self[code] = self.becomes(chr(code))
+        return self[code]
 
 
 def _visible(sign: str) -> str:
@@ -123,8 +135,14 @@ def _ascii_digit(sign: str) -> str:
     return unicodedata.normalize("NFKC", sign) if "\uff01" <= sign <= "\uff5e" else sign
 
 
+VISIBLE: Final = _Signs(_visible)
+ASCII_DIGITS: Final = _Signs(_ascii_digit)
+
+
 def _wrapping(cell: _Cell) -> None:
     """Blanks, quotes, a formula and labels, however they are nested."""
+    if BARE.fullmatch(cell.text):
+        return
     for _ in range(4):
         before = cell.text
         stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
@@ -159,6 +177,8 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """What is left must be one number: extensions go, two numbers and text are problems."""
+    if ONE_NUMBER.fullmatch(cell.text):
+        return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
     extension = EXTENSION.search(cell.text)
