@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from smsotp_nb.client import Client
 from smsotp_nb.dispatch import guards, send
-from smsotp_nb.errors import CampaignIncomplete, UsageError
+from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, UsageError
 from smsotp_nb.ledger import Ledger
 from smsotp_nb.planning import Plan, plan
+from smsotp_nb.results import Progress
 from smsotp_nb.sandbox import Sandbox
 
 RATES = pd.DataFrame({"iso": ["US", "AU"], "currency": ["USD", "USD"], "price": ["0.0075", "0.045"]})
@@ -146,3 +149,54 @@ def test_a_guard_that_makes_no_sense_is_refused(
     with pytest.raises(UsageError, match=said):
         send(campaign(), client=client, ledger=ledger, progress=False, **asked)  # type: ignore[arg-type]
     assert len(box.inbox) == len(ledger.campaigns()) == 0
+
+
+def test_a_cancelled_call_returns_the_table_and_the_next_goes_on(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """An event set from another place ends the call without an exception; nobody is texted twice afterwards."""
+    stop = threading.Event()
+
+    def after_some(told: Progress) -> None:
+        if told.accepted >= 10:
+            stop.set()
+
+    with pytest.warns(CampaignIncomplete, match="call send again"):
+        results = send(campaign(), client=client, ledger=ledger, concurrency=1, progress=after_some, stop=stop)
+    assert 10 <= (results["status"] == "accepted").sum() < 60
+    assert set(results["status"]) == {"accepted", "planned"}
+    assert send(campaign(), client=client, ledger=ledger, progress=False)["status"].eq("accepted").all()
+    assert box.inbox["to"].is_unique
+
+
+def test_only_who_was_added_is_texted_under_a_new_name(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """A grown list is refused under its old name; exclude= leaves out whom the recorded campaign has."""
+    send(campaign(people=PEOPLE.head(50)), client=client, ledger=ledger, progress=False)
+    with pytest.raises(PlanChanged, match="10 recipients added") as refused:
+        send(campaign(), client=client, ledger=ledger, progress=False)
+    assert "exclude=" in str(refused.value)
+    added = campaign("autumn, added", exclude=ledger.campaign("autumn"))
+    assert added.skipped["problem"].eq("EXCLUDED").sum() == 50
+    send(added, client=client, ledger=ledger, progress=False)
+    assert len(box.inbox) == 60
+    assert box.inbox["to"].is_unique
+
+
+def test_a_purged_campaign_holds_no_number_and_is_never_sent_again(
+    box: Sandbox, client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    """purge takes the numbers out of the file; the name stays taken, for nobody knows who was texted."""
+    send(campaign(), client=client, ledger=ledger, progress=False)
+    ledger.campaign("autumn").export(tmp_path / "autumn.csv")
+
+    def held() -> bool:
+        """Say whether the ledger's files hold a number, as SQLite writes one."""
+        files = [path.read_bytes() for path in tmp_path.glob("ledger.sqlite*") if path.is_file()]
+        return any(int("12025550123").to_bytes(6, "big") in file for file in files)
+
+    assert held()
+    assert ledger.campaign("autumn").purge() == 60
+    ledger.close()
+    assert not held()
+    with pytest.raises(LedgerError, match="purged"):
+        send(campaign(), client=client, ledger=ledger, progress=False)
+    assert len(box.inbox) == 60
+    assert len(pd.read_csv(tmp_path / "autumn.csv")) == 60

@@ -19,7 +19,7 @@ class Pacer(Gate):
 
     The rate is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
     next one back for two seconds, whichever thread asks. Throttling halves the rate and time gives it back, never above
-    the ceiling; where the caller set none, the speed at the moment of the throttling is the ceiling from then on.
+    the caller's ceiling. Without one the speed reached so far is halved, and then grows without end.
 
     Args:
         rate: recipients a second, or None for no ceiling.
@@ -31,10 +31,10 @@ class Pacer(Gate):
         self, *, rate: float | None, stop: threading.Event, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(self._wait)
-        self._ceiling, self._stop, self._clock = rate, stop, clock
+        self._ceiling, self._speed, self._stop, self._clock = rate, rate, stop, clock
         self._guard = threading.Lock()
         self._began = self._due = self._paused_until = self._slowed_at = clock()
-        self._share = 1.0  # of the ceiling, at the latest throttling
+        self._share = 1.0  # of the speed, at the latest throttling
         self._passed = 0
 
     def before(self, recipients: int) -> None:
@@ -59,8 +59,8 @@ class Pacer(Gate):
         pause = DEFAULT_PAUSE if seconds is None else seconds
         with self._guard:
             now = self._clock()
-            if self._ceiling is None:
-                self._ceiling = max(self._passed / max(now - self._began, 1.0), 1.0)
+            if self._speed is None:
+                self._speed = max(self._passed / max(now - self._began, 1.0), 1.0)
             if now >= self._paused_until:  # replies to requests of the same moment count once
                 self._share = max(self._share_at(now) * SLOWER, SLOWEST)
             self._paused_until = self._slowed_at = max(self._paused_until, now + pause)
@@ -69,10 +69,11 @@ class Pacer(Gate):
         return self._stop.is_set()
 
     def _rate(self, now: float) -> float | None:
-        return None if self._ceiling is None else self._ceiling * self._share_at(now)
+        return None if self._speed is None else self._speed * self._share_at(now)
 
     def _share_at(self, now: float) -> float:
-        return min(self._share + FASTER * max(now - self._slowed_at, 0.0), 1.0)
+        grown = self._share + FASTER * max(now - self._slowed_at, 0.0)
+        return grown if self._ceiling is None else min(grown, 1.0)
 
     def _wait(self, seconds: float) -> None:
         self._stop.wait(seconds)

@@ -38,6 +38,7 @@ from .pacing import Pacer
 MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
 PATIENCE = Patience(attempts=8, seconds=400.0)
+STOPPED = "STOPPED"
 # A refusal that every further chunk would meet too: what stopped the campaign, and what to do about it.
 STOPPERS: Mapping[str, str] = {
     "NO_FUNDS": "the balance does not cover the next chunk; top up and call send again",
@@ -47,6 +48,7 @@ STOPPERS: Mapping[str, str] = {
     guards.BUDGET: "the next request may cross the budget; call send again with a higher one",
     guards.CANARY: "the canary is out; look at what it did, then call send without canary=",
     guards.FAILING: "one request after the other was refused or left in doubt; look at their errors, then call again",
+    STOPPED: "call send again to go on",
 }
 ISOLATING = "ISOLATING"
 
@@ -105,6 +107,7 @@ def send(
     stop_after: int | None = guards.STOP_AFTER,
     isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
+    stop: threading.Event | None = None,
 ) -> pd.DataFrame:
     """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
 
@@ -126,6 +129,8 @@ def send(
         isolate_invalid: post a list that is refused with 107111 again in halves until the refused numbers stand alone;
             this assumes that nothing of a refused list is sent.
         progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
+        stop: set from another thread, it ends the call as a first Stop does, but returns the table: what a form's
+            Cancel needs.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, columns ``results.COLUMNS`` and
@@ -148,7 +153,7 @@ def send(
     _check(plan, client, concurrency, rate)
     book = ledger or Ledger()
     with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
-        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid)
+        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, halt=stop)
         table = campaign.work(concurrency, callback)
     campaign.tell()
     return table
@@ -205,11 +210,19 @@ class _Sending:
     """One call of ``send`` at work on one campaign."""
 
     def __init__(
-        self, plan: Plan, client: Client, run: Run, *, rate: float | None, asked: guards.Guards, isolate: bool
+        self,
+        plan: Plan,
+        client: Client,
+        run: Run,
+        *,
+        rate: float | None,
+        asked: guards.Guards,
+        isolate: bool,
+        halt: threading.Event | None = None,
     ) -> None:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
         # Two ways to end: begin no further chunk; and, beyond that, post nothing that waits at the gate.
-        self._stop, self._halt = threading.Event(), threading.Event()
+        self._stop, self._halt = threading.Event(), halt or threading.Event()
         self._pacer = Pacer(rate=rate, stop=self._halt)
         run.release()
         self._watch = guards.Watch(asked, run)
@@ -261,6 +274,9 @@ class _Sending:
 
     def _one(self, chunk: int) -> _Settled:
         """Send one chunk as far as the guards admit it."""
+        if self._halt.is_set():
+            self._end(STOPPED, "cancelled")
+            return _Settled({})
         admission = self._watch.admit(chunk)
         settled = _Settled({})
         if admission.positions is None or admission.positions:
