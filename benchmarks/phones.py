@@ -19,11 +19,12 @@ from pathlib import Path
 
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-import phone_lists
-
 from smsotp_nb import phones
 from smsotp_nb.phones import reference
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests"))
+import phone_lists  # noqa: E402 - the lists the tests are made from
 
 REFERENCE_ROWS = 40_000
 
@@ -122,7 +123,7 @@ print(f"{{peak() - before:.0f}} MB added at the peak for {{len(answer):,}} rows,
 
 
 def memory(rows: int) -> None:
-    path = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests")]
+    path = [str(ROOT), str(ROOT / "tests")]
     run = subprocess.run(
         [sys.executable, "-c", MEMORY.format(path=path, rows=rows)], capture_output=True, text=True, check=False
     )
