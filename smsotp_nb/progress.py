@@ -22,7 +22,8 @@ class Bar:
     when the error stream is neither it prints one line at the end.
 
     Args:
-        title: what is under way, such as the campaign's name.
+        title: what is under way, such as the campaign's name; short, for the bar has what is left of the line.
+        note: what else to say once, such as where it is recorded: a line before the bar, or the end of the last line.
         stream: where a terminal's bar is drawn, the error stream by default.
         clock: monotonic seconds.
 
@@ -36,9 +37,15 @@ class Bar:
     """
 
     def __init__(
-        self, title: str = "", *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        title: str = "",
+        *,
+        note: str = "",
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._title = title
+        self._note = note
         self._stream = stream
         self._clock = clock
         self._started = clock()
@@ -65,7 +72,8 @@ class Bar:
         else:
             seconds = round(self._clock() - self._started)
             title = f"{self._title}: " if self._title else ""
-            self._out().write(f"{title}{words(self._last)} in {seconds:,} s\n")
+            note = f"; {self._note}" if self._note else ""
+            self._out().write(f"{title}{words(self._last)} in {seconds:,} s{note}\n")
         self._last = None
 
     def __enter__(self) -> Self:
@@ -81,6 +89,8 @@ class Bar:
         if not self._draws or update is None:
             return
         if self._bar is None:
+            if self._note:
+                (sys.stdout if in_notebook() else self._out()).write(f"{self._note}\n")
             self._bar = _tqdm(self._title, update, self._out())
         self._bar.n = update.done
         self._bar.total = update.total

@@ -132,3 +132,13 @@ def test_the_error_stream_is_the_default(capsys: pytest.CaptureFixture[str]) -> 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "1 of 1, 1 accepted in 0 s\n"
+
+
+def test_a_note_is_said_once() -> None:
+    """Where a campaign is recorded: a line before the bar in a terminal, the end of the line elsewhere."""
+    for out, said in ((Terminal(), "recorded in x\n"), (io.StringIO(), "in 0 s; recorded in x\n")):
+        with Bar("autumn-sale", note="recorded in x", stream=out, clock=lambda: 0.0) as bar:
+            bar(Progress(done=1, total=2, accepted=1))
+            bar(Progress(done=2, total=2, accepted=2))
+        assert out.getvalue().count("recorded in x") == 1
+        assert said in out.getvalue()

@@ -211,6 +211,11 @@ def _card(found: Savings) -> Card:
     if found.unknown:
         said = f"{number(found.unknown)} recipients get a template whose text is not known; template_text= gives it."
         blocks.append(Note("!", said))
+    unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
+    if unrated and unrated < found.totals["recipients"].sum():
+        blocks.append(
+            Note("!", f"{number(unrated)} recipients have no rate: their parts are counted, their cost is not.")
+        )
     blocks.append(Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts."))
     closing = "Next: plan(..., replace=parts.PLAIN) plans with plain characters." if saved > 0 else ""
     state = f"Nothing has been changed. Plain characters would save {_parts(saved)}{_money_of(found.totals)}."

@@ -203,7 +203,9 @@ def _callback(
     if callable(progress):
         return contextlib.nullcontext(progress)
     new = " (new)" if ledger.created else ""
-    return Bar(f"{plan.campaign}, recorded in {ledger.path}{new}") if progress else contextlib.nullcontext(_silent)
+    if progress:
+        return Bar(plan.campaign, note=f"recorded in {ledger.path}{new}")
+    return contextlib.nullcontext(_silent)
 
 
 class _Sending:
