@@ -91,6 +91,8 @@ class Peer:
     def read(self) -> Request:
         """Read one request in full and count it as a send."""
         head = self.read_head()
+        if not head.startswith(b"POST "):  # a redirect that was followed
+            raise Gone
         body = self.read_exactly(length_of(head))
         request = Request(action_of(head), json.loads(body))
         with self.server.lock:
