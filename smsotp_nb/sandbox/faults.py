@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal
 
@@ -110,8 +110,11 @@ class Faults:
         for fault in switched_on:
             self.switch_on(fault)
 
-    def __iter__(self) -> Any:
-        return iter(self._on.values())
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(tuple(self._on.values()))
+
+    def __bool__(self) -> bool:
+        return bool(self._on)
 
     def switch_on(self, fault: Fault) -> None:
         """Switch one on; it takes the place of one of the same kind and operation.

@@ -170,7 +170,8 @@ class Server:
             raw = await request.read()
         except web.HTTPRequestEntityTooLarge:
             return self._reply(request, self.service.refuse(INVALID_PARAMS), headers)
-        struck = self.faults.strike(request.query.get("action", ""), self._chance("chance"))
+        action = request.query.get("action", "")
+        struck = self.faults.strike(action, self._chance("chance")) if self.faults else []
         for fault in struck:
             if fault.kind == "latency":
                 await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter"))
