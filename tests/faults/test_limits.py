@@ -1,0 +1,297 @@
+"""The limits around one request, each shown by what happens without it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from smsotp_nb import Client, Settings
+from smsotp_nb.client import Patience, transport
+from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
+from smsotp_nb.wire import Body
+
+from .acts import after_reading, answer, bomb, dripping, encoded, endless, proceed, status
+from .campaign import ANN, KEY
+from .server import BreakingServer, Peer, Script, golden, http, serve
+
+
+class Clock:
+    """A monotonic clock that can be put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+def client(port: int, **options: Any) -> Client:
+    settings = {name: options.pop(name) for name in list(options) if name in Settings.__dataclass_fields__}
+    made = Settings(base_url=f"http://127.0.0.1:{port}", access_key_id=KEY, **settings)
+    return Client(made, **{"sleep": lambda seconds: None, **options})
+
+
+def send(one: Client) -> str:
+    """Send one message; return the verdict in a word."""
+    try:
+        reply = one.deliver([ANN], Body(text="Hello"))
+    except SmsOtpError as error:
+        return type(error).__name__
+    return "missing" if reply.missing else "accepted"
+
+
+# -- time and size -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["version", "within a header", "head", "body but 1"])
+def test_a_reply_that_drips_ends_at_the_deadline(place: str) -> None:
+    """Each byte comes within the read timeout, so only the deadline of the whole request ends it."""
+    with BreakingServer(Script((dripping(place),))) as server, client(server.port, read_timeout=5, deadline=0.5) as one:
+        started = time.monotonic()
+        assert send(one) == "InDoubt"
+        assert 0.5 <= time.monotonic() - started < 4
+        assert len(server.sends) == 1
+
+
+def test_the_deadline_is_for_one_attempt_by_the_client_s_clock() -> None:
+    """A clock that runs away while the answer is awaited ends the wait."""
+    clock = Clock()
+
+    def runs_away(peer: Peer) -> None:
+        peer.read()
+        clock.ahead += 3600
+        peer.send(b"H")
+        peer.silence()
+
+    with BreakingServer(Script((runs_away,))) as server, client(server.port, clock=clock) as one:
+        started = time.monotonic()
+        assert send(one) == "InDoubt"
+        assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        endless(http(b"", length=10**12), b" " * 100_000),
+        endless(http(b"", length=None), b" " * 100_000),
+        endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 500),
+        encoded("gzip", bomb),
+    ],
+    ids=["length", "no length", "100 Continue", "gzip"],
+)
+def test_a_reply_larger_than_the_cap_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
+    """Memory and time are bounded by the cap, before and after unpacking."""
+    monkeypatch.setattr(transport, "MAX_REPLY", 1_000_000)
+    with BreakingServer(Script((act,))) as server, client(server.port) as one:
+        with pytest.raises(InDoubt, match="ReplyTooLarge"):
+            one.deliver([ANN], Body(text="Hello"))
+        assert len(server.sends) == 1
+
+
+# -- kept connections --------------------------------------------------------------------------------------------------
+
+
+def closes_when_used_after(limit: float, clock: Clock) -> Callable[[Peer], None]:
+    """Make a service whose idle timer runs out just as the next request arrives: it resets without reading."""
+    last: dict[Peer, float] = {}
+
+    def act(peer: Peer) -> None:
+        now = clock()
+        if now - last.get(peer, now) >= limit:
+            peer.reset()
+            return
+        serve(peer)
+        last[peer] = clock()
+
+    return act
+
+
+def failures(guard: float, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Send 40 messages with growing pauses to a service with an idle timer of 5 s; return how many went in doubt."""
+    monkeypatch.setattr(transport, "IDLE_GUARD", guard)
+    clock = Clock()
+    script = Script((closes_when_used_after(5.0, clock),))
+    with BreakingServer(script) as server, client(server.port, clock=clock, deadline=3000.0) as one:
+        verdicts = []
+        for number in range(40):
+            verdicts.append(send(one))
+            clock.ahead += number / 4
+        assert len(server.sends) == verdicts.count("accepted")
+    assert set(verdicts) <= {"accepted", "InDoubt"}
+    return verdicts.count("InDoubt")
+
+
+def test_a_connection_idle_for_longer_than_the_guard_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the guard no message meets a service's idle timer; without it some go in doubt for nothing."""
+    assert failures(transport.IDLE_GUARD, monkeypatch) == 0
+    assert failures(10**9, monkeypatch) > 5
+
+
+def test_a_connection_is_kept_between_requests() -> None:
+    """The guard does not cost a connection for each request."""
+    with BreakingServer(Script((serve,))) as server, client(server.port) as one:
+        assert [send(one) for _ in range(20)] == ["accepted"] * 20
+        assert server.connections == 1
+
+
+def test_a_connection_that_broke_is_not_used_again() -> None:
+    """After a fault the next request stands on a connection of its own."""
+    acts = (after_reading(Peer.fin), answer(lambda request: http(golden(request)) + b"more", None), serve)
+    with BreakingServer(Script(acts)) as server, client(server.port) as one:
+        assert [send(one) for _ in range(4)] == ["InDoubt", "accepted", "accepted", "accepted"]
+        assert server.connections == 3
+
+
+def test_many_threads_get_their_own_answers() -> None:
+    """One client, 16 threads: no thread reads the answer of another."""
+    numbers = [f"+1202555{number:04d}" for number in range(160)]
+    with BreakingServer(Script((serve,))) as server, client(server.port) as one:
+        with ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(lambda number: one.deliver([number], Body(text="Hello")), numbers))
+        assert [reply.messages[0].to for reply in found] == numbers
+        assert sorted(request.to[0] for request in server.sends) == numbers
+
+
+def test_a_forked_process_does_not_share_a_connection() -> None:
+    """Two processes on one socket would read each other's answers; the child opens its own."""
+    with BreakingServer(Script((serve,))) as server, client(server.port) as one:
+        assert send(one) == "accepted"
+        child = os.fork()
+        if not child:
+            os._exit(0 if send(one) == "accepted" else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert send(one) == "accepted"
+        assert server.connections == 2
+
+
+# -- elsewhere ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_followed_nowhere(code: int) -> None:
+    """307 and 308 would post the numbers to another host; none is followed."""
+    with BreakingServer(Script((serve,))) as elsewhere:
+        location = ("Location", f"http://127.0.0.1:{elsewhere.port}/?action=sms.message.send&accessKeyId=x")
+        act = status(code, headers=[location])
+        with BreakingServer(Script((act,))) as server, client(server.port) as one:
+            assert send(one) == "InDoubt"
+            assert (len(server.sends), elsewhere.connections) == (1, 0)
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[BreakingServer]:
+    """A proxy that the environment names for every address."""
+    with BreakingServer(Script((serve,))) as proxy:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://ann:secret@127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        yield proxy
+
+
+def test_a_proxy_of_the_environment_is_used_only_when_asked_for(proxied: BreakingServer) -> None:
+    """By default the numbers go to the service and nowhere else; with ``trust_env`` through the proxy."""
+    with BreakingServer(Script((serve,))) as server:
+        with client(server.port) as one:
+            assert send(one) == "accepted"
+            assert (len(server.sends), proxied.connections) == (1, 0)
+        with client(server.port, trust_env=True) as one:
+            assert send(one) == "accepted"
+            assert (len(server.sends), len(proxied.sends)) == (1, 1)
+
+
+def refuses_the_tunnel(peer: Peer) -> None:
+    peer.read_head()
+    peer.send(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+    peer.fin()
+
+
+def test_a_tunnel_that_is_refused_was_not_a_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said to a proxy before TLS holds nothing of the request."""
+    with BreakingServer(Script((refuses_the_tunnel,))) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+        settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
+        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=2)) as one:
+            assert send(one) == "NotSent"
+        assert proxy.connections == 2
+
+
+def test_netrc_and_cookies_are_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Neither a password of the machine nor a cookie of the service travels."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    heads: list[bytes] = []
+
+    def remembers(peer: Peer) -> None:
+        heads.append(peer.read_head())
+        peer.read_exactly(int(heads[-1].lower().split(b"content-length: ")[1].split(b"\r\n")[0]))
+        peer.send(http(b"{}", headers=[("Set-Cookie", "a=b")]))
+
+    with BreakingServer(Script((remembers,))) as server, client(server.port) as one:
+        assert [send(one), send(one)] == ["InDoubt", "InDoubt"]
+    assert len(heads) == 2
+    assert not [word for head in heads for word in (b"cookie", b"authorization", b"secret") if word in head.lower()]
+
+
+# -- what was not watched ----------------------------------------------------------------------------------------------
+
+
+def test_a_stand_in_for_the_connection_makes_everything_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where our connection class is not the one in use, nothing is known, so nothing is sent again."""
+    unwatched = {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}
+    monkeypatch.setattr(transport._Adapter, "_pools", lambda self: unwatched)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        attempts: list[int] = []
+        with client(bound.getsockname()[1], sleep=lambda seconds: attempts.append(1)) as one:
+            assert send(one) == "InDoubt"
+    assert attempts == []
+
+
+def test_a_stop_while_the_answer_is_awaited_is_in_doubt_and_not_repeated() -> None:
+    """The interrupt arrives in the middle of a read, as from the notebook's Stop button."""
+
+    def interrupts(peer: Peer) -> None:
+        peer.read()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        peer.silence()
+
+    with BreakingServer(Script((interrupts,))) as server, client(server.port) as one:
+        with pytest.raises(KeyboardInterrupt, match="phase (writing|awaiting)"):
+            send(one)
+        assert len(server.sends) == 1
+
+
+def test_a_stop_while_connecting_says_that_nothing_was_sent() -> None:
+    """Before the first byte there is no doubt; it is not tried again either."""
+    stop = threading.Timer(0.2, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
+    with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for waiting in (first, second):
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        with client(full.getsockname()[1]) as one:
+            stop.start()
+            with pytest.raises(KeyboardInterrupt, match="nothing was sent"):
+                send(one)
+
+
+def test_a_bundle_that_holds_no_certificate_is_not_a_send(tmp_path: Any) -> None:
+    """A broken setting is told as what it is: nothing left."""
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("no certificate")
+    with BreakingServer(Script((proceed,), stage="accept")) as server:
+        settings = Settings(base_url=f"https://127.0.0.1:{server.port}", access_key_id=KEY, ca_bundle=str(bundle))
+        with Client(settings, sleep=lambda seconds: None) as one, pytest.raises(NotSent):
+            one.deliver([ANN], Body(text="Hello"))
