@@ -53,6 +53,7 @@ REFUSED = [
     ("two by comma", "0491570156,0491570157", "AU", "MULTIPLE_NUMBERS"),
     ("two by slash", "0491 570 156 / 0491 570 157", "AU", "MULTIPLE_NUMBERS"),
     ("two by word", "0491570156 or 0491570157", "AU", "MULTIPLE_NUMBERS"),
+    ("two by blank", "1234567 1234567", "DE", "MULTIPLE_NUMBERS"),
     ("two by line", f"{US}\n{FR}", None, "MULTIPLE_NUMBERS"),
     ("two by plus", f"{US} {FR}", None, "MULTIPLE_NUMBERS"),
     ("two run together", f"{US}{FR}", None, "MULTIPLE_NUMBERS"),
@@ -223,6 +224,20 @@ def test_policies() -> None:
     assert row("+1 800 234 5678", allow_types={"TOLL_FREE"})["to"] == "+18002345678"
     assert row(FR, "DE", region_mismatch="refuse")["problem"] == "REGION_MISMATCH"
     assert row(US, test_numbers="refuse")["problem"] == "TEST_NUMBER"
+
+
+def test_the_default_is_no_country_to_differ_from() -> None:
+    """REGION_MISMATCH compares with what stands beside a number, not with the default."""
+    frame = phones.normalize([FR, FR], region=["DE", None], default_region="DE")
+    assert frame["note"].str.contains("REGION_MISMATCH").tolist() == [True, False]
+
+
+def test_progress_and_stop() -> None:
+    """Progress is told; an exception from it stops the work."""
+    numbers = pd.Series([f"+1202555{n:04}" for n in range(100, 200)])
+    seen: list[int] = []
+    phones.normalize(numbers, progress=seen.append)
+    assert seen == [100]
 
 
 def test_default_region_serves_only_blanks() -> None:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from ..errors import UsageError
 from . import cells, fiction, reference, regions, repairs, verdicts
+from .fast.engine import Progress
 from .vocabulary import NOTE_BIT, PROBLEM_CODE, REPAIRS, Bits, Codes, bits, note_text, problem_text
 
 Mask = npt.NDArray[np.bool_]
@@ -30,7 +31,7 @@ TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VO
 
 PLAIN: Final = r"^[+(]?[0-9][0-9 ().\-]*[0-9]$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
-    r"\(\s*0\s*\)|[.]0+$"
+    r"\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}"
     r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
 )
 
@@ -50,6 +51,7 @@ class Work:
 
     text: pd.Series
     region: pd.Series
+    region_named: Mask  # read from the row's own cell, not filled in by default
     region_unknown: Mask
     problem: Codes
     notes: Bits
@@ -88,13 +90,15 @@ def normalize(
     allow_types: Collection[str] = TEXTABLE,
     region_mismatch: Policy = "note",
     test_numbers: Policy = "note",
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Read a column of numbers for texting: E.164 where we would send, else the reason why not.
 
     ``region`` is a column of country cells (codes in any case, ``UK``, three letters, English names), used for numbers
     without a calling code; ``default_region`` serves where that cell is blank. ``repair`` names the repairs made only
     when asked: ``lost_plus, trailing_note, vanity, mx_1``. ``allow_types`` are the kinds of number that are texted;
-    ``region_mismatch`` and ``test_numbers`` say ``"refuse"`` to turn those notes into problems.
+    ``region_mismatch`` and ``test_numbers`` say ``"refuse"`` to turn those notes into problems. ``progress`` is called
+    with the number of rows done; an exception it raises stops the work.
 
     Returns a frame on the index of ``numbers`` with ``str`` columns: ``to`` (only where we would text), ``region``,
     ``cc`` and ``type`` (of every valid number), ``problem`` (one code or missing) and ``note`` (codes joined by a
@@ -112,7 +116,10 @@ def normalize(
     """
     _check(repair, allow_types, region_mismatch, test_numbers)
     column = cells.column(numbers, what="numbers")
-    work = _begin(column, region, default_region, repair)
+    work = _begin(column, region, default_region)
+    other = _clean(work, repair)
+    work.verdict = verdicts.answers(work.text.where(pd.Series(work.open())), work.region, progress=progress)
+    _second_reading(work, other)
     _plan_repairs(work, repair)
     _explain_invalid(work)
     _distrust(work)
@@ -133,7 +140,8 @@ def _check(repair: Collection[str], kinds: Collection[str], mismatch: str, tests
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
 
 
-def _begin(column: pd.Series, region: object, default_region: str | None, repair: Collection[str]) -> Work:
+def _begin(column: pd.Series, region: object, default_region: str | None) -> Work:
+    """Read cells and countries; a row whose country cell cannot be read does not get the default."""
     read = cells.read(column)
     fallback = regions.default(default_region)
     size = len(read.text)
@@ -145,13 +153,11 @@ def _begin(column: pd.Series, region: object, default_region: str | None, repair
     code = known.code.reset_index(drop=True)
     if fallback is not None:
         code = code.mask(code.isna() & ~known.unknown, fallback)
-    work = Work(read.text, code, known.unknown, np.zeros(size, np.uint8), known.notes.copy(), pd.DataFrame())
+    named = _mask(known.code.notna())
+    work = Work(read.text, code, named, known.unknown, np.zeros(size, np.uint8), known.notes.copy(), pd.DataFrame())
     for kind, problem in KIND_PROBLEM.items():
         work.refuse(read.kind == kind, problem)
     work.note(read.kind == cells.FLOAT, "FLOAT_ENDING")
-    other = _clean(work, repair)
-    work.verdict = verdicts.answers(work.text.where(pd.Series(work.open())), work.region)
-    _second_reading(work, other)
     return work
 
 
@@ -281,7 +287,7 @@ def _policy(work: Work, allow_types: Collection[str], region_mismatch: Policy, t
     valid = work.valid()
     kind = work.verdict["type"]
     work.refuse(valid & ~kind.isin(list(allow_types)).to_numpy(bool), "TYPE_NOT_ALLOWED")
-    mismatch = valid & work.region.notna().to_numpy(bool) & (work.region != work.verdict["region"]).to_numpy(bool)
+    mismatch = valid & work.region_named & (work.region != work.verdict["region"]).to_numpy(bool)
     tests = valid & fiction.reserved(work.verdict["e164"].where(pd.Series(valid)))
     for mask, name, policy in ((mismatch, "REGION_MISMATCH", region_mismatch), (tests, "TEST_NUMBER", test_numbers)):
         work.note(mask, name)

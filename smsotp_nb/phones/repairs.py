@@ -63,11 +63,14 @@ EXTENSION: Final = re.compile(
     re.IGNORECASE,
 )
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
-OF_TWO: Final = re.compile(r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])", re.IGNORECASE)
+OF_TWO: Final = re.compile(
+    r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
+)
 SHORTHAND: Final = re.compile(r"[/\\,;]\s*\d{1,4}$")
 TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*[\(\[,;:–-]*\s*[^\W\d_][^\d]*$")
 VANITY: Final = re.compile(r"\+?[\d ().-]*\d[ ().-]*[A-Z]{3,}[A-Z\d-]*")
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
+SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one number in two such blocks
 BARE: Final = re.compile(r"[+(\d].*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 EDGES: Final = " \t\r\n,;:._-/|*"
@@ -177,7 +180,7 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """What is left must be one number: extensions go, two numbers and text are problems."""
-    if ONE_NUMBER.fullmatch(cell.text):
+    if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text):
         return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
