@@ -36,9 +36,10 @@ def card(results: Source) -> Card:
         Next: cost.by(results, "segment") for any column, results.write(results, "results.xlsx")
     """
     frame = read(results)
-    totals, countries = by(frame, []), by_country(frame)
+    totals = by(frame, [])
     several = totals["currency"].nunique() > 1
-    tables = [_country_table(part, several=several) for _, part in countries.groupby("currency")]
+    countries = by_country(frame).groupby("currency") if "iso" in frame.columns else ()
+    tables = [_country_table(part, several=several) for _, part in countries]
     return Card(
         title=_title(frame),
         state=_billed(totals),
