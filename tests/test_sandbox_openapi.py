@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 from collections.abc import Iterator
@@ -106,7 +107,7 @@ def test_requests_of_the_interface_fit_their_schemas(call_: Any, name: str) -> N
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
-    desk = Desk(server.service, server.faults, server.url, shut=lambda _seconds: None)
+    desk = Desk(server.service, server.faults, server.url, shut=asyncio.sleep)
     served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
     with Sandbox() as box:

@@ -39,7 +39,7 @@ class Desk:
     """
 
     def __init__(
-        self, service: Service, switched_on: faults.Faults, url: str, *, shut: Callable[[float], None]
+        self, service: Service, switched_on: faults.Faults, url: str, *, shut: Callable[[float], Awaitable[None]]
     ) -> None:
         self._service = service
         self._state = service.state
@@ -196,7 +196,7 @@ class Desk:
     async def _switch_on(self, asked: Mapping[str, Any]) -> web.Response:
         fault = faults.Fault.read(asked)
         if fault.kind == "refuse":
-            self._shut(fault.seconds)
+            await self._shut(fault.seconds)
         else:
             self._faults.switch_on(fault)
         return as_json(faults.to_json(self._faults))

@@ -223,10 +223,13 @@ class Sandbox:
         chosen: dict[str, Any] = {
             "base_url": self._url,
             "access_key_id": "sandbox",
+            "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
             "service": f"sandbox:{self._id}",
         }
+        if self._secret is not None:
+            chosen["access_key_secret"] = self._secret
         client = Client(Settings(**(chosen | settings)))
         client.sandbox = self
         return client

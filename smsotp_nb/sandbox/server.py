@@ -210,15 +210,16 @@ class Server:
             return web.Response(status=fault.status or 503, text="Service Unavailable", headers=headers)
         return _hang_up(request, reset=True)
 
-    def _shut(self, seconds: float) -> None:
-        """Refuse connections for a while, then listen at the same port again."""
-        self._shutting = asyncio.get_running_loop().create_task(self._refuse(seconds))
-
-    async def _refuse(self, seconds: float) -> None:
+    async def _shut(self, seconds: float) -> None:
+        """Refuse connections from now on; listen at the same port again after a while."""
         assert self._runner is not None
-        assert self._runner.server is not None
         for site in tuple(self._runner.sites):
             await site.stop()
+        self._shutting = asyncio.get_running_loop().create_task(self._open_again(seconds))
+
+    async def _open_again(self, seconds: float) -> None:
+        assert self._runner is not None
+        assert self._runner.server is not None
         await asyncio.sleep(GOODBYE)
         for connection in self._runner.server.connections:
             if connection.transport is not None:
