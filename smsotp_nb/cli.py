@@ -16,7 +16,7 @@ from .errors import SmsOtpError, UsageError
 from .ledger import Ledger, state_line
 from .planning import plan
 from .recipients import read_recipients
-from .sandbox import Sandbox, server
+from .sandbox import Rules, Sandbox, server
 from .settings import ledger_path
 
 DEMO_CAMPAIGN = "autumn-sale"
@@ -65,6 +65,15 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_argument("--state", type=Path, help="file that keeps inbox, balance and passcodes")
     sandbox.add_argument("--variant", choices=("intl", "cn"), default="intl")
     sandbox.add_argument("--form", choices=("current", "earlier"), default="current")
+    sandbox.add_argument("--balance", metavar="AMOUNT", help="what a new state begins with (default: 1000)")
+    sandbox.add_argument("--seed", help="make the ids and passcodes of a new state repeatable")
+    sandbox.add_argument(
+        "--templates", type=Path, metavar="FILE", help="templates of your own beside the built-in ones"
+    )
+    sandbox.add_argument("--hmac-secret", metavar="SECRET", help="ask for signed requests (default: the simple mode)")
+    sandbox.add_argument(
+        "--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help="a fault that is on from the start"
+    )
     sandbox.set_defaults(run=_sandbox)
 
     clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
@@ -128,9 +137,19 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
 def _sandbox(options: argparse.Namespace) -> int:
     def announce(url: str) -> None:
         print(f"smsotp-nb sandbox listening on {url}", flush=True)
-        print("Nothing is texted. Inbox: /inbox.json; stop with Ctrl-C.", flush=True)
+        print("Nothing is texted. The address shows the inbox; Ctrl-C stops it.", flush=True)
 
-    server.run(announce, port=options.port, state=options.state, variant=options.variant, form=options.form)
+    server.run(
+        announce,
+        port=options.port,
+        state=options.state,
+        variant=options.variant,
+        form=options.form,
+        balance=options.balance,
+        seed=options.seed,
+        faults=options.fault,
+        rules=Rules(templates=options.templates, secret=options.hmac_secret),
+    )
     return 0
 
 

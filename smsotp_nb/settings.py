@@ -64,6 +64,8 @@ class Settings:
     Args:
         base_url: the service's address. ``https``, or ``http`` on loopback only.
         access_key_id: the access key; never shown again.
+        access_key_secret: the key's secret, for accounts that ask for signed requests (HMAC mode, beyond the
+            interface); with it every request is signed.
         variant: ``"intl"`` or ``"cn"`` (mainland China: signature required).
         form: ``"current"``, or ``"earlier"`` (``text`` not among the alternatives, signature required).
         connect_timeout, read_timeout: longest wait for a connection and for the next bytes, seconds.
@@ -82,6 +84,7 @@ class Settings:
 
     base_url: str
     access_key_id: str | Secret = field(repr=False)
+    access_key_secret: str | Secret | None = field(default=None, repr=False, kw_only=True)
     variant: Variant = "intl"
     form: Form = "current"
     connect_timeout: float = 10.0
@@ -92,8 +95,9 @@ class Settings:
     service: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.access_key_id, str):
-            object.__setattr__(self, "access_key_id", Secret(self.access_key_id))
+        for name in ("access_key_id", "access_key_secret"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Secret(getattr(self, name)))
         wrong = _check(self)
         if wrong:
             raise UsageError("Settings cannot be used: " + "; ".join(wrong) + ". " + HOW_TO_SET, problems=tuple(wrong))
@@ -105,8 +109,8 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
         """Build settings from ``SMSOTP_*`` variables; keyword arguments win.
 
-        Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_VARIANT``, ``SMSOTP_FORM``,
-        ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``, ``SMSOTP_READ_TIMEOUT`` and ``SMSOTP_DEADLINE``.
+        Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_ACCESS_KEY_SECRET``, ``SMSOTP_VARIANT``,
+        ``SMSOTP_FORM``, ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``, ``SMSOTP_READ_TIMEOUT``, ``SMSOTP_DEADLINE``.
 
         Raises:
             UsageError: a variable is missing or unusable; the message says how to set it and how to use the sandbox.
@@ -117,7 +121,7 @@ class Settings:
         """
         environ = os.environ if environ is None else environ
         found: dict[str, Any] = {}
-        for name in ("base_url", "access_key_id", "variant", "form", "ca_bundle"):
+        for name in ("base_url", "access_key_id", "access_key_secret", "variant", "form", "ca_bundle"):
             value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
             if value:
                 found[name] = value
@@ -138,6 +142,11 @@ class Settings:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("settings hold an access key and are not pickled; build them where they are needed")
+
+    def secret(self) -> str | None:
+        """Return the secret in the clear, for the one place that signs with it; None in the simple mode."""
+        secret = self.access_key_secret
+        return secret.reveal() if isinstance(secret, Secret) else secret
 
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
@@ -172,11 +181,13 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 def _check(settings: Settings) -> list[str]:
     wrong = []
-    key = settings.key()
-    if not isinstance(key, str) or not key.strip():
-        wrong.append("access_key_id is empty")
-    elif not key.isascii() or not key.isprintable() or " " in key:
-        wrong.append("access_key_id holds a blank or a character that is not plain ASCII")
+    for name, value in (("access_key_id", settings.key()), ("access_key_secret", settings.secret())):
+        if value is None and name == "access_key_secret":
+            continue
+        if not isinstance(value, str) or not value.strip():
+            wrong.append(f"{name} is empty")
+        elif not value.isascii() or not value.isprintable() or " " in value:
+            wrong.append(f"{name} holds a blank or a character that is not plain ASCII")
     wrong += _check_url(settings.base_url)
     if settings.variant not in get_args(Variant):
         wrong.append(f"variant must be 'intl' or 'cn', got {settings.variant!r}")

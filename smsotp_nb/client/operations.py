@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
-from urllib.parse import urlencode
 
 import tenacity
 
 from .. import wire
 from ..errors import InDoubt, NotSent, SmsOtpError, SmsOtpWarning, Throttled, UsageError
 from ..settings import Settings
+from . import signing
 from .transport import Failure, Transport
 from .verdict import Scrubber, error_of, success
 
@@ -303,10 +304,14 @@ class Client:
 
     def _once(self, request: _Request) -> Any:
         """Make one attempt; return the reply or the error it means."""
-        query = urlencode({"action": request.action, "accessKeyId": self.settings.key()})
+        settings = self.settings
         started = self._clock()
-        reply = self._transport.post(query, wire.encode(request.fields))
-        del query
+        reply = self._transport.post(
+            signing.query(
+                request.action, settings.key(), settings.secret(), now=self._now(), nonce=secrets.token_hex(16)
+            ),
+            wire.encode(request.fields),
+        )
         seconds = self._clock() - started
         if isinstance(reply, Failure):
             found: Any = error_of(reply, action=request.action, seconds=seconds)
@@ -314,7 +319,7 @@ class Client:
                 found = KeyboardInterrupt(f"stopped; {found}")
         else:
             code = request.fields.get("code")
-            scrub = Scrubber(self.settings.key(), code if isinstance(code, str) else "")
+            scrub = Scrubber(settings.key(), settings.secret() or "", code if isinstance(code, str) else "")
             found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now())
         log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
         return found
