@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.sandbox.server import Server
 
 US, FR = "+12025550123", "+33199001234"
@@ -323,3 +325,12 @@ def test_a_foreground_sandbox_ends_cleanly(how: signal.Signals) -> None:
         process.send_signal(how)
         _out, err = process.communicate(timeout=10)
     assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.parametrize("written", ["%2B12025550123", "+12025550123", "12025550123"])
+def test_a_number_is_found_however_its_plus_is_written(written: str) -> None:
+    """A plus in a query means a blank; whoever types an address by hand forgets that."""
+    with Sandbox() as box:
+        box.client().send_message(["+12025550123", "+12025550147"], text="Hello")
+        with urllib.request.urlopen(f"{box.url}/inbox.json?to={written}", timeout=20) as reply:
+            assert [message["to"] for message in json.load(reply)["messages"]] == ["+12025550123"]

@@ -96,6 +96,11 @@ def _kind(text: str) -> str:
     return text
 
 
+def _number(text: str) -> str:
+    """Read a number whose plus was not escaped, and so arrives as a blank, or was left out."""
+    return f"+{text.strip().removeprefix('+')}" if text.strip() else ""
+
+
 def _wait(text: str) -> float:
     seconds = float(text)
     if not 0 <= seconds <= LONGEST_WAIT:
@@ -104,7 +109,7 @@ def _wait(text: str) -> float:
 
 
 _READERS: Final[dict[str, Any]] = dict.fromkeys(("shape", "after", "before", "limit"), _whole) | {
-    "to": str,
+    "to": _number,
     "kind": _kind,
     "text": str,
     "newest": _flag,
