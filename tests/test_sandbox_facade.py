@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import smsotp_nb.sandbox as room
-from smsotp_nb.errors import InsufficientFunds, SmsOtpError, UsageError
+from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
 from smsotp_nb.sandbox import Rules, Sandbox
 
 US, FR = "+12025550123", "+33199001234"
@@ -114,6 +114,17 @@ def test_the_rules_are_switches() -> None:
         client = box.client()
         client.send_otp(US, code="123456")
         assert [client.verify_otp(US, "123456").valid for _ in range(2)] == [True, True]
+
+
+def test_a_client_of_a_sandbox_that_asks_for_signatures_signs() -> None:
+    with Sandbox(rules=Rules(secret="a-secret-of-the-tests")) as box:
+        client = box.client()
+        assert client.send_message([US, FR], text="Hi").messages
+        client.send_otp(US, code="123456")
+        assert client.verify_otp(US, "123456").valid
+        with pytest.raises(ServiceError) as caught:
+            Sandbox.at(box.url).client().send_message(US, text="Hi")
+        assert caught.value.error_code == "104201"
 
 
 def test_a_repr_is_short_and_shows_no_number(box: Sandbox) -> None:
