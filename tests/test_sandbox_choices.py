@@ -297,6 +297,16 @@ def _() -> bool:
     return [after(4), after(5), after(5, rules=patient), after(6, rules=patient)] == [True, False, True, False]
 
 
+@shows("sends")
+def _() -> bool:
+    desk, free = Asked(rules=Rules(sends=2)), Asked()
+    body = json.dumps({"to": US}).encode()
+    codes = [desk.raw(body, "otp.send")[0] for _send in range(3)]
+    desk.time += 600
+    codes.append(desk.raw(body, "otp.send")[0])
+    return codes == ["0", "0", "105300", "0"] and {free.raw(body, "otp.send")[0] for _send in range(9)} == {"0"}
+
+
 @shows("replace")
 def _() -> bool:
     def both(**options: Any) -> list[bool]:

@@ -22,12 +22,15 @@ class Rules:
     single_use: bool = True
     replace: bool = True
     max_recipients: int = 1000
+    sends: int | None = None
     templates: Mapping[str, str] | str | Path | None = None
     secret: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("attempts", "max_recipients"):
+        for name in ("attempts", "max_recipients", "sends"):
             value = getattr(self, name)
+            if name == "sends" and value is None:
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
         if self.secret is not None and not self.secret.strip():
@@ -81,6 +84,9 @@ CHOICES: tuple[Choice, ...] = (
     Choice("custom_digits", "digits beside a custom code", "without effect"),
     Choice("single_use", "a passcode that was verified", "is used up: the same code is not valid again", "single_use"),
     Choice("attempts", "wrong codes for one passcode", "after 5 of them no code is valid for it", "attempts"),
+    Choice(
+        "sends", "passcodes to one number in 10 minutes", "as many as wanted; with a limit more are 105300", "sends"
+    ),
     Choice("replace", "a second passcode for the same number and intent", "replaces the first one", "replace"),
     Choice(
         "intents", "passcodes of one number for different intents", "live side by side; no intent is one of its own"

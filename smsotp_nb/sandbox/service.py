@@ -21,6 +21,8 @@ from .state import Message, Passcode, Request, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
+LIMIT_EXCEEDED: Final = "105300"
+SENDS_WITHIN: Final = 600  # seconds; a common norm
 INVALID_SIGNATURE: Final = "107122"
 NO_TEMPLATE: Final = "107141"
 MISSING_TEMPLATE_DATA: Final = "107143"
@@ -138,6 +140,7 @@ class Service:
         if signature is None and self.variant == "cn" and number.startswith("+86"):
             raise Refused(wire.MISSING_PARAMS)
         places = _countries([number])
+        self._limit_sends(number)
         with self.state.transaction():
             code = custom or self._new_code(digits)
             text = wording.passcode(code, signature, self.variant)
@@ -242,6 +245,12 @@ class Service:
         }
 
     # passcodes
+
+    def _limit_sends(self, number: str) -> None:
+        if self.rules.sends is None:
+            return
+        if self.state.count_passcodes(number, since=self.clock.now() - SENDS_WITHIN * 1_000_000) >= self.rules.sends:
+            raise Refused(LIMIT_EXCEEDED)
 
     def _new_code(self, digits: int) -> str:
         mark = self.state.mark("passcode", self.state.next_number())

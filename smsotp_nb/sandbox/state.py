@@ -219,6 +219,15 @@ class State:
         )
         return [Passcode(n, code, made, ttl, wrong, bool(used)) for n, code, made, ttl, wrong, used in rows]
 
+    def count_passcodes(self, number: str, *, since: int) -> int:
+        """Return how many passcodes were sent to a number after a moment, in microseconds."""
+        found: int = self._db.execute(
+            "SELECT count(*) FROM messages m JOIN requests r ON r.n = m.request "
+            "WHERE m.number = ? AND r.action = 'otp.send' AND r.at > ?",
+            (number, since),
+        ).fetchone()[0]
+        return found
+
     def use_passcode(self, n: int) -> None:
         self._db.execute("UPDATE passcodes SET used = 1 WHERE n = ?", (n,))
 

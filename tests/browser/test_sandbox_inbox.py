@@ -91,6 +91,15 @@ def test_search_and_filters_narrow_the_list(page: Any) -> None:
     page.locator("#empty", has_text="No message fits these filters.").wait_for()
 
 
+def test_a_narrowed_list_is_live_too(page: Any, box: Sandbox) -> None:
+    page.locator("#kind").select_option("passcode")
+    wait_for_rows(page, 1)
+    post(box, "sms.message.send", to=AU, text="Not a passcode")
+    post(box, "otp.send", to=AU, code="556677")
+    page.locator("#list li", has_text="556677").wait_for(timeout=5_000)
+    assert numbers(page) == [AU, US]
+
+
 def test_a_thread_draws_the_parts_and_the_characters_that_made_them_dear(page: Any) -> None:
     page.locator(f".row[data-to='{FR}']").first.click()
     bubble = page.locator("#bubbles li").last

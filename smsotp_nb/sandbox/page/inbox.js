@@ -6,7 +6,7 @@ const WAIT = 20; // seconds the server holds an answer until something is new
 const PAUSE = 400; // milliseconds between two live answers, so that a campaign does not keep the page busy
 
 const at = (id) => document.getElementById(id);
-const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false };
+const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null };
 
 // -- small things ------------------------------------------------------------------------------------------------------
 
@@ -130,6 +130,7 @@ function markThread() {
 
 async function reload() {
   const round = ++state.round;
+  state.waiting?.abort(); // it waits for what the filters chose before
   const found = await ask(query({}));
   if (round !== state.round) return; // the filters changed meanwhile
   state.rows = found.messages;
@@ -151,7 +152,8 @@ async function loadOlder() {
 
 function addNew(found) {
   const missed = found.messages.length === PAGE; // more came than one answer holds: begin anew
-  state.rows = missed ? found.messages : [...found.messages, ...state.rows].slice(0, MOST);
+  const fresh = found.messages.filter((message) => message.n > state.last); // a reload may have brought some already
+  state.rows = missed ? found.messages : [...fresh, ...state.rows].slice(0, MOST);
   state.last = found.last;
   if (missed || state.rows.length === MOST) at("older").hidden = false;
   drawList();
@@ -339,11 +341,13 @@ async function live() {
     try {
       if (!state.seen) await begin();
       showLive("on", "✓ Live");
-      const found = await ask(query({ after: state.last, wait: WAIT }));
+      state.waiting = new AbortController();
+      const found = await ask(query({ after: state.last, wait: WAIT }), "GET", undefined, state.waiting.signal);
       if (round === state.round && found.messages.length) addNew(found);
       await refreshSide();
       await sleep(PAUSE);
-    } catch {
+    } catch (error) {
+      if (error.name === "AbortError") continue;
       state.seen = false;
       showLive("off", "✗ The sandbox does not answer; trying again");
       await sleep(1500);
