@@ -34,18 +34,22 @@ class RunLock:
         CampaignHeld: another process, or another call in this one, holds it; says which.
     """
 
+    _descriptor: int | None = None
+
     def __init__(self, path: Path, campaign: str) -> None:
-        self._descriptor: int | None = _open(path)
         try:
-            _take(self._descriptor)
-        except OSError:
-            holder = os.pread(self._descriptor, 300, 0) if hasattr(os, "pread") else b""
-        else:
-            _sign(self._descriptor)
+            self._descriptor = _open(path)
             _held.add(self)
-            return
+            holder = _holder(self._descriptor)
+            if holder is not None:
+                raise _held_by(holder, campaign)
+            _sign(self._descriptor)
+        except BaseException:  # a Stop comes between any two steps; a lock that nobody knows of would never end
+            self.release()
+            raise
+
+    def __del__(self) -> None:
         self.release()
-        raise _held_by(holder.decode(errors="replace"), campaign)
 
     def release(self) -> None:
         """Let the next runner in; harmless when called again."""
@@ -64,6 +68,15 @@ def _open(path: Path) -> int:
         f"the campaign cannot be locked with {path}: {reason}. Nothing was sent; see that the folder may be written "
         "and that the disk has room, then call again"
     )
+
+
+def _holder(descriptor: int) -> str | None:
+    """Take the lock and return None, or return what its holder wrote down."""
+    try:
+        _take(descriptor)
+    except OSError:
+        return os.pread(descriptor, 300, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+    return None
 
 
 def _sign(descriptor: int) -> None:

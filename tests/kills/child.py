@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable
@@ -53,6 +55,7 @@ def fork(task: Callable[[], Any]) -> Child:
         os.close(write)
         return Child(pid, read)
     os.close(read)
+    _die_with_the_parent()
     try:
         said = (True, task())
     except BaseException as error:  # noqa: BLE001 - told to the parent, who raises it
@@ -61,3 +64,9 @@ def fork(task: Callable[[], Any]) -> Child:
     with os.fdopen(write, "wb") as pipe:
         pipe.write(pickle.dumps(said))
     os._exit(0)
+
+
+def _die_with_the_parent() -> None:
+    """Let no child outlive a test that failed or was killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
