@@ -8,6 +8,8 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from smsotp_nb import results
 from smsotp_nb.errors import UsageError
@@ -251,3 +253,29 @@ def test_micros_refuses_what_it_cannot_hold(amount: float) -> None:
     """An amount that is no whole number of millionths is refused, never rounded in silence."""
     with pytest.raises(UsageError, match="six decimal places"):
         results.micros(pd.Series([amount], name="price"))
+
+
+ANY_TEXTS = given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), min_size=1, max_size=6))
+FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
+    """Write texts as the caller's own column and index, read them, and compare; blank is missing."""
+    rows = table(len(texts)).assign(name=pd.Series(texts, dtype="str")).set_axis(pd.Index(texts, dtype="str"))
+    back = results.read(results.write(rows, folder / f"r{ending}"))
+    return back["name"].fillna("").astype("str").tolist() == texts
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)
+@ANY_TEXTS
+def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> None:
+    """Whatever stands in the caller's own column comes back, character by character."""
+    assert comes_back(tmp_path, texts, ".csv")
+    assert comes_back(tmp_path, texts, ".parquet")
+
+
+@settings(deadline=None, max_examples=15, suppress_health_check=FIXTURE)
+@ANY_TEXTS
+def test_any_text_survives_excel(tmp_path: Path, texts: list[str]) -> None:
+    """Control characters and what looks like their escapes too."""
+    assert comes_back(tmp_path, texts, ".xlsx")

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from .cells import neutral
 from .contract import COLUMNS, STATES, Progress, check, micros, money
-from .files import neutral, read, write, write_book, write_text
+from .files import read, write, write_book, write_text
 
 __all__ = [
     "COLUMNS",

@@ -9,10 +9,8 @@ from __future__ import annotations
 import codecs
 import csv
 import functools
-import importlib.util
 import os
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,19 +19,10 @@ import pandas as pd
 import pyarrow
 
 from ..errors import UsageError
+from . import workbook
+from .cells import joined, neutral_frame, restored
 from .contract import COLUMNS, check
 
-EXCEL_ROWS: Final = 1_048_575  # and a header
-_SAMPLE: Final = 200
-_AMOUNT: Final = "#,##0.00####"
-_FORMATS: Final = {
-    **dict.fromkeys(("price", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
-    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "left_out"), "#,##0"),
-    "share": "0.0%",
-}
-
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n]")
-_E164: Final = re.compile(r"\+[0-9]+")
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 
@@ -83,8 +72,8 @@ def write_book(tables: Mapping[str, pd.DataFrame], path: str | Path) -> Path:
         [0.5]
     """
     file = Path(path).expanduser()
-    _by_ending(file, {".xlsx": _write_book})
-    return _replaced(file, functools.partial(_write_book, tables))
+    _by_ending(file, {".xlsx": workbook.write})
+    return _replaced(file, functools.partial(workbook.write, tables))
 
 
 def write_text(text: str, path: str | Path) -> Path:
@@ -142,34 +131,6 @@ def read(path: str | Path) -> pd.DataFrame:
     return check(frame)
 
 
-def neutral(texts: pd.Series) -> pd.Series:
-    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values stay as they are.
-
-    Example:
-        >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()
-        ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
-    """
-    return _map_distinct(texts, lambda cell: f"'{cell}" if _FORMULA.match(cell) and not _E164.fullmatch(cell) else cell)
-
-
-def _restored(texts: pd.Series) -> pd.Series:
-    return _map_distinct(texts, lambda cell: cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell)
-
-
-def _map_distinct(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
-    """Change the text of a column, one call for each distinct value; numbers and other dtypes pass."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
-        return column
-    changes = {cell: change(cell) for cell in column.unique() if isinstance(cell, str)}
-    changes = {old: new for old, new in changes.items() if old != new}
-    if not changes:
-        return column
-    changed = column.map(changes)
-    return column.where(changed.isna(), changed)
-
-
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:
     found = known.get(file.suffix.lower())
     if found is None:
@@ -201,16 +162,9 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 def _write_csv(frame: pd.DataFrame, file: Path, *, excel_safe: bool) -> None:
     flat = _flat(frame)
     if excel_safe:
-        flat = _neutral_frame(flat)
+        flat = neutral_frame(flat)
     encoding = "utf-8-sig" if excel_safe else "utf-8"
     flat.to_csv(file, index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
-
-
-def _neutral_frame(flat: pd.DataFrame) -> pd.DataFrame:
-    columns = [neutral(flat.iloc[:, position]) for position in range(flat.shape[1])]
-    done = pd.concat(columns, axis=1) if columns else flat
-    done.columns = neutral(pd.Series(flat.columns.astype("str"), dtype="object")).tolist()
-    return done
 
 
 def _read_csv(file: Path) -> pd.DataFrame:
@@ -230,17 +184,10 @@ def _read_csv(file: Path) -> pd.DataFrame:
     first = {at: int(texts.iloc[:, at].notna().to_numpy().argmax()) for at in own if texts.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
     columns = [
-        _plain_numbers(texts.iloc[:, at]) if at in bare else (_restored if marked else _as_it_is)(texts.iloc[:, at])
+        _plain_numbers(texts.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(texts.iloc[:, at])
         for at in range(texts.shape[1])
     ]
-    return _unflattened(_joined(columns, texts, restore=marked))
-
-
-def _joined(columns: list[pd.Series], like: pd.DataFrame, *, restore: bool) -> pd.DataFrame:
-    joined = pd.concat(columns, axis=1) if columns else like.copy()
-    names = pd.Series(like.columns, dtype="str")
-    joined.columns = pd.Index(_restored(names) if restore else names)
-    return joined
+    return _unflattened(joined(columns, texts, restore=marked))
 
 
 def _as_it_is(column: pd.Series) -> pd.Series:
@@ -276,80 +223,15 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
     return texts.astype("float64") if present.str.fullmatch(_NUMBER).all() else texts
 
 
-# -- Excel -------------------------------------------------------------------------------------------------------------
-
-_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
-
-
-def _need_excel() -> None:
-    if importlib.util.find_spec("openpyxl") is None:
-        raise UsageError("Excel files need openpyxl: pip install 'smsotp_nb[excel]', or use .csv or .parquet")
+# -- Excel ------------------------------------------------------------------------------------------------------------
 
 
 def _write_excel(frame: pd.DataFrame, file: Path) -> None:
-    _write_book({"results": _flat(frame)}, file)
-
-
-def _write_book(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
-    _need_excel()
-    for name, table in tables.items():
-        if len(table) > EXCEL_ROWS:
-            raise UsageError(
-                f"an Excel sheet holds {EXCEL_ROWS:,} rows, {name!r} has {len(table):,}; use .csv or .parquet"
-            )
-    with pd.ExcelWriter(file, engine="openpyxl") as book:
-        for name, table in tables.items():
-            safe = _neutral_frame(pd.concat([_excel_column(table.iloc[:, at]) for at in range(table.shape[1])], axis=1))
-            safe.to_excel(book, index=False, sheet_name=name, freeze_panes=(1, 0))
-            _dress(book.sheets[name], safe)
-
-
-def _dress(sheet: Any, table: pd.DataFrame) -> None:
-    """Set number formats and widths, so that what was written can be read."""
-    for at in range(table.shape[1]):
-        column, name = table.iloc[:, at], str(table.columns[at])
-        longest = max([len(name), *column.head(_SAMPLE).astype("str").fillna("").str.len().tolist()])
-        letter = sheet.cell(1, at + 1).column_letter
-        sheet.column_dimensions[letter].width = min(longest + 3, 48)
-        # A cell of the text format stays text when it is edited: +1202... would become a number.
-        number_format = "@" if isinstance(column.dtype, pd.StringDtype) else _FORMATS.get(name)
-        if number_format and len(table):
-            _format(next(sheet.iter_cols(min_col=at + 1, max_col=at + 1, min_row=2)), number_format)
-
-
-def _format(cells: Any, number_format: str) -> None:
-    for cell in cells:
-        cell.number_format = number_format
-
-
-def _excel_column(column: pd.Series) -> pd.Series:
-    if isinstance(column.dtype, pd.DatetimeTZDtype):
-        return column.astype("str")
-    return _map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
+    workbook.write({"results": _flat(frame)}, file)
 
 
 def _read_excel(file: Path) -> pd.DataFrame:
-    _need_excel()
-    try:
-        cells = pd.read_excel(file, sheet_name=0, dtype=object, keep_default_na=False, na_values=[""])
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise UsageError(f"{file.name!r} cannot be read as an Excel workbook: {error}") from None
-    cells.columns = ["" if str(name).startswith("Unnamed: ") else str(name) for name in cells.columns]
-    columns = [_excel_values(cells.iloc[:, at]) for at in range(cells.shape[1])]
-    return _unflattened(_joined(columns, cells, restore=True))
-
-
-def _excel_values(cells: pd.Series) -> pd.Series:
-    kinds = {type(cell) for cell in cells.dropna()}
-    if kinds <= {str}:
-        texts = _map_distinct(
-            cells.astype("str"), lambda cell: _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell)
-        )
-        return _restored(texts)
-    if kinds == {int}:
-        return cells.astype("Int64" if cells.isna().any() else "int64")
-    return cells.astype("float64") if kinds <= {int, float} else cells.infer_objects()
+    return _unflattened(workbook.read(file))
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,54 @@
+"""Cells that travel: text that no spreadsheet runs, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import pandas as pd
+
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n]")
+_E164: Final = re.compile(r"\+[0-9]+")
+
+
+def neutral(texts: pd.Series) -> pd.Series:
+    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values stay as they are.
+
+    Example:
+        >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()
+        ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
+    """
+    return map_distinct(texts, lambda cell: f"'{cell}" if _FORMULA.match(cell) and not _E164.fullmatch(cell) else cell)
+
+
+def restored(texts: pd.Series) -> pd.Series:
+    return map_distinct(texts, lambda cell: cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell)
+
+
+def map_distinct(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
+    """Change the text of a column, one call for each distinct value; numbers and other dtypes pass."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+        return column
+    changes = {cell: change(cell) for cell in column.unique() if isinstance(cell, str)}
+    changes = {old: new for old, new in changes.items() if old != new}
+    if not changes:
+        return column
+    changed = column.map(changes)
+    return column.where(changed.isna(), changed)
+
+
+def neutral_frame(flat: pd.DataFrame) -> pd.DataFrame:
+    columns = [neutral(flat.iloc[:, position]) for position in range(flat.shape[1])]
+    done = pd.concat(columns, axis=1) if columns else flat
+    done.columns = neutral(pd.Series(flat.columns.astype("str"), dtype="object")).tolist()
+    return done
+
+
+def joined(columns: list[pd.Series], like: pd.DataFrame, *, restore: bool) -> pd.DataFrame:
+    frame = pd.concat(columns, axis=1) if columns else like.copy()
+    names = pd.Series(like.columns, dtype="str")
+    frame.columns = pd.Index(restored(names) if restore else names)
+    return frame

@@ -1,0 +1,130 @@
+"""Excel workbooks: numbers as numbers, text as text that stays text, no formula."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import zipfile
+from collections.abc import Mapping
+from itertools import repeat
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from ..errors import UsageError
+from .cells import joined, map_distinct, neutral_frame, restored
+
+ROWS: Final = 1_048_575  # and a header
+_SAMPLE: Final = 200
+_AMOUNT: Final = "#,##0.00####"
+_FORMATS: Final = {
+    **dict.fromkeys(("price", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
+    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "left_out"), "#,##0"),
+    "share": "0.0%",
+}
+_UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+def write(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
+    """Write tables to a workbook, a sheet each, without their indexes."""
+    openpyxl = _openpyxl()
+    for name, table in tables.items():
+        if len(table) > ROWS:
+            raise UsageError(f"an Excel sheet holds {ROWS:,} rows, {name!r} has {len(table):,}; use .csv or .parquet")
+    book = openpyxl.Workbook(write_only=True)
+    for name, table in tables.items():
+        _fill(book.create_sheet(name), table)
+    book.save(file)
+
+
+def _fill(sheet: Any, table: pd.DataFrame) -> None:
+    """Append rows one by one: a sheet that is held in memory is several times slower."""
+    safe = [_writable(table.iloc[:, at]) for at in range(table.shape[1])]
+    frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
+    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+    sheet.freeze_panes = "A2"
+    for at, (name, column) in enumerate(zip(frame.columns, columns, strict=True), start=1):
+        sheet.column_dimensions[_letter(at)].width = _width(str(name), column)
+    sheet.append([_styled(sheet, name or None, bold=True) for name in frame.columns])
+    cells = [_cells(sheet, column) for column in columns]
+    for row in zip(*cells, strict=True):
+        sheet.append(row)
+
+
+def _cells(sheet: Any, column: pd.Series) -> Any:
+    values = column.astype(object).where(column.notna(), None).tolist()
+    # A cell of the text format stays text when it is edited: +1202... would become a number.
+    number_format = _FORMATS.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
+    if number_format is None:
+        return values
+    cell = _styled(sheet, None, number_format=number_format)
+    return (_set(one, value) for one, value in zip(repeat(cell), values, strict=False))
+
+
+def _set(cell: Any, value: Any) -> Any:
+    """One cell serves a whole column: it is written as soon as its row is appended."""
+    cell.value = value
+    return cell
+
+
+def _looks_like_numbers(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.StringDtype) and bool(column.str.match(r"[+0-9]").fillna(False).any())
+
+
+def _styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
+
+    cell = WriteOnlyCell(sheet, value)
+    if bold:
+        cell.font = Font(bold=True)
+    if number_format:
+        cell.number_format = number_format
+    return cell
+
+
+def _letter(at: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(at))
+
+
+def _width(name: str, column: pd.Series) -> int:
+    return min(max([len(name), *column.head(_SAMPLE).astype("str").fillna("").str.len().tolist()]) + 3, 48)
+
+
+def _writable(column: pd.Series) -> pd.Series:
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        return column.astype("str")
+    return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
+
+
+def read(file: Path) -> pd.DataFrame:
+    """Read the first sheet; text comes back as it was, numbers as numbers."""
+    _openpyxl()
+    try:
+        cells = pd.read_excel(file, sheet_name=0, dtype=object, keep_default_na=False, na_values=[""])
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise UsageError(f"{file.name!r} cannot be read as an Excel workbook: {error}") from None
+    cells.columns = ["" if str(name).startswith("Unnamed: ") else str(name) for name in cells.columns]
+    columns = [_values(cells.iloc[:, at]) for at in range(cells.shape[1])]
+    return joined(columns, cells, restore=True)
+
+
+def _values(cells: pd.Series) -> pd.Series:
+    kinds = {type(cell) for cell in cells.dropna()}
+    if kinds <= {str}:
+        texts = map_distinct(cells.astype("str"), lambda cell: _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell))
+        return restored(texts)
+    if kinds == {int}:
+        return cells.astype("Int64" if cells.isna().any() else "int64")
+    return cells.astype("float64") if kinds <= {int, float} else cells.infer_objects()
+
+
+def _openpyxl() -> Any:
+    if importlib.util.find_spec("openpyxl") is None:
+        raise UsageError("Excel files need openpyxl: pip install 'smsotp_nb[excel]', or use .csv or .parquet")
+    return importlib.import_module("openpyxl")
