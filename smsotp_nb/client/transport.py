@@ -141,12 +141,23 @@ class _WatchedResponse(http.client.HTTPResponse):
         opened: Any = _Opened(sock, connection, trace)
         super().__init__(opened, **options)
 
+    def begin(self) -> None:
+        super().begin()
+        if self.msg.defects or self.msg.get_payload():  # urllib3 would print what it could not parse as a warning
+            parsed = self.msg.items()
+            self.headers = self.msg = http.client.HTTPMessage()
+            for name, value in parsed:
+                self.msg[name] = value
+
     def _close_conn(self) -> None:
         reader: Any = self.fp.raw
         reader.over = True
         if self.fp.peek(1):  # more came than the reply: the next one here may not be ours, so there is no next one
             reader.connection.last_used = -math.inf
         super()._close_conn()  # type: ignore[misc]
+        # A kept connection keeps its last reply, whose headers may quote the request.
+        self.headers = self.msg = http.client.HTTPMessage()
+        self.reason = ""
 
 
 class _Opened:
@@ -168,6 +179,7 @@ class _Watched:
 
     current: Callable[[], Trace]
     last_used: float = 0.0
+    debuglevel = 0  # http.client's switch for everybody would print the address with its key
     sock: Any
 
     def connect(self) -> None:
@@ -336,6 +348,8 @@ class Transport:
             return self._exchange(self._request(query, body), trace)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
             return Failure(trace.phase, type(_root(error)).__name__, trace.status)
+        finally:
+            trace.target, trace.unsent = "", b""  # the thread keeps its last trace
 
     def _request(self, query: str, body: bytes) -> requests.PreparedRequest:
         request = requests.PreparedRequest()

@@ -51,9 +51,12 @@ class Scrubber:
         ordered = sorted((re.escape(secret) for secret in secrets if secret), key=len, reverse=True)
         self._secrets = re.compile("|".join(ordered)) if ordered else None
 
+    def secrets(self, text: str) -> str:
+        """Return the text without secrets; numbers stay, for an id may look like one."""
+        return self._secrets.sub("***", text) if self._secrets else text
+
     def __call__(self, text: str) -> str:
-        if self._secrets:
-            text = self._secrets.sub("***", text)
+        text = self.secrets(text)
         text = re.sub(r"\+?[0-9]{7,17}", lambda found: wire.mask(found[0]), text)
         return " ".join(text.split())[:200]
 
@@ -73,7 +76,7 @@ def success(
 
     Errors are returned, not raised, so that they carry no context of parsing.
     """
-    request_id = wire.request_id(reply.headers)
+    request_id = scrub.secrets(wire.request_id(reply.headers) or "") or None
     if reply.status == 429:
         pause = retry_after({name.lower(): value for name, value in reply.headers}.get("retry-after"), now=now)
         said = "no pause given" if pause is None else f"asked to pause {pause:.0f} s"

@@ -1,0 +1,299 @@
+"""Canaries: a key, passcodes and numbers that nobody else has, looked for in everything that leaves the package.
+
+The key and the passcodes may stand nowhere but on the wire. Numbers are data in frames and in the ledger, and masked in
+every repr, card, log and error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import logging
+import pickle
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from faults.acts import after_reading, answer, body, cut, raw, status, throttle
+from faults.kinds import data
+from faults.server import Act, BreakingServer, Peer, Script, serve
+from faults.server import http as reply
+from tracebacks import chain, shown
+
+import smsotp_nb as sms
+from smsotp_nb import Client, Ledger, Sandbox, Settings
+from smsotp_nb.client import Patience
+from smsotp_nb.errors import SmsOtpError
+from smsotp_nb.wire import Body
+
+KEY = "canary-key-7f3a91e6"
+OWN_CODE, ENTERED = "48151623", "42108642"  # passcodes: one of our own at sending, one that a user entered
+ANN, BEN = "+12025550187", "+14155550143"
+NUMBERS = [ANN, BEN]
+
+
+def hits(text: str | bytes, *canaries: str) -> list[str]:
+    """Return the canaries that stand in a text, with or without their plus, or as a query writes them."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    return [canary for canary in canaries if canary.lstrip("+").encode() in raw]
+
+
+@pytest.fixture
+def logged() -> Iterator[Callable[[], str]]:
+    """Everything that every library logs, at DEBUG, with tracebacks."""
+    lines: list[str] = []
+    formatter = logging.Formatter("%(name)s %(pathname)s %(message)s")
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(formatter.format(record) + repr(record.args) + repr(record.__dict__.get("msg")))
+
+    keep, root = Keep(), logging.getLogger()
+    before = {name: logging.getLogger(name).level for name in ("", *logging.root.manager.loggerDict)}
+    for name in before:
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    root.addHandler(keep)
+    yield lambda: "\n".join(lines)
+    root.removeHandler(keep)
+    for name, level in before.items():
+        logging.getLogger(name).setLevel(level)
+
+
+ECHO = f"no account {KEY} for {ANN}, {BEN[1:]} with code {OWN_CODE} or {ENTERED}"
+FAULTS: dict[str, Act] = {
+    "accepted": serve,
+    "another success": body(b'{"code":"0","message":"Success","data":{"messages":[]}}'),
+    "FIN": after_reading(Peer.fin),
+    "reset": after_reading(Peer.reset),
+    "cut headers": cut("within a header", Peer.fin),
+    "odd headers": status(200, headers=[("X-" + KEY, ECHO), ("X-Request-Id", KEY), ("Bad Header", ECHO)]),
+    "cut body": cut("body half", Peer.fin),
+    "cut refusal": cut("body half", Peer.reset, lambda request: reply(ECHO.encode() * 99, status=400)),
+    "refusal that echoes": body(f'{{"code":"104111","message":"{ECHO}"}}'.encode(), 400),
+    "code that echoes": body(f'{{"code":"{ECHO}","message":"x"}}'.encode(), 400),
+    "success that echoes": body(f'{{"code":"{ECHO}","message":"{ECHO}","data":{{}}}}'.encode()),
+    "no funds": body(b'{"code":"105400","message":"InsufficientFunds"}', 400),
+    "HTML that echoes": body(f"<html>{ECHO}</html>".encode(), 502),
+    "text that echoes": body(ECHO.encode()),
+    "status line that echoes": answer(lambda request: reply(b"", status=f"HTTP/1.1 200 {KEY}")),
+    "no status line": raw(ECHO.encode() + b"\r\n\r\n"),
+    "redirect that echoes": status(307, headers=[("Location", f"https://{KEY}.test/?accessKeyId={KEY}&to={ANN}")]),
+    "throttled": throttle(("Retry-After", ECHO), body=ECHO.encode()),
+    "another number": data(to=BEN[:-1]),
+    "not JSON": body(f'{{"code":"0","message":"{ECHO}'.encode()),
+    "deep": body(b"[" * 50_000),
+}
+CALLS: dict[str, Callable[[Client], Any]] = {
+    "message": lambda one: one.deliver(NUMBERS, Body(text="Hello")),
+    "own code": lambda one: one.send_otp(ANN, code=OWN_CODE, ttl=60),
+    "generated": lambda one: one.send_otp(ANN, intent="login"),
+    "check": lambda one: one.verify_otp(ANN, ENTERED, intent="login"),
+    "challenge": lambda one: sms.otp.send(ANN, client=one, code=OWN_CODE).verify(ENTERED),
+}
+
+
+@contextlib.contextmanager
+def speaking(act: Act) -> Iterator[Client]:
+    with BreakingServer(Script((act,))) as server:
+        settings = Settings(base_url=f"http://127.0.0.1:{server.port}", access_key_id=KEY, read_timeout=5, deadline=5)
+        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=2)) as one:
+            yield one
+
+
+def tried(one: Client, call: Callable[[Client], Any]) -> tuple[Any, SmsOtpError | None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call(one), None
+        except SmsOtpError as error:
+            return None, error
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_canary_in_errors_replies_logs_and_what_the_client_keeps(
+    fault: str, call: str, logged: Callable[[], str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every way a request ends, seen in every way a notebook can show or save it."""
+    with speaking(FAULTS[fault]) as one:
+        found, error = tried(one, CALLS[call])
+        kept = everything_in(one)
+    secrets = (KEY, OWN_CODE, ENTERED)
+    if error is not None:
+        assert chain(error) == []
+        assert hits(shown(error), *secrets) == []
+        assert hits(pickle.dumps(error), *secrets, *NUMBERS) == []
+        assert hits(f"{error} {error!r} {vars(error)}", *secrets, *NUMBERS) == []
+    assert hits(f"{found!r} {found} {one!r} {one.settings!r} {vars(one)}", *secrets, *NUMBERS) == []
+    assert hits(kept, *secrets) == []
+    assert hits(logged(), *secrets, *NUMBERS) == []
+    out, err = capfd.readouterr()
+    assert hits(out + err, *secrets, *NUMBERS) == []
+
+
+def test_the_debug_switch_of_the_standard_library_prints_no_key(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """``http.client.HTTPConnection.debuglevel = 1`` is a common recipe in notebooks; it prints whole requests."""
+    monkeypatch.setattr(http.client.HTTPConnection, "debuglevel", 1)
+    with speaking(FAULTS["accepted"]) as one:
+        one.send_otp(ANN, code=OWN_CODE)
+    out, err = capfd.readouterr()
+    assert hits(out + err, KEY, OWN_CODE, ANN) == []
+
+
+def test_no_canary_when_nothing_can_be_reached(logged: Callable[[], str]) -> None:
+    """Nobody listens: the libraries log and raise with the whole address in hand."""
+    with BreakingServer(Script((Peer.fin,))) as server:
+        port = server.port
+    settings = Settings(base_url=f"http://127.0.0.1:{port}", access_key_id=KEY)
+    for call in CALLS.values():
+        found, error = tried(Client(settings, sleep=lambda seconds: None), call)
+        assert found is None
+        assert error is not None
+        assert hits(shown(error) + logged(), KEY, OWN_CODE, ENTERED) == []
+        assert hits(str(error) + logged(), *NUMBERS) == []
+
+
+def test_no_canary_after_a_stop() -> None:
+    """KeyboardInterrupt is shown with its frames too."""
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with BreakingServer(Script((throttle(),))) as server:
+        settings = Settings(base_url=f"http://127.0.0.1:{server.port}", access_key_id=KEY)
+        for call in CALLS.values():
+            with pytest.raises(KeyboardInterrupt) as caught:
+                call(Client(settings, sleep=interrupt))
+            assert hits(shown(caught.value), KEY, OWN_CODE, ENTERED) == []
+
+
+@pytest.mark.parametrize("call", ["own code", "check", "challenge"])
+def test_a_refused_call_does_not_show_the_code_it_refuses(call: str) -> None:
+    """The limits are checked with the code in hand."""
+    wrong: dict[str, Callable[[Client], Any]] = {
+        "own code": lambda one: one.send_otp("nobody", code=OWN_CODE + "9"),
+        "check": lambda one: one.verify_otp("nobody", ENTERED + "9"),
+        "challenge": lambda one: sms.otp.send("nobody", client=one, code=OWN_CODE + "9"),
+    }
+    with speaking(FAULTS["accepted"]) as one:
+        _, error = tried(one, wrong[call])
+    assert error is not None
+    assert hits(shown(error), KEY, OWN_CODE, ENTERED) == []
+
+
+# -- the whole journey -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def journey(tmp_path: Path, logged: Callable[[], str]) -> Iterator[dict[str, Any]]:
+    """A campaign and a passcode on the sandbox, with everything it leaves behind."""
+    people = pd.DataFrame({"phone": [*NUMBERS, "nobody"], "name": ["Ann", "Ben", "Cor"]})
+    plan = sms.plan(people, to="phone", campaign="canary", text="Hello {name}")
+    with Sandbox(state=tmp_path / "sandbox.sqlite") as box, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        settings = Settings(base_url=box.url, access_key_id=KEY)
+        with Client(settings) as one, Ledger(tmp_path / "ledger.sqlite") as ledger:
+            results = sms.send(plan, client=one, ledger=ledger, progress=False)
+            challenge = sms.otp.send(ANN, client=one, code=OWN_CODE, intent="login")
+            challenge.verify(ENTERED)
+            yield {
+                "plan": plan, "results": results, "client": one, "ledger": ledger, "box": box, "challenge": challenge,
+                "campaign": ledger.campaign("canary"), "record": challenge.record, "settings": settings,
+            }  # fmt: skip
+
+
+def test_the_journey_leaves_no_key_or_passcode_in_the_ledger(journey: dict[str, Any], tmp_path: Path) -> None:
+    """The bytes of the file, its log and its index; its numbers are data."""
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("ledger.sqlite*") if path.is_file())
+    assert hits(written, *NUMBERS) or len(written) > 4096
+    assert hits(written, KEY, OWN_CODE, ENTERED) == []
+
+
+def test_the_journey_logs_no_canary(journey: dict[str, Any], logged: Callable[[], str]) -> None:
+    """Nor does the sandbox, whose own log could hold passcodes and the address with its key."""
+    assert hits(logged(), KEY, OWN_CODE, ENTERED, *NUMBERS) == []
+
+
+@pytest.mark.parametrize("name", ["plan", "client", "ledger", "box", "challenge", "campaign", "record", "settings"])
+def test_every_object_shows_itself_without_canaries(journey: dict[str, Any], name: str) -> None:
+    """Its repr, its text, its HTML, and what completing a name would print of it."""
+    thing = journey[name]
+    forms = [repr(thing), str(thing), f"{thing}"]
+    forms += [
+        getattr(thing, form)() for form in ("_repr_html_", "html", "text") if callable(getattr(thing, form, None))
+    ]
+    forms += [repr(dir(thing))]
+    assert hits("\n".join(map(str, forms)), KEY, OWN_CODE, ENTERED, *NUMBERS) == []
+
+
+@pytest.mark.parametrize("name", ["results", "plan", "campaign", "record", "challenge", "client", "settings", "ledger"])
+def test_a_pickle_holds_no_key_or_passcode_or_is_refused(journey: dict[str, Any], name: str) -> None:
+    """What can be saved holds numbers at most."""
+    try:
+        saved = pickle.dumps(journey[name])
+    except TypeError as error:
+        saved = shown(error).encode()
+    assert hits(saved, KEY, OWN_CODE, ENTERED) == []
+
+
+def test_the_frames_hold_numbers_and_the_card_of_a_frame_masks_them(journey: dict[str, Any]) -> None:
+    """Frames are the data; ``df.sms.masked()`` and ``df.sms.card()`` are the forms to publish."""
+    results = journey["results"]
+    assert hits(results.to_csv(), *NUMBERS) == NUMBERS
+    assert hits(results.to_csv(), KEY, OWN_CODE, ENTERED) == []
+    card = results.sms.card()
+    assert hits(f"{card} {card._repr_html_()} {results.sms.masked().to_csv()}", KEY, *NUMBERS) == []
+
+
+# -- how deep we look --------------------------------------------------------------------------------------------------
+
+
+def everything_in(start: object, limit: int = 200_000) -> str:
+    """Return every text that can be reached from an object by attributes and items, kept connections included."""
+    seen: dict[int, object] = {}
+    texts: list[str] = []
+    todo: list[object] = [start]
+    while todo and len(seen) < limit:
+        thing = todo.pop()
+        if id(thing) in seen:
+            continue
+        seen[id(thing)] = thing
+        if isinstance(thing, str | bytes | bytearray):
+            texts.append(thing if isinstance(thing, str) else bytes(thing).decode("latin-1"))
+        elif not isinstance(thing, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
+            todo += _parts(thing)
+    return "\n".join(texts)
+
+
+def _parts(thing: object) -> list[object]:
+    if isinstance(thing, dict):
+        return [*thing.keys(), *thing.values()]
+    if isinstance(thing, list | tuple | set | frozenset):
+        return list(thing)
+    found: list[object] = list(getattr(thing, "__dict__", {}).values())
+    for kind in type(thing).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        names = (slots,) if isinstance(slots, str) else slots
+        found += [getattr(thing, name) for name in names if hasattr(thing, name)]
+    if isinstance(thing, types.MethodType):
+        found.append(thing.__self__)
+    if type(thing).__name__ in {"LifoQueue", "deque"}:
+        found += list(getattr(thing, "queue", thing))  # type: ignore[call-overload]
+    return found
+
+
+def test_the_search_would_find_a_key_that_is_kept() -> None:
+    """The walk reaches a connection in its pool: a canary planted there is found."""
+    with speaking(FAULTS["accepted"]) as one:
+        one.send_otp(ANN)
+        pool = one._transport._adapter.poolmanager.pools
+        connection = next(iter(pool._container.values())).pool.queue[-1]
+        assert hits(everything_in(one), "planted") == []
+        connection.note = {"deep": ["planted"]}
+        assert hits(everything_in(one), "planted") == ["planted"]
