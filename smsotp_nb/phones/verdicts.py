@@ -65,4 +65,6 @@ def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.
     if region is None:
         return pd.Series(np.full(len(like), default_region, dtype=object), dtype="str")
     codes = cells.column(region, what="region", like=like).astype("str").reset_index(drop=True)
+    if default_region is None:  # to phonenumbers a blank is no region either
+        return codes
     return codes.mask(codes.isna() | (codes == ""), default_region)

@@ -7,6 +7,7 @@ and its length. Texts of few values (region, type, reason ...) are kept as small
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from .. import reference
 from ..reference import Answer
 from . import automata, tables
 from .prefixes import PARSED, Reading
@@ -51,15 +53,25 @@ class Columns:
     code: npt.NDArray[np.int16]  # plan, -1: none
     kind: npt.NDArray[np.int8]  # place in KINDS, -1: none
     reason: npt.NDArray[np.int8]  # place in REASONS
+    extension: pa.Array
 
     def take(self, rows: Any) -> Columns:
+        texts = pa.array(rows)
         return Columns(
-            e164=self.e164.take(pa.array(rows)),
+            e164=self.e164.take(texts),
             region=self.region.take(rows),
             code=self.code.take(rows),
             kind=self.kind.take(rows),
             reason=self.reason.take(rows),
+            extension=self.extension.take(texts),
         )
+
+
+def joined(parts: list[Columns]) -> Columns:
+    """Return stretches of rows as one."""
+    arrays = {name: [getattr(part, name) for part in parts] for name in Columns.__slots__}
+    texts = {name: pa.concat_arrays(arrays.pop(name)) for name in ("e164", "extension")}
+    return Columns(**texts, **{name: np.concatenate(stretches) for name, stretches in arrays.items()})
 
 
 @dataclass(slots=True)
@@ -82,6 +94,7 @@ def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Columns:
         code=np.full(size, -1, np.int16),
         kind=np.full(size, -1, np.int8),
         reason=np.full(size, NOT_A_NUMBER, np.int8),
+        extension=missing(size),
     )
     columns.reason[rows] = reading.error
     parsed = np.flatnonzero(reading.error == PARSED)
@@ -144,9 +157,12 @@ def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size
     code_length = 1 + (code > 9) + (code > 99)
     lengths = np.zeros(size, np.int64)
     lengths[target] = 1 + code_length + count
-    offsets = np.zeros(size + 1, np.int64)
+    offset_buffer = pa.allocate_buffer(8 * (size + 1))
+    offsets = np.frombuffer(offset_buffer, np.int64)
+    offsets[0] = 0
     np.cumsum(lengths, out=offsets[1:])
-    out = np.empty(int(offsets[-1]), np.uint8)
+    text_buffer = pa.allocate_buffer(int(offsets[-1]))
+    out = np.frombuffer(text_buffer, np.uint8)
     is_digit = np.ones(len(out), bool)
     at = offsets[target]
     out[at] = ord("+")
@@ -159,9 +175,7 @@ def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size
     before = np.cumsum(count) - count
     source = np.repeat(start - before, count) + np.arange(int(count.sum()), dtype=np.int32)
     out[is_digit] = signs.take(source) + np.uint8(ord("0"))
-    return pa.Array.from_buffers(
-        pa.large_string(), size, [_validity(target, size), pa.py_buffer(offsets), pa.py_buffer(out)]
-    )
+    return pa.Array.from_buffers(pa.large_string(), size, [_validity(target, size), offset_buffer, text_buffer])
 
 
 def _validity(target: Rows, size: int) -> Any:
@@ -172,30 +186,50 @@ def _validity(target: Rows, size: int) -> Any:
     return pa.py_buffer(np.packbits(present, bitorder="little"))
 
 
-def frame(columns: Columns, extension: pa.Array | None, it: Tables) -> pd.DataFrame:
-    """Build the verdict's frame from laid-out columns."""
-    codes = [str(code) for code in it.plan_code]
-    missing = pa.nulls(len(columns.reason), pa.large_string())
-    return pd.DataFrame(
-        {
-            "e164": _series(columns.e164),
-            "region": _words([str(region) for region in it.plan_region], columns.region),
-            "cc": _words(codes, columns.code),
-            "valid": columns.reason == 0,
-            "type": _words(list(KINDS), columns.kind),
-            "reason": _words(list(REASONS), columns.reason),
-            "extension": _series(missing if extension is None else extension),
-        },
-        copy=False,
-    )
+_NOTHING: Final = pa.nulls(1 << 15, pa.large_string())
 
 
-def _words(words: list[Any], places: Any) -> pd.Series:
+def missing(size: int) -> pa.Array:
+    """Return a text column without a text; short ones share their memory."""
+    return _NOTHING.slice(0, size) if size <= len(_NOTHING) else pa.nulls(size, pa.large_string())
+
+
+class Speller:
+    """Turns laid-out columns into texts, stretch by stretch, so that small numbers never wait for the whole list."""
+
+    def __init__(self, it: Tables) -> None:
+        self.regions = _dictionary([str(region) for region in it.plan_region])
+        self.codes = _dictionary([str(code) for code in it.plan_code])
+        self.kinds = _dictionary(KINDS)
+        self.reasons = _dictionary(REASONS)
+        self.stretches: list[dict[str, Any]] = []
+
+    def add(self, columns: Columns) -> None:
+        self.stretches.append(
+            {
+                "e164": columns.e164,
+                "region": _spelled(self.regions, columns.region),
+                "cc": _spelled(self.codes, columns.code),
+                "valid": columns.reason == 0,
+                "type": _spelled(self.kinds, columns.kind),
+                "reason": _spelled(self.reasons, columns.reason),
+                "extension": columns.extension,
+            }
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the verdict's frame of all stretches; texts stay in the pieces they were made in."""
+        texts = {name: [stretch[name] for stretch in self.stretches] for name in reference.COLUMNS}
+        valid = np.concatenate(texts.pop("valid"))
+        arrays = {name: TEXT.__from_arrow__(pa.chunked_array(pieces)) for name, pieces in texts.items()}
+        return pd.DataFrame({name: arrays.get(name, valid) for name in reference.COLUMNS}, copy=False)
+
+
+def _dictionary(words: Sequence[str | None]) -> pa.Array:
+    return pa.array([*words, None], pa.large_string())
+
+
+def _spelled(words: pa.Array, places: Any) -> pa.Array:
     """Spell small numbers out; -1 is missing."""
-    spelled = pa.array([*words, None], pa.large_string())
-    places = np.where(places < 0, len(words), places)
-    return _series(spelled.take(pa.array(places)))
-
-
-def _series(texts: pa.Array) -> pd.Series:
-    return pd.Series(TEXT.__from_arrow__(texts), copy=False)
+    found = words.take(pa.array(np.where(places < 0, len(words) - 1, places)))
+    return missing(len(found)) if found.null_count == len(found) else found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from .assembly import Asked, Columns
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 32_768  # rows at a time: the working arrays of a chunk stay in the processor's second-level cache
+CHUNK: Final = 28_000  # rows at a time: working arrays stay in the second-level cache, offsets in a 256 kB page
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
@@ -37,55 +37,59 @@ def verdict(
     it = it or tables.load()
     if it is None:
         return reference.verdict(text, region)
-    texts = as_arrow(text)
-    place, names = pd.factorize(region, use_na_sentinel=True)
-    known = _Regions([*names, None], it)
-    repeats = repeats_in.distinct_rows(texts, place)
+    texts, regions = _as_arrow(text), _as_arrow(region)
+    known, speller = _Regions(it), assembly.Speller(it)
+    repeats = repeats_in.distinct_rows(texts, regions)
     if repeats is None:
-        return assembly.frame(*_answers(texts, place, known, it, progress), it)
+        for columns in _stretches(texts, regions, known, it, progress):
+            speller.add(columns)
+        return speller.frame()
     first, which = repeats
-    columns, extension = _answers(texts.take(pa.array(first)), place[first], known, it, progress)
-    return assembly.frame(columns.take(which), extension if extension is None else extension.take(pa.array(which)), it)
+    distinct = assembly.joined(list(_stretches(texts.take(first), regions.take(first), known, it, progress)))
+    for begin in range(0, len(which), CHUNK):
+        speller.add(distinct.take(which[begin : begin + CHUNK]))
+    return speller.frame()
 
 
-def _answers(
-    texts: pa.Array, place: Any, known: _Regions, it: Tables, progress: Progress | None
-) -> tuple[Columns, pa.Array | None]:
-    parts, extensions = [], []
+def _stretches(
+    texts: pa.ChunkedArray, regions: pa.ChunkedArray, known: _Regions, it: Tables, progress: Progress | None
+) -> Iterator[Columns]:
     for first in range(0, max(len(texts), 1), CHUNK):
-        part, extension = _chunk(texts.slice(first, CHUNK), place[first : first + CHUNK], known, it)
-        parts.append(part)
-        extensions.append(extension)
+        yield _chunk(_piece(texts, first), _piece(regions, first), known, it)
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
-    return _joined(parts), _joined_extensions(extensions, parts)
+
+
+def _as_arrow(text: pd.Series) -> pa.ChunkedArray:
+    texts = pa.array(text, pa.large_string(), from_pandas=True)
+    return texts if isinstance(texts, pa.ChunkedArray) else pa.chunked_array([texts])
+
+
+def _piece(texts: pa.ChunkedArray, first: int) -> pa.Array:
+    piece = texts.slice(first, CHUNK)
+    return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks)
 
 
 class _Regions:
-    """The distinct regions of a list: each one's plan and its name as written, the last one for rows without."""
+    """Which plan a region as written has; each distinct one is looked up once."""
 
-    def __init__(self, names: list[str | None], it: Tables) -> None:
-        known = it.region_plan()
-        self.names = np.array(names, dtype=object)
-        self.plans = np.array([_plan(name, known) for name in names], np.int32)
+    def __init__(self, it: Tables) -> None:
+        self.plans = it.region_plan()
 
+    def read(self, regions: pa.Array) -> Ints:
+        encoded = regions.dictionary_encode()
+        plans = np.array([*map(self._plan, encoded.dictionary.to_pylist()), NO_REGION], np.int32)
+        rows: Ints = plans.take(encoded.indices.fill_null(len(plans) - 1).to_numpy(zero_copy_only=False))
+        return rows
 
-def _plan(name: str | None, known: dict[str, int]) -> int:
-    if name is None:
-        return NO_REGION
-    return known.get(name, ODD_REGION if name.upper() in known else NO_REGION)
-
-
-def as_arrow(text: pd.Series) -> pa.Array:
-    """Return a text column as one Arrow array, blanks empty (phonenumbers answers both alike)."""
-    texts = pa.array(text, pa.large_string(), from_pandas=True)
-    if isinstance(texts, pa.ChunkedArray):
-        texts = texts.combine_chunks()
-    return texts.fill_null("") if texts.null_count else texts
+    def _plan(self, name: str) -> int:
+        return self.plans.get(name, ODD_REGION if name.upper() in self.plans else NO_REGION)
 
 
-def _chunk(texts: pa.Array, place: Any, known: _Regions, it: Tables) -> tuple[Columns, dict[int, str]]:
-    plan = known.plans.take(place, mode="wrap")
+def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> Columns:
+    if texts.null_count:
+        texts = texts.fill_null("")  # phonenumbers answers both alike
+    plan = known.read(regions)
     data, offsets = _bytes(texts)
     found = digits.read(data, offsets)
     extensions = closer.look(found, texts)
@@ -93,18 +97,28 @@ def _chunk(texts: pa.Array, place: Any, known: _Regions, it: Tables) -> tuple[Co
     readable = np.flatnonzero(found.state == digits.READABLE)
     reading = prefixes.parse(found, readable, plan[readable], it)
     found.state[readable[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
-    asked = _ask(texts, known.names[place], np.flatnonzero(found.state == digits.UNDECIDED))
+    asked = _ask(texts, regions, np.flatnonzero(found.state == digits.UNDECIDED))
     columns = assembly.assemble(reading, readable, len(texts), asked)
-    without = set(np.flatnonzero(columns.code < 0).tolist()) if extensions else set()
-    extensions = {row: text for row, text in extensions.items() if row not in without}
-    found_too = zip(asked.rows.tolist(), asked.answers, strict=True)
-    return columns, extensions | {row: answer.extension for row, answer in found_too if answer.extension is not None}
+    _lay_in_extensions(columns, extensions, asked)
+    return columns
 
 
-def _ask(texts: pa.Array, names: Any, rows: Any) -> Asked:
+def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
     """Put the rows left to phonenumbers."""
-    pairs = zip(texts.take(pa.array(rows)).to_pylist(), names[rows], strict=True)
+    pairs = zip(texts.take(pa.array(rows)).to_pylist(), regions.take(pa.array(rows)).to_pylist(), strict=True)
     return Asked(rows, [reference.ask(text, region) for text, region in pairs])
+
+
+def _lay_in_extensions(columns: Columns, extensions: dict[int, str], asked: Asked) -> None:
+    """Write the extensions found; a text that could not be parsed has none."""
+    found = {row: text for row, text in extensions.items() if columns.code[row] >= 0}
+    answers = zip(asked.rows.tolist(), asked.answers, strict=True)
+    found |= {row: answer.extension for row, answer in answers if answer.extension is not None}
+    if found:
+        texts: list[str | None] = [None] * len(columns.code)
+        for row, text in found.items():
+            texts[row] = text
+        columns.extension = pa.array(texts, pa.large_string())
 
 
 def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
@@ -115,25 +129,3 @@ def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
         return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
     data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
     return data, (offsets - offsets[0]).astype(np.int32)
-
-
-def _joined(parts: list[Columns]) -> Columns:
-    return Columns(
-        e164=pa.concat_arrays([part.e164 for part in parts]),
-        region=np.concatenate([part.region for part in parts]),
-        code=np.concatenate([part.code for part in parts]),
-        kind=np.concatenate([part.kind for part in parts]),
-        reason=np.concatenate([part.reason for part in parts]),
-    )
-
-
-def _joined_extensions(extensions: list[dict[int, str]], parts: list[Columns]) -> pa.Array | None:
-    if not any(extensions):
-        return None
-    texts: list[str | None] = []
-    for found, part in zip(extensions, parts, strict=True):
-        stretch: list[str | None] = [None] * len(part.reason)
-        for row, extension in found.items():
-            stretch[row] = extension
-        texts.extend(stretch)
-    return pa.array(texts, pa.large_string())
