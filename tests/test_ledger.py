@@ -290,18 +290,31 @@ def test_rejected_rows_are_reopened_by_a_person_only(ledger: Ledger, begin: Call
         assert len(claimed(run).to) == 3
 
 
-def test_an_answer_after_the_second_stop_is_recorded_but_never_over_what_a_person_said(
+def test_an_answer_after_the_second_stop_is_recorded_but_never_over_a_later_attempt(
     ledger: Ledger, begin: Callable[..., Run]
 ) -> None:
-    run = begin(plan_of(20))
-    late, later = claimed(run, 0), claimed(run, 1)
-    assert run.abandon() == 20
+    """The service knows better than the person who said that it was not accepted, until the row is posted again."""
+    run = begin(plan_of(30))
+    in_doubt, planned, claimed_again = (claimed(run, chunk) for chunk in range(3))
+    assert run.abandon() == 30
     run.close()
-    ledger.campaign("autumn").resolve(list(later.to), accepted=False)
-    run.settle_reply(late, reply(*late.to), seconds=9.0)
-    run.settle_reply(later, reply(*later.to), seconds=9.0)
-    assert run.counts()["accepted"] == 10
-    assert run.counts()["planned"] == 10
+    ledger.campaign("autumn").resolve([*planned.to, *claimed_again.to], accepted=False)
+    with begin(plan_of(30)) as later:
+        claimed(later, 2)
+        for claim in (in_doubt, planned, claimed_again):
+            run.settle_reply(claim, reply(*claim.to), seconds=9.0)
+        assert later.counts()["accepted"] == 20
+        assert later.counts()["sending"] == 10
+
+
+def test_a_late_refusal_or_silence_changes_nothing(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    run = begin(plan_of(20))
+    refused, silent = claimed(run, 0), claimed(run, 1)
+    run.abandon()
+    run.close()
+    run.settle(refused, Verdict("NOT_SENT"))
+    run.settle(silent, Verdict("in_doubt"))
+    assert ledger.campaign("autumn").counts["in_doubt"] == 20
 
 
 def test_one_name_on_two_services_is_two_campaigns_and_asking_for_it_says_so(
@@ -336,9 +349,10 @@ def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Call
 
 def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
     def hold() -> None:
-        Ledger(tmp_path / "l.sqlite").begin(plan_of(10), service=SERVICE)
+        held = Ledger(tmp_path / "l.sqlite").begin(plan_of(10), service=SERVICE)
         os.write(ready, b"x")
         signal.pause()
+        held.close()
 
     heard, ready = os.pipe()
     child = fork(hold)

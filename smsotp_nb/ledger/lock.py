@@ -17,11 +17,18 @@ if sys.platform == "win32":
     def _take(descriptor: int) -> None:
         os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # beyond the text, which others must be able to read
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _free(descriptor: int) -> None:
+        """Closing the file is enough."""
 else:
     import fcntl
 
     def _take(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _free(descriptor: int) -> None:
+        # Closing is not enough: a child forked a moment ago may not have closed its copy yet.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 _held: weakref.WeakSet[RunLock] = weakref.WeakSet()
@@ -35,6 +42,7 @@ class RunLock:
     """
 
     _descriptor: int | None = None
+    _process: int | None = None
 
     def __init__(self, path: Path, campaign: str) -> None:
         try:
@@ -43,6 +51,7 @@ class RunLock:
             holder = _holder(self._descriptor)
             if holder is not None:
                 raise _held_by(holder, campaign)
+            self._process = os.getpid()
             _sign(self._descriptor)
         except BaseException:  # a Stop comes between any two steps; a lock that nobody knows of would never end
             self.release()
@@ -53,6 +62,8 @@ class RunLock:
 
     def release(self) -> None:
         """Let the next runner in; harmless when called again."""
+        if self._descriptor is not None and self._process == os.getpid():
+            _free(self._descriptor)
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
