@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb.sandbox import Sandbox
-
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SENDING = [path for path in NOTEBOOKS if "sms.send(" in path.read_text(encoding="utf-8")]
@@ -106,11 +104,10 @@ def test_runs_top_to_bottom_and_keeps_no_secret(path: Path, workplace: Path) -> 
 @pytest.mark.notebook
 @pytest.mark.parametrize("path", SENDING, ids=[path.stem for path in SENDING])
 def test_run_all_again_texts_nobody_twice(path: Path, workplace: Path) -> None:
-    counts = []
+    keep_numbers = "import json, pathlib\npathlib.Path('numbers.json').write_text(json.dumps(box.inbox['to'].tolist()))"
+    texted = []
     for _ in range(2):
-        run(workplace / "notebooks" / path.name)
-        with Sandbox(state=workplace / "notebooks" / "sandbox.sqlite") as box:
-            inbox = box.inbox
-            counts.append(len(inbox))
-    assert counts[0] == counts[1] > 0
-    assert inbox["to"].is_unique
+        run(workplace / "notebooks" / path.name, keep_numbers)
+        texted.append(json.loads((workplace / "notebooks" / "numbers.json").read_text(encoding="utf-8")))
+    assert texted[0] == texted[1]
+    assert len(set(texted[0])) == len(texted[0]) > 0

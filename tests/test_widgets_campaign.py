@@ -278,6 +278,7 @@ def test_the_progress_says_pace_and_cost() -> None:
 def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
     """A form whose work is done before its click returns, and whose preview is awaited."""
     made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
+    made._settle = 0.0
     made._work = lambda move, then: move()  # type: ignore[method-assign]
     yield made
     made._latest.settle()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb.cards import Code, Marked
+from smsotp_nb.cards import Marked
 from smsotp_nb.client import Client
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Sandbox
@@ -97,9 +97,10 @@ def test_rows_are_shown_by_result_and_page() -> None:
     cleaned = clean(many, Question("phone"))
     table, pages = rows(cleaned, "invalid", page=1)
     assert (pages, len(table.rows)) == (2, 1)
-    assert table.rows[0][1] == Code("nobody")
+    assert table.rows[0][1] == Marked((("nobody", ""),))
     fixed, _ = rows(clean(PEOPLE, QUESTION), "fixed")
-    assert isinstance(fixed.rows[0][1], Marked)
+    assert isinstance(fixed.rows[0][2], Marked)
+    assert fixed.rows[0][2].pieces[0] == ("+1", "ins")
 
 
 # -- the rejected rows as a file

@@ -21,6 +21,7 @@ from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.widgets import OtpForm
 from smsotp_nb.widgets.inbox import inbox_html
 from smsotp_nb.widgets.otp_steps import OtpSteps, number_hint
+from smsotp_nb.widgets.skin import settled
 from smsotp_nb.widgets.stages import Notice
 from smsotp_nb.wire import MessageRecord, OtpReply, VerifyReply
 
@@ -293,7 +294,20 @@ def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
         form._focus(before)
 
     monkeypatch.setattr(form, "_work", at_once)
+    monkeypatch.setattr(form, "_settle", 0.0)
     return form
+
+
+def test_a_click_waits_for_the_last_keys() -> None:
+    """What is typed just before a click may arrive after it."""
+    typed = iter(["+1415555", "+141555501", "+14155550100"])
+    field = SimpleNamespace(value="")
+
+    def read() -> str:
+        field.value = next(typed, field.value)
+        return field.value
+
+    assert settled(read, wait=0.0) == "+14155550100"
 
 
 def test_the_form_sends_and_verifies(driven: OtpForm, box: Sandbox) -> None:
@@ -378,7 +392,7 @@ def test_the_cn_variant_asks_for_a_signature() -> None:
     with Sandbox(variant="cn") as box:
         form = OtpForm(box.client())
         form.phone.value = lookup.example("CN")
-        form.send_button.click()
+        form._request("")
         assert "Signature is required for +86 numbers" in form._notice.value
 
 

@@ -70,6 +70,7 @@ class CampaignForm:
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
         self._drawn: object = None
+        self._settle = skin.SETTLE
         self._drawing = threading.RLock()
         self._make_fields(frame)
         self._make_guards()
@@ -233,13 +234,18 @@ class CampaignForm:
     # -- gestures
 
     def _check(self) -> None:
-        choices = self.choices()
-        self._work(lambda: self.steps.check(choices), then=self.back_button)
+        def check() -> None:
+            self.steps.check(skin.settled(self.choices, wait=self._settle))
+
+        self._work(check, then=self.back_button)
 
     def _send(self) -> None:
-        guards, typed = self.guards(), self.typed.value
-        self.typed.value = ""
-        self._work(lambda: self.steps.send(guards, typed), then=self.back_button)
+        def send() -> None:
+            guards, typed = skin.settled(lambda: (self.guards(), self.typed.value), wait=self._settle)
+            self.typed.value = ""
+            self.steps.send(guards, typed)
+
+        self._work(send, then=self.back_button)
 
     def _back(self) -> None:
         self.steps.back()

@@ -14,7 +14,6 @@ from ..planning import Plan
 from ..results import Progress
 from ..wire import amount
 from .campaign_steps import Draft, Running
-from .stages import plain, sentence
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 SHOWN = 3
@@ -25,7 +24,7 @@ def draft_html(draft: Draft | None) -> str:
     if draft is None:
         return _pane('<p class="smsotp-empty">Reading the list …</p>')
     if draft.plan is None:
-        items = "".join(f"<li>{html.escape(sentence(plain(problem)))}</li>" for problem in draft.problems)
+        items = "".join(f"<li>{html.escape(problem)}</li>" for problem in draft.problems)
         return _pane(f'<p class="smsotp-line">Still to do:</p><ul class="smsotp-todo">{items}</ul>')
     return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
 

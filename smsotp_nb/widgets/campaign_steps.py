@@ -21,7 +21,7 @@ from ..ledger import Campaign, Ledger, state_line
 from ..planning import Plan
 from ..results import Progress
 from .campaign_choices import Choices, Guards
-from .stages import Stages, broken, refused
+from .stages import Stages, broken, complaints, refused
 
 if TYPE_CHECKING:
     from ..client import Client
@@ -102,10 +102,8 @@ class CampaignSteps(Stages):
         head = self.frame.head(LIVE_ROWS)
         try:
             plan = planning.plan(head, **choices.arguments())
-        except UsageError as error:
-            return Draft(problems=error.problems)
         except SmsOtpError as error:
-            return Draft(problems=(str(error),))
+            return Draft(problems=complaints(error))
         return Draft(plan, whole=len(head) == len(self.frame))
 
     # -- check

@@ -11,13 +11,12 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .. import phones, results
-from ..cards import Code, Marked, State, Table
+from ..cards import Marked, State, Table
 from ..errors import SmsOtpError, UsageError
 
 Outcome = Literal["unchanged", "fixed", "invalid", "duplicate"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("unchanged", "fixed", "invalid", "duplicate")
 STATES: Final = {
-    "unchanged": State("i", "unchanged"),
     "fixed": State("check", "fixed"),
     "invalid": State("cross", "invalid"),
     "duplicate": State("!", "duplicate"),
@@ -177,11 +176,15 @@ def _line(cleaned: Cleaned, place: int) -> tuple[Any, ...]:
     before = "" if pd.isna(cell) else str(cell)
     label, outcome = str(cleaned.judged.index[place]), str(row["result"])
     if outcome == "unchanged":
-        return (label, Code(before), Code(before), STATES[outcome], "")
+        return (label, _same(before), _same(before), "unchanged", "")
     if outcome == "invalid":
-        return (label, Code(before) if before else "–", "–", STATES[outcome], _why(row["problem"], ""))
+        return (label, _same(before) if before else "–", "–", STATES[outcome], _why(row["problem"], ""))
     old, new = marked(before, str(row["to"]))
     return (label, old, new, STATES[outcome], _why(row["problem"], row["note"]))
+
+
+def _same(text: str) -> Marked:
+    return Marked(((text, ""),))
 
 
 def _why(problem: Any, note: Any) -> str:

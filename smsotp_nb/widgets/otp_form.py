@@ -61,6 +61,7 @@ class OtpForm:
         self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
         self._drawing = threading.RLock()
         self._ticking = False
+        self._settle = skin.SETTLE
         self._asked_to_verify = False
         self._drawn: object = None
         self._make_fields()
@@ -84,8 +85,10 @@ class OtpForm:
         self.digits = ipywidgets.Dropdown(
             description="Digits", options=[(str(n), n) for n in range(low, high + 1)], value=DEFAULT_DIGITS
         )
-        self.intent = skin.text("Intent (optional)", placeholder="login")
-        self.signature = skin.text("Signature" if self._cn else "Signature (optional)", placeholder="Acme")
+        self.intent = skin.text("Intent (optional)", placeholder="login", continuous_update=False)
+        self.signature = skin.text(
+            "Signature" if self._cn else "Signature (optional)", placeholder="Acme", continuous_update=False
+        )
         self.lifetime = ipywidgets.BoundedIntText(
             description="Lifetime, seconds", value=TTL_DEFAULT, min=1, max=TTL_MAX, continuous_update=True
         )
@@ -136,16 +139,18 @@ class OtpForm:
     # -- gestures: one line each, the work is on a thread of its own
 
     def _send(self) -> None:
-        custom, self.custom.value = self.custom.value, ""
-        request = self._asked(number_hint(self.phone.value)[1], custom.strip())
+        custom, self.custom.value = self.custom.value.strip(), ""
+        first = self.steps.stage == "request"
+        self._work((lambda: self._request(custom)) if first else self.steps.resend)
+
+    def _request(self, custom: str) -> None:
+        request = skin.settled(lambda: self._asked(number_hint(self.phone.value)[1], custom), wait=self._settle)
         wrong = _missing(request, cn=self._cn)
-        if self.steps.stage != "request":
-            self._work(self.steps.resend)
-        elif wrong:
+        if wrong:
             self.steps.refuse(wrong)
             self.phone.focus()
         else:
-            self._work(lambda: self.steps.send(request))
+            self.steps.send(request)
 
     def _asked(self, number: str, custom: str) -> Request:
         return Request(
@@ -232,11 +237,11 @@ class OtpForm:
             self._head.value = skin.head(
                 "One-time passcode", self._where, STEPS, view.step, done=view.stage == "verified"
             )
+            self._draw_inbox(view)  # first: when the words say verified, the code is gone
             self._draw_fields(view)
             self._draw_buttons(view)
             self._countdown.value = _countdown_html(view, self._advice())
             self._notice.value = _notice_html(view)
-            self._draw_inbox(view)
 
     def _draw_fields(self, view: View) -> None:
         for field in self._request_fields:

@@ -6,15 +6,18 @@ The sheet rides inside each form, so a form looks right in JupyterLab, voila and
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import ipywidgets
 
 from .stages import Sign
 
+SETTLE = 0.3  # seconds
+Value = TypeVar("Value")
 MARKS: dict[str, str] = {"": "", "ok": "✓", "warn": "!", "bad": "✗"}
 
 
@@ -73,6 +76,21 @@ def check(label: str) -> ipywidgets.Checkbox:
     made = ipywidgets.Checkbox(value=False, description=label, indent=False)
     made.add_class("smsotp-check")
     return made
+
+
+def settled(read: Callable[[], Value], *, wait: float = SETTLE) -> Value:
+    """Return what fields say once they have stopped changing; blocks, so call it on a worker thread.
+
+    While a kernel is busy a page holds back what is typed, and a click may arrive before the last keys do: without
+    this a number could lose its last digit and still be somebody's number.
+    """
+    found = read()
+    while True:
+        time.sleep(wait)
+        now = read()
+        if now == found:
+            return found
+        found = now
 
 
 def folded(label: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:

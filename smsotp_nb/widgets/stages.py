@@ -69,12 +69,24 @@ class Stages:
 def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
     """Return the words for an error of ours: the outcome first, then why."""
     if isinstance(error, UsageError):
-        return f"{outcome} {sentence(plain('; '.join(error.problems)))}", "warn"
+        return f"{outcome} {' '.join(complaints(error))}", "warn"
     if isinstance(error, ServiceError):
         return f"{outcome} The service said {error.name or 'no'} ({error.error_code}).", "bad"
     if isinstance(error, Throttled):
         return f"{outcome} The service asks for a pause; try again in a while.", "warn"
     return f"{outcome} {sentence(str(error))}", "bad"
+
+
+def complaints(error: SmsOtpError) -> tuple[str, ...]:
+    """Return what is wrong, a sentence each; a message that says more than its list of problems is kept whole.
+
+    Example:
+        >>> complaints(UsageError("the plan cannot be made: content= is empty", problems=("content= is empty",)))
+        ('The text is empty.',)
+    """
+    problems = error.problems if isinstance(error, UsageError) else ()
+    whole = not problems or not str(error).endswith("; ".join(problems))
+    return tuple(sentence(plain(words)) for words in ((str(error),) if whole else problems))
 
 
 def plain(words: str) -> str:

@@ -105,7 +105,7 @@ def test_no_code_is_left_in_a_saved_notebook(notebook: Notebook, lab: Lab) -> No
     code = send(card)
     card.get_by_label("Code from the message").fill(code)
     click(card, "Verify")
-    card.get_by_text("Verified").wait_for()
+    card.get_by_text("Verified +14155550100").wait_for()
     notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     notebook.command("docmanager:save")
     saved = (lab.folder / "notebooks" / "form.ipynb").read_text(encoding="utf-8")

@@ -1,0 +1,73 @@
+"""The forms as pages of their own, without the notebook around them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import ROOT, Browser, axe_findings, cut_texts, free_port, jupyter_env, start, stop, wait_for
+
+pytestmark = pytest.mark.skipif(find_spec("voila") is None, reason="voila is not installed")
+# The page's own template asks for an icon font there; nothing of ours uses it, and without a network it is missing.
+TEMPLATES_OWN = "https://cdn.jsdelivr.net/npm/@fortawesome/"
+Serve = Callable[[str, str], Any]
+
+
+@pytest.fixture
+def serve(browser: Browser, tmp_path: Path) -> Iterator[Serve]:
+    """Serve a notebook as a page and return the page; what leaves loopback fails the test."""
+    servers, pages = [], []
+
+    def served(name: str, theme: str) -> Any:
+        for folder in ("notebooks", "sample_data"):
+            shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.sqlite*"))
+        port = free_port()
+        command = [sys.executable, "-m", "voila", str(tmp_path / "notebooks" / name), "--no-browser"]
+        command += ["--Voila.ip=127.0.0.1", f"--port={port}", f"--theme={theme}", "--show_tracebacks=True"]
+        servers.append(start(command, jupyter_env(tmp_path), tmp_path))
+        # Not the page itself: every visit to it runs the notebook in a kernel of its own.
+        wait_for(f"http://127.0.0.1:{port}/voila/static/nothing", servers[0])
+        pages.append(browser.context.new_page())
+        pages[0].goto(f"http://127.0.0.1:{port}", wait_until="domcontentloaded")
+        return pages[0]
+
+    browser.strayed.clear()
+    yield served
+    for page in pages:
+        page.close(run_before_unload=False)
+    for server in servers:
+        stop(server)
+    assert [url for url in browser.strayed if not url.startswith(TEMPLATES_OWN)] == []
+
+
+def test_the_passcode_form(serve: Serve) -> None:
+    page = serve("otp_demo.ipynb", "dark")
+    card = page.locator(".smsotp-otp")
+    card.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
+    card.get_by_role("button", name="Send code").click()
+    card.get_by_text("Accepted for").wait_for()
+    card.get_by_label("Code from the message").fill(card.locator(".smsotp-mail b").first.inner_text())
+    card.get_by_role("button", name="Verify", exact=True).click()
+    card.get_by_text("Verified +14155550100").wait_for()
+    assert axe_findings(page, ".smsotp-otp") == []
+    assert cut_texts(page, ".smsotp-otp") == []
+
+
+def test_the_campaign_form(serve: Serve) -> None:
+    page = serve("campaign_form.ipynb", "light")
+    card = page.locator(".smsotp-campaign")
+    card.get_by_label("Campaign name").fill("spring")
+    card.get_by_label("Text", exact=True).fill("Hello {name}")
+    card.get_by_label("Signature").fill("Acme")
+    card.get_by_label("Country of the rest").fill("DE")
+    card.get_by_text("rows would be texted").wait_for()
+    card.get_by_role("button", name="Check the plan").click()
+    card.get_by_role("button", name="about USD").click()
+    card.get_by_text(", 0 to go.").wait_for()
+    assert axe_findings(page, ".smsotp-campaign") == []
