@@ -119,7 +119,7 @@ open("/proc/self/clear_refs", "w").write("5")
 before = peak()
 answer = phones.verdict(texts, region=regions)
 frame = answer.memory_usage(deep=True).sum() / 1e6
-print(f"{{len(answer):,}} rows: the peak grew by {{peak() - before:.0f}} MB, {{frame:.0f}} MB of it are the frame handed out")
+print(f"{{len(answer):,}} rows: the peak grew by {{peak() - before:.0f}} MB; the frame itself is {{frame:.0f}} MB")
 """
 
 
