@@ -10,7 +10,7 @@ import pandas as pd
 from .. import cost
 from .. import results as contract
 from ..cards import Card, page
-from ..cost.sources import ESTIMATED, Source, is_summed, read
+from ..cost.sources import ESTIMATED, Source, has_estimates, is_summed, read
 from ..errors import UsageError
 from .drawing import bars
 
@@ -27,7 +27,7 @@ def by_country(results: Source, *, top: int = 12) -> Card:
         'Billed by country'
     """
     frame = read(results)
-    if _has_estimates(frame):
+    if has_estimates(frame):
         compared = cost.compare(frame)
         if (compared["messages"] > 0).any():
             return bars(compared, top=top)
@@ -108,7 +108,7 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     tables = {"total": cost.summary(frame)}
     if "iso" in frame.columns:
         tables["by country"] = cost.by_country(frame)
-        if _has_estimates(frame):
+        if has_estimates(frame):
             tables["billed and estimated"] = cost.compare(frame)
     for name in ("campaign", "encoding", "type", "region"):
         if name in frame.columns:
@@ -122,8 +122,3 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _has_months(frame: pd.DataFrame) -> bool:
     return ("month" if is_summed(frame) else "at") in frame.columns
-
-
-def _has_estimates(frame: pd.DataFrame) -> bool:
-    needed = ("compared", "compared_price") if is_summed(frame) else ESTIMATED
-    return set(needed) <= set(frame.columns)

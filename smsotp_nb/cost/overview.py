@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from ..cards import Bar, Card, Figures, Note, Table, money, number, places_of, share
-from .sources import Source, is_summed, read
-from .sums import by, by_country
+from .sources import Source, has_estimates, is_summed, read
+from .sums import by, by_country, compare
 from .views import outcomes
 
 _SHOWN: Final = 12
@@ -116,7 +116,22 @@ def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
         notes.append(_note("!", int(counts.get("in_doubt", 0)), doubt))
         notes.append(_note("i", int(counts.get("rejected", 0)), "rejected, not billed as far as the replies say"))
         notes.append(_note("i", int(counts.get("planned", 0)), f"still to go{_estimate_of(frame, 'planned')}"))
-    return [note for note in notes if note is not None]
+    return [note for note in (*notes, *_off_the_estimate(frame)) if note is not None]
+
+
+def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
+    """Say by how much the bill is off the estimate, over the messages that have both."""
+    if not has_estimates(frame):
+        return []
+    notes = []
+    for row in _records(compare(frame, []).dropna(subset=["difference"])):
+        off, messages = row["difference"], int(row["messages"])
+        more = f"{money(abs(off))} {'more' if off > 0 else 'less'} than estimated" if off else "as estimated"
+        said = (
+            f"{row['currency']} billed {more}, over {number(messages)} message{'s' * (messages != 1)} with an estimate"
+        )
+        notes.append(Note("i", said))
+    return notes
 
 
 def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
@@ -125,7 +140,7 @@ def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
 
 def _estimate_of(frame: pd.DataFrame, status: str) -> str:
     """Say what the rows of a state would cost by the estimate, where there is one."""
-    if not {"est_parts", "est_cost", "est_currency"} <= set(frame.columns):
+    if not has_estimates(frame):
         return ""
     found = outcomes(frame[(frame["status"] == status).to_numpy()]).dropna(subset=["est_cost"])
     said = [money(row["est_cost"], row["currency"]) for row in _records(found)]

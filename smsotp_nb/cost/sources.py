@@ -31,6 +31,11 @@ def is_summed(frame: pd.DataFrame) -> bool:
     return isinstance(frame, pd.DataFrame) and "status" not in frame.columns and set(_SUMMED) <= set(frame.columns)
 
 
+def has_estimates(frame: pd.DataFrame) -> bool:
+    """Return whether `compared` can be asked of a frame."""
+    return set(_COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
+
+
 def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequence[str]) -> list[str]:
     """Return the names to group by, ``currency`` left out, for it always is one.
 
