@@ -1,0 +1,1 @@
+"""Mutation testing of the phase code; a long run, see docs/faults.md."""

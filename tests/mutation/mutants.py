@@ -1,0 +1,127 @@
+"""Mutants of one source file: each differs in one place that decides something."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,), ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+}  # fmt: skip
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult
+}  # fmt: skip
+NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+# What only words, types or logs hold: a change there decides nothing.
+PROSE = {"debug", "warn", "__repr__", "__reduce__", "annotation", "returns"}
+
+
+Change = tuple[str, Callable[[], object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One mutant: where, what was done, and the whole source."""
+
+    line: int
+    change: str
+    source: str
+
+
+def mutants(source: str) -> Iterator[Mutant]:
+    """Return every mutant of a source file."""
+    tree = ast.parse(source)
+    for number, node in enumerate(_deciding(tree)):
+        for change, _ in _changes(node):
+            copied = copy.deepcopy(tree)
+            target = list(_deciding(copied))[number]
+            apply = dict(_changes(target))[change]
+            apply()
+            yield Mutant(getattr(node, "lineno", 0), change, ast.unparse(ast.fix_missing_locations(copied)))
+
+
+def _deciding(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk the tree without annotations, docstrings, messages, reprs and imports."""
+    for field, value in ast.iter_fields(node):
+        if field in {"annotation", "returns", "decorator_list", "type_comment"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or _is_prose(child):
+                continue
+            yield child
+            yield from _deciding(child)
+
+
+def _is_prose(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr):
+        return True
+    if isinstance(node, ast.FunctionDef):
+        return node.name in PROSE
+    if isinstance(node, ast.Expr):
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return True
+        return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in PROSE
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+
+
+def _changes(node: ast.AST) -> Iterator[Change]:
+    if isinstance(node, ast.Compare):
+        yield from _comparison(node)
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield f"{type(node.op).__name__} -> {other.__name__}", lambda: setattr(node, "op", other())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not dropped", lambda: setattr(node, "operand", ast.UnaryOp(ast.Not(), node.operand))
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        yield f"{type(node.op).__name__} swapped", lambda: setattr(node, "op", OPERATORS[type(node.op)]())
+    elif isinstance(node, ast.Constant):
+        yield from _constant(node)
+    elif isinstance(node, ast.Name) and node.id in NAMES and isinstance(node.ctx, ast.Load):
+        yield f"{node.id} -> {NAMES[node.id]}", lambda: setattr(node, "id", NAMES[node.id])
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        for value in (True, False):
+            if not (value and isinstance(node, ast.While)):
+                yield f"condition -> {value}", lambda value=value: setattr(node, "test", ast.Constant(value))
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield "returns None", lambda: setattr(node, "value", ast.Constant(None))
+    elif isinstance(node, ast.ExceptHandler) and node.type is not None:
+        yield "catches nothing", lambda: setattr(node, "type", ast.Tuple([], ast.Load()))
+    elif isinstance(node, ast.Call) and node.keywords:
+        for index, keyword in enumerate(node.keywords):
+            if keyword.arg:
+                yield f"without {keyword.arg}=", lambda index=index: node.keywords.pop(index)
+    if hasattr(node, "body") and isinstance(node.body, list):
+        for index, statement in enumerate(node.body):
+            if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise) and not _is_prose(statement):
+                said = ast.unparse(statement)[:60]
+                yield f"dropped: {said}", lambda index=index: node.body.__setitem__(index, ast.Pass())
+
+
+def _comparison(node: ast.Compare) -> Iterator[Change]:
+    for index, operator in enumerate(node.ops):
+        for other in OTHERS[type(operator)]:
+
+            def swap(index: int = index, other: type[ast.cmpop] = other) -> None:
+                node.ops[index] = other()
+
+            yield f"{type(operator).__name__} -> {other.__name__}", swap
+
+
+def _constant(node: ast.Constant) -> Iterator[Change]:
+    value = node.value
+    if isinstance(value, bool):
+        yield f"{value} -> {not value}", lambda: setattr(node, "value", not value)
+    elif isinstance(value, int | float):
+        if value < 10:
+            yield f"{value} -> {value + 1}", lambda: setattr(node, "value", value + 1)
+        if value:
+            yield f"{value} -> 0", lambda: setattr(node, "value", 0)
+    elif isinstance(value, str):
+        yield f"{value!r} -> other", lambda: setattr(node, "value", value + "X")
+    elif isinstance(value, bytes):
+        yield f"{value!r} -> other", lambda: setattr(node, "value", value + b"X")
