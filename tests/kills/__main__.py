@@ -7,45 +7,89 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
-from . import power_cut, random_kills, system_calls
-from .judge import Audit
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from . import many, power_cut, random_kills, system_calls
+from .stories import Story
+
+
+class Found(Protocol):
+    """What a campaign of kills hands back."""
+
+    duplicates: int
+
+    @property
+    def broken(self) -> bool: ...
+    def line(self) -> str: ...
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.kills", description="Kill campaigns and count who was texted."
-    )
+    asked = _asked(arguments)
+    wrong = [] if system_calls.STRACE else ["strace is not installed: no system calls, no power cuts"]
+    for name, (campaign, careless) in _campaigns(asked).items():
+        found = campaign()
+        print(f"{name}: {found.line()}", flush=True)
+        if careless and not found.duplicates:
+            wrong.append(f"{name}: the careless ledger got through")
+        if not careless and found.broken:
+            wrong.append(f"{name}: the promise is broken")
+    if asked.stories:
+        wrong += _stories(asked.stories, asked.steps)
+    print(*wrong, sep="\n", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _asked(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.kills", description="Kill campaigns, count who was texted.")
+    parser.epilog = "0 (and --calls none) leaves one out"
     parser.add_argument("--kills", type=int, default=2000, help="kill -9 at random moments (default 2000)")
     parser.add_argument("--calls", default="all", help="system calls to die at, by strace's names (default all)")
     parser.add_argument("--cuts", type=int, default=100_000, help="power cuts (default: one at every event)")
+    parser.add_argument("--stops", type=int, default=200, help="Stops at random moments (default 200)")
+    parser.add_argument("--rounds", type=int, default=50, help="rounds of eight processes (default 50)")
+    parser.add_argument("--stories", type=int, default=300, help="random stories (default 300)")
+    parser.add_argument("--steps", type=int, default=50, help="steps of a story (default 50)")
     parser.add_argument("--seed", type=int, default=1, help="of the random moments")
-    asked = parser.parse_args(arguments)
-    strace = system_calls.STRACE is not None
-    campaigns: dict[str, Callable[[], Audit]] = {
-        "kill -9 at random": lambda: random_kills.run(asked.kills, seed=asked.seed),
-        "kill -9 at random, intents recorded after the fact": lambda: random_kills.run(
-            max(asked.kills // 20, 20), seed=asked.seed, careless="intents after the fact"
-        ),
-    }
-    if strace:
-        campaigns |= {
-            "SIGKILL at every system call": lambda: system_calls.run(calls=asked.calls),
-            "power cut": lambda: power_cut.run(asked.cuts, seed=asked.seed),
-            "power cut, intents not synced": lambda: power_cut.run(20, seed=asked.seed, careless="intents not synced"),
-        }
-    wrong = [] if strace else ["strace is not installed: no system calls, no power cuts"]
-    for name, campaign in campaigns.items():
-        found = campaign()
-        print(f"{name}: {found.line()}", *found.odd[:3], sep="\n  ", flush=True)
-        careless = "intents" in name
-        if careless and not found.duplicates:
-            wrong.append(f"{name}: the careless ledger got through")
-        if not careless and (found.duplicates or found.lost):
-            wrong.append(f"{name}: the promise is broken")
-    print(*wrong, sep="\n", file=sys.stderr)
-    return 1 if wrong else 0
+    return parser.parse_args(arguments)
+
+
+def _campaigns(asked: argparse.Namespace) -> dict[str, tuple[Callable[[], Found], bool]]:
+    """Return each campaign by name, and whether its ledger is careless on purpose."""
+    late, unsynced, seed = "intents after the fact", "intents not synced", asked.seed
+    found: dict[str, tuple[Callable[[], Found], bool]] = {}
+    if asked.stops:
+        found["Stop"] = partial(many.stopped, asked.stops, seed=seed), False
+    if asked.rounds:
+        found["eight processes"] = partial(many.together, asked.rounds, seed=seed), False
+    if asked.kills:
+        found["kill -9"] = partial(random_kills.run, asked.kills, seed=seed), False
+        found[f"kill -9, {late}"] = partial(random_kills.run, 100, seed=seed, careless=late), True
+    if asked.cuts and system_calls.STRACE:
+        found["power cut"] = partial(power_cut.run, asked.cuts, seed=seed), False
+        found[f"power cut, {unsynced}"] = partial(power_cut.run, 20, seed=seed, careless=unsynced), True
+    if asked.calls != "none" and system_calls.STRACE:
+        found["system calls"] = partial(system_calls.run, calls=asked.calls), False
+    return found
+
+
+def _stories(count: int, steps: int) -> list[str]:
+    size = settings(
+        max_examples=count, stateful_step_count=steps, deadline=None, database=None,
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+    )  # fmt: skip
+    began = time.monotonic()
+    try:
+        run_state_machine_as_test(Story, settings=size)
+    except AssertionError as error:
+        return [f"stories: {error}"]
+    print(f"stories: {count} of up to {steps} steps in {time.monotonic() - began:.0f} s keep the promise", flush=True)
+    return []
 
 
 if __name__ == "__main__":

@@ -59,11 +59,15 @@ class Audit:
             setattr(self, name, max(mine, its) if name == "most_in_doubt" else mine + its)
         return self
 
+    @property
+    def broken(self) -> bool:
+        return bool(self.duplicates or self.lost)
+
     def line(self) -> str:
         return (
             f"{self.kills:,} kills in {self.campaigns:,} campaigns of {self.rows:,} rows in {self.seconds:.0f} s: "
             f"{self.duplicates:,} duplicates, {self.lost:,} lost, {self.in_doubt:,} in doubt "
-            f"(at most {self.most_in_doubt} after one kill)"
+            f"(at most {self.most_in_doubt} after one kill)" + "".join(f"\n  {one}" for one in self.odd[:3])
         )
 
 

@@ -89,6 +89,10 @@ class Stops:
     unrecorded: int = 0
     wrong: list[str] = field(default_factory=list)
 
+    @property
+    def broken(self) -> bool:
+        return bool(self.duplicates or self.unrecorded or self.wrong or self.most_after > THREADS)
+
     def line(self) -> str:
         return (
             f"{self.stops:,} Stops in {self.campaigns} campaigns: {self.duplicates} duplicates, {self.unrecorded} "

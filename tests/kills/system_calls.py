@@ -63,7 +63,7 @@ def run(*, calls: str = "all", passes: tuple[str, ...] = PASSES, seconds: float 
 
 
 def _pass(name: str, folder: Path, judge: Judge, calls: str, until: float) -> Audit:
-    points = _points(name, folder, judge, calls)
+    began, points = time.monotonic(), _points(name, folder, judge, calls)
     random.Random(0).shuffle(points)
     works = []
     for call, number in points:
@@ -74,6 +74,7 @@ def _pass(name: str, folder: Path, judge: Judge, calls: str, until: float) -> Au
             works.append(work)
         fork(work.run).result()
     found = _audited(works, judge)
+    found.seconds = time.monotonic() - began
     print(f"{name}: {len(works)} of {len(points)} calls", file=sys.stderr)
     return found
 
