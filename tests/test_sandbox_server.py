@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -299,6 +300,37 @@ def test_everything_answered_outlives_kill_9(tmp_path: Path) -> None:
             != inbox["messages"][0]["id"]
         )
         assert before["balance"] == "0.092500"
+
+
+@pytest.mark.parametrize("answered_before_the_kill", [1, 7, 40])
+def test_a_kill_in_the_middle_of_a_campaign_loses_nothing_that_was_answered(
+    tmp_path: Path, answered_before_the_kill: int
+) -> None:
+    answered: set[str] = set()
+    with in_another_process(tmp_path / "box.sqlite") as (process, port):
+        post(port, "sms.message.send", to=US, text="first")
+        talk(port, "POST /balance.json HTTP/1.1\r\n" + JSON, b'{"add": "1000"}')
+
+        def send_until_it_dies() -> None:
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                while True:
+                    _status, envelope = post(port, "sms.message.send", to=[US, FR], text="Hi")
+                    answered.update(record["id"] for record in envelope["data"]["messages"])
+
+        senders = [threading.Thread(target=send_until_it_dies) for _ in range(4)]
+        for sender in senders:
+            sender.start()
+        while len(answered) < 2 * answered_before_the_kill:
+            process.poll()
+        process.send_signal(signal.SIGKILL)
+        for sender in senders:
+            sender.join(30)
+    with in_another_process(tmp_path / "box.sqlite") as (_process, port):
+        kept = get(port, "/inbox.json")["messages"]
+        found = get(port, "/summary.json")
+    assert answered <= {message["id"] for message in kept}
+    assert found["messages"] == len(kept)
+    assert float(found["price"]) + float(found["balance"]) == pytest.approx(1000.1)
 
 
 def test_a_second_process_on_the_same_state_is_refused(tmp_path: Path) -> None:

@@ -361,6 +361,7 @@ HOSTILE = [
     b'{"to": "+12025550123", "templateId": "pub_passcode_en", "templateData": {"code": {}}}',
     b'{"to": "+12025550123", "templateId": ["x"]}',
     b'{"to": "+12025550123", "text": "x", "signature": NaN}',
+    b'{"to": "+12025550123", "templateId": "pub_passcode_en", "templateData": {"code": NaN}}',
 ]
 
 

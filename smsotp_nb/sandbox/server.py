@@ -68,6 +68,10 @@ class Server:
         host: str = HOST,
     ) -> None:
         _check(variant, form)
+        self._open = not _is_loopback(host)
+        if self._open:
+            said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
+            warnings.warn(said, SmsOtpWarning, stacklevel=3)
         self.faults = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
         begin = millionths(DEFAULT_BALANCE if balance is None else balance)
         self.state = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
@@ -79,10 +83,6 @@ class Server:
             raise
         self.port: int = self._socket.getsockname()[1]
         self._host = host
-        self._open = not _is_loopback(host)
-        if self._open:
-            said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
-            warnings.warn(said, SmsOtpWarning, stacklevel=3)
         name = HOST if self._open else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
         self._desk = Desk(self.service, self.faults, self.url, shut=self._shut)

@@ -291,13 +291,17 @@ def _read_object(content_type: str, raw: bytes) -> Fields:
     if content_type != "application/json" or len(raw) > MAX_BYTES:
         raise Refused(INVALID_PARAMS)
     try:
-        fields = json.loads(raw)
+        fields = json.loads(raw, parse_constant=_no_number)
         json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair is JSON but no text
     except (ValueError, RecursionError):
         raise Refused(INVALID_PARAMS) from None
     if not isinstance(fields, dict):
         raise Refused(INVALID_PARAMS)
     return fields
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _text(fields: Fields, name: str, *, longest: int | None = None) -> str | None:

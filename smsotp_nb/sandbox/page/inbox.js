@@ -6,7 +6,7 @@ const WAIT = 20; // seconds the server holds an answer until something is new
 const PAUSE = 400; // milliseconds between two live answers, so that a campaign does not keep the page busy
 
 const at = (id) => document.getElementById(id);
-const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null };
+const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null, faults: "" };
 
 // -- small things ------------------------------------------------------------------------------------------------------
 
@@ -251,6 +251,7 @@ function drawSummary(found) {
 }
 
 function drawWordings(wordings) {
+  if (document.activeElement === at("wording")) return; // an open list must not change under the reader
   const chosen = at("wording").value;
   const options = wordings.map((row) => element("option", { value: row.shape }, `${short(row.text, 60)} (${whole(row.messages)})`));
   at("wording").replaceChildren(element("option", { value: "" }, "All"), ...options);
@@ -258,6 +259,9 @@ function drawWordings(wordings) {
 }
 
 function drawFaults(found) {
+  const told = JSON.stringify(found);
+  if (told === state.faults) return; // drawing again would take the focus from a button
+  state.faults = told;
   state.kinds = found.kinds;
   if (!at("fault-kind").options.length) {
     at("fault-kind").append(...found.kinds.map((row) => element("option", { value: row.kind }, row.kind.replaceAll("_", " "))));
@@ -388,6 +392,7 @@ at("search").addEventListener("input", () => {
   typed = setTimeout(guarded(reload), 200);
 });
 for (const id of ["kind", "wording"]) at(id).addEventListener("change", guarded(reload));
+at("wording").addEventListener("blur", guarded(async () => drawSummary(await ask("summary.json"))));
 at("filters").addEventListener("submit", guarded(reload));
 at("older").addEventListener("click", guarded(loadOlder));
 at("back").addEventListener("click", closeThread);
