@@ -137,7 +137,10 @@ def _tqdm(title: str, update: Progress, out: TextIO) -> Any:
     if in_notebook():
         from tqdm.notebook import tqdm as notebook_bar
 
-        return notebook_bar(**options)
+        bar = notebook_bar(**options)
+        for words_beside in (bar.container.children[0], bar.container.children[2]):
+            words_beside.layout.flex = "0 0 auto"  # else a title breaks at its first hyphen
+        return bar
     from tqdm import tqdm as line_bar
 
     return line_bar(**options, file=out, dynamic_ncols=True)
