@@ -253,7 +253,8 @@ class Sandbox:
         return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._url}")
 
     def _repr_html_(self) -> str:
-        return self.card().html()
+        link = f'<a href="{self._url}" target="_blank" rel="noopener">Open the inbox</a>'
+        return f'{self.card().html()}<p class="mathjax_ignore" style="margin:.3em 0">{link}</p>'
 
     def _summary(self) -> str:
         try:

@@ -2,7 +2,7 @@
 
 const PAGE = 100; // messages fetched at a time
 const MOST = 500; // rows kept in the list; older ones are fetched again when asked for
-const WAIT = 20; // seconds the server holds an answer until something is new
+const WAIT = 5; // seconds the server holds an answer until something is new
 const PAUSE = 400; // milliseconds between two live answers, so that a campaign does not keep the page busy
 
 const at = (id) => document.getElementById(id);
