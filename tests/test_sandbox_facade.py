@@ -129,7 +129,7 @@ def test_a_client_of_a_sandbox_that_asks_for_signatures_signs() -> None:
 
 def test_a_repr_is_short_and_shows_no_number(box: Sandbox) -> None:
     box.client().send_otp(US, code="123456")
-    assert repr(box) == f"Sandbox({box.url}, 1 messages, balance USD 0.99)"
+    assert repr(box) == f"Sandbox({box.url}, 1 message, balance USD 0.99)"
     assert f'<a href="{box.url}"' in box._repr_html_()
     assert US not in box._repr_html_()
     box.close()

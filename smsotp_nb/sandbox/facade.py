@@ -262,7 +262,8 @@ class Sandbox:
         except SmsOtpError:
             return "not running"
         balance = Decimal(about["balance"])
-        return f"{about['messages']:,} messages, balance {about['currency']} {balance:,.2f}"
+        messages = f"{about['messages']:,} message{'' if about['messages'] == 1 else 's'}"
+        return f"{messages}, balance {about['currency']} {balance:,.2f}"
 
     # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.
 
