@@ -142,3 +142,20 @@ def test_a_reply_without_totals_neither_agrees_nor_disagrees(tables: pd.DataFram
     with ledger._store.writing() as connection:
         connection.execute("UPDATE attempt SET total=NULL, recipients=NULL, message_count=NULL")
     assert cost.reconcile(ledger, "autumn")["agrees"].isna().all()
+
+
+def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """A purge takes the numbers and keeps the sums; purging again changes nothing."""
+    before = [
+        view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
+    ]
+    for _ in range(2):
+        ledger.campaign("autumn").purge()
+        after = [
+            view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
+        ]
+        for then, now in zip(before, after, strict=True):
+            pd.testing.assert_frame_equal(now, then)
+    day = tables["at"].max().tz_localize(None).normalize()
+    assert cost.spending(ledger, since=day + pd.Timedelta(days=1))["messages"].sum() == 0
+    assert cost.spending(ledger, since=day)["campaign"].nunique() == 2

@@ -227,6 +227,8 @@ class Campaign:
     def purge(self) -> int:
         """Delete the numbers and everything recorded of them, from the file too; return how many rows went.
 
+        What the campaign cost stays known, in sums that name nobody (`cost.spending`).
+
         The name stays taken: without the numbers nobody can know who was texted, so it is never sent again.
 
         Raises:

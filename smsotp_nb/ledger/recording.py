@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import LedgerError, PlanChanged
+from . import summing
 from .schema import PLANNED, SKIPPED, Store
 
 
@@ -60,8 +61,13 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
 
 
 def purge(store: Store, campaign: int) -> int:
-    """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many."""
+    """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many.
+
+    What it cost stays, in sums that name nobody.
+    """
+    sums = summing.sums_of(store, campaign)
     with store.writing() as connection:
+        summing.keep(connection, campaign, sums)
         gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
         connection.execute("DELETE FROM attempt WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))

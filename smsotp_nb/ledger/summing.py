@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ from ..results import money
 from .schema import ACCEPTED, Store
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from .book import Ledger
 
 REHEARSAL: Final = "sandbox:"  # how a sandbox's service id begins
@@ -50,7 +53,7 @@ def spending(
         service: ``"live"``, ``"sandbox"``, or the id of one service; by default what is live, and the rehearsals on a
             sandbox only where nothing is.
         since, until: days or times that `pandas.Timestamp` reads; ``until`` is not part of it.
-        tz: time zone of days and months.
+        tz: time zone of days and months; those of a purged campaign are of UTC.
 
     Returns:
         One row a combination: ``service, campaign, kind, month`` (as 2026-11), ``day, iso, region, type, encoding,
@@ -70,12 +73,11 @@ def spending(
     """
     store = ledger._store
     campaigns = _campaigns(store, service)
-    requests = _requests(store, campaigns, _micros_of(since, "since"), _micros_of(until, "until"), tz)
-    destinations = _frame(
-        store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
-    )
-    countries = _frame(store, "SELECT id, iso FROM billed", ("iso",))
-    return _finished(_summed(store, requests, destinations, countries).join(campaigns, on="number"))
+    span = _micros_of(since, "since"), _micros_of(until, "until")
+    recorded = _summed(store, _requests(store, campaigns, *span, tz))
+    kept = _kept_sums(store, campaigns, *span)
+    sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
+    return _finished(sums.join(campaigns, on="number"))
 
 
 def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
@@ -163,8 +165,12 @@ def _highest(store: Store, table: str) -> int:
         return int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _summed(store: Store, requests: _Requests, destinations: pd.DataFrame, countries: pd.DataFrame) -> pd.DataFrame:
+def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
     """Add up the accepted rows by what is equal of their request, by country and by destination."""
+    destinations = _frame(
+        store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
+    )
+    countries = _frame(store, "SELECT id, iso FROM billed", ("iso",))
     places = 1 + _highest(store, "billed"), 1 + _highest(store, "destination")
     # Request, country and destination in one integer, then parts and price, -1 where unknown.
     sql = (
@@ -233,6 +239,40 @@ def _finished(sums: pd.DataFrame) -> pd.DataFrame:
         est_cost=money(compared * each).where(compared > 0),
     )
     return done[list(COLUMNS)].astype(COLUMNS)
+
+
+# -- what a purge leaves -----------------------------------------------------------------------------------------------
+
+_KEPT_TABLE: Final = "CREATE TABLE IF NOT EXISTS purged_sums (campaign INTEGER PRIMARY KEY, sums TEXT NOT NULL)"
+
+
+def sums_of(store: Store, campaign: int) -> str:
+    """Return a campaign's sums as JSON: they name nobody, and keep its cost known when its rows are purged."""
+    one = _frame(store, "SELECT id, service FROM campaign WHERE id=?", ("service",), (campaign,))
+    return str(_summed(store, _requests(store, one, None, None, "UTC")).to_json(orient="table", index=False))
+
+
+def keep(connection: sqlite3.Connection, campaign: int, sums: str) -> None:
+    """Record what `sums_of` returned, in the transaction that deletes the rows; the sums of an earlier purge stay."""
+    connection.execute(_KEPT_TABLE)
+    connection.execute("INSERT OR IGNORE INTO purged_sums VALUES (?,?)", (campaign, sums))
+
+
+def _kept_sums(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None) -> pd.DataFrame:
+    """Return the sums of purged campaigns; a day counts when all of it may lie in the span."""
+    with store.reading() as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='purged_sums'").fetchone():
+            return pd.DataFrame()
+        found = connection.execute("SELECT campaign, sums FROM purged_sums").fetchall()
+    tables = [pd.read_json(StringIO(sums), orient="table") for campaign, sums in found if campaign in campaigns.index]
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        return pd.DataFrame()
+    kept = pd.concat(tables, ignore_index=True)
+    kept["day"] = pd.to_datetime(kept["day"]).dt.tz_localize(None).dt.as_unit("us")
+    at = kept["day"].astype("int64")
+    inside = (at >= (-(2**62) if since is None else since)) & (at < (2**62 if until is None else until))
+    return kept[inside.to_numpy()]
 
 
 # -- reconciliation ----------------------------------------------------------------------------------------------------
