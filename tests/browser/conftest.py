@@ -17,6 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -153,11 +154,11 @@ class Lab:
         return f"notebooks/{name}"
 
 
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    home, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("work")
+@contextmanager
+def running_lab(home: Path, folder: Path) -> Iterator[Lab]:
+    """Run JupyterLab over copies of the notebooks and the sample data in ``folder``, with its own files in ``home``."""
     for name in ("notebooks", "sample_data"):
-        shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.sqlite*", ".ipynb_checkpoints"))
     for name, values in LAB_SETTINGS.items():
         file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -173,6 +174,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield Lab(f"http://127.0.0.1:{port}", folder)
     finally:
         stop(server)
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("work")) as running:
+        yield running
 
 
 @dataclass

@@ -96,7 +96,7 @@ def test_a_narrowed_list_is_live_too(page: Any, box: Sandbox) -> None:
     wait_for_rows(page, 1)
     post(box, "sms.message.send", to=AU, text="Not a passcode")
     post(box, "otp.send", to=AU, code="556677")
-    page.locator("#list li", has_text="556677").wait_for(timeout=5_000)
+    page.locator("#list li", has_text="556677").wait_for()
     assert numbers(page) == [AU, US]
 
 
