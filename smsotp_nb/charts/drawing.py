@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from ..cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
+from ..cost.sources import records
 from ..errors import UsageError
 from ..phones.lookup import country_name
 from ..results import micros
@@ -104,7 +105,7 @@ def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, t
         draw = functools.partial(_counted, value=value, total=int(part[value].sum()))
     else:
         draw = functools.partial(_pair if compared else _single, places=places_of(shown["price"]), currency=currency)
-    rows = tuple((_label(row, names), draw(row, longest)) for row in _records(shown))
+    rows = tuple((_label(row, names), draw(row, longest)) for row in records(shown))
     said = f"Billed and estimated, {currency}" if compared else f"{_SAID[value]}, {currency}"
     return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, value, currency))
 
@@ -166,7 +167,3 @@ def _rest(rest: pd.DataFrame, value: str, currency: str) -> str:
         return ""
     total = _total(rest["price"], currency) if value == "price" else number(int(rest[value].sum()))
     return f"and {len(rest)} more, together {total}"
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

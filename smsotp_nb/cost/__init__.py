@@ -7,7 +7,8 @@ one: a year of campaigns is summed up once, and every table comes from that.
 
 from __future__ import annotations
 
-from ..ledger.summing import reconcile, spending
+from ..ledger.reconciling import reconcile
+from ..ledger.summing import spending
 from .learned import rates
 from .overview import card
 from .saving import Savings, savings

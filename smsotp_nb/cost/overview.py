@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from ..cards import Bar, Card, Figures, Note, Table, money, number, places_of, share
-from .sources import Source, has_estimates, is_summed, read
+from .sources import Source, has_estimates, is_summed, read, records
 from .sums import by, by_country, compare
 from .views import outcomes
 
@@ -53,7 +53,7 @@ def _figures(totals: pd.DataFrame) -> Figures:
         ("accepted messages", int(totals["messages"].sum())),
         ("parts", int(totals["parts"].sum())),
     ]
-    for row in _records(totals.dropna(subset=["price"])):
+    for row in records(totals.dropna(subset=["price"])):
         each = money(row["price_per_message"], places=min(4, places_of([row["price_per_message"]])))
         pairs.append((f"billed, {each} a message", money(row["price"], row["currency"])))
     return Figures(tuple(pairs))
@@ -76,7 +76,7 @@ def _billed(totals: pd.DataFrame) -> str:
     messages = int(totals["messages"].sum())
     if not messages:
         return "No message was accepted, so nothing was billed"
-    amounts = [money(row["price"], row["currency"]) for row in _records(totals.dropna(subset=["price"]))]
+    amounts = [money(row["price"], row["currency"]) for row in records(totals.dropna(subset=["price"]))]
     return f"{' and '.join(amounts) or 'No price'} for {number(messages)} accepted message{'s' * (messages != 1)}"
 
 
@@ -94,7 +94,7 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
             money(row["price_per_message"], places=each_places),
             Bar(row["share"] / dearest, share(row["share"])) if row["share"] == row["share"] else "",
         )
-        for row in _records(shown)
+        for row in records(shown)
     )
     more = len(countries) - len(shown)
     return Table(
@@ -124,7 +124,7 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
     if not has_estimates(frame):
         return []
     notes = []
-    for row in _records(compare(frame, []).dropna(subset=["difference"])):
+    for row in records(compare(frame, []).dropna(subset=["difference"])):
         off, messages = row["difference"], int(row["messages"])
         more = f"{money(abs(off))} {'more' if off > 0 else 'less'} than estimated" if off else "as estimated"
         said = (
@@ -143,9 +143,5 @@ def _estimate_of(frame: pd.DataFrame, status: str) -> str:
     if not has_estimates(frame):
         return ""
     found = outcomes(frame[(frame["status"] == status).to_numpy()]).dropna(subset=["est_cost"])
-    said = [money(row["est_cost"], row["currency"]) for row in _records(found)]
+    said = [money(row["est_cost"], row["currency"]) for row in records(found)]
     return f", by the estimate {' and '.join(said)}" if said else ""
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -15,6 +15,7 @@ from .. import results as contract
 from ..cards import Block, Card, Code, Figures, Message, Note, Table, money, number
 from ..errors import UsageError
 from ..planning import Plan
+from .sources import records
 
 _SHOWN: Final = 8
 _NEAR: Final = 10  # units over a part that a person would shorten a text by
@@ -207,7 +208,7 @@ def _card(found: Savings) -> Card:
     near = found.over[(found.over["over"] <= _NEAR).to_numpy(dtype=bool)]
     if len(near):
         blocks.append(_over_table(near))
-    blocks += [_message(row) for row in _records(found.messages.head(3)) if row["saved_parts"] > 0]
+    blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
     if found.unknown:
         said = f"{number(found.unknown)} recipients get a template whose text is not known; template_text= gives it."
         blocks.append(Note("!", said))
@@ -229,7 +230,7 @@ def _parts(count: int) -> str:
 
 
 def _money_of(totals: pd.DataFrame) -> str:
-    rows = _records(totals.dropna(subset=["currency", "saved_cost"]))
+    rows = records(totals.dropna(subset=["currency", "saved_cost"]))
     said = [money(row["saved_cost"], row["currency"]) for row in rows]
     return f", about {' and '.join(said)}" if said else ""
 
@@ -241,7 +242,7 @@ def _figures(found: Savings) -> Figures:
         ("parts, estimated", int(totals["parts"].sum())),
         ("parts with plain characters", int(totals["plain_parts"].sum())),
     ]
-    priced = _records(totals.dropna(subset=["currency", "est_cost"]))
+    priced = records(totals.dropna(subset=["currency", "est_cost"]))
     pairs += [("estimated cost", money(row["est_cost"], row["currency"])) for row in priced]
     return Figures(tuple(pairs))
 
@@ -256,7 +257,7 @@ def _character_table(characters: pd.DataFrame) -> Table:
             int(row["extra_parts"]),
             _priced(row["extra_cost"], row["currency"]),
         )
-        for row in _records(characters.head(_SHOWN))
+        for row in records(characters.head(_SHOWN))
     )
     more = len(characters) - len(rows)
     return Table(
@@ -277,7 +278,7 @@ def _instead(replacement: Any) -> Code | str:
 def _over_table(near: pd.DataFrame) -> Table:
     rows = tuple(
         (int(row["over"]), int(row["recipients"]), _priced(row["last_part_cost"], row["currency"]))
-        for row in _records(near.head(_SHOWN))
+        for row in records(near.head(_SHOWN))
     )
     return Table(
         ("Units over a part", "Recipients", "Shorter texts would save"),
@@ -296,7 +297,3 @@ def _message(row: dict[str, Any]) -> Message:
 
 def _priced(value: Any, currency: Any) -> str:
     return money(value, currency) if isinstance(currency, str) else "no rate"
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

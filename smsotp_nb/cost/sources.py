@@ -126,3 +126,8 @@ def amounts(micros: pd.Series, decimals: bool) -> pd.Series:
         return contract.money(micros)
     exact: list[Any] = [None if pd.isna(value) else amount(int(value)) for value in micros]
     return pd.Series(exact, index=micros.index, dtype="object")
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a small table row by row, for a card."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -82,7 +82,7 @@ def spending(
 
 def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
-    found = _frame(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
+    found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
     rehearsed = found["service"].astype("str").str.startswith(REHEARSAL).astype("bool")
     if asked is None:
         return found if rehearsed.all() else found[~rehearsed]
@@ -104,7 +104,8 @@ def _micros_of(when: object, name: str) -> int | None:
     return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
 
 
-def _frame(store: Store, sql: str, names: tuple[str, ...], values: tuple[object, ...] = ()) -> pd.DataFrame:
+def table_of(store: Store, sql: str, names: tuple[str, ...], values: tuple[object, ...] = ()) -> pd.DataFrame:
+    """Return a small query as a frame of objects, indexed by its first column."""
     with store.reading() as connection:
         rows = connection.execute(sql, values).fetchall()
     return pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
@@ -121,7 +122,7 @@ class _Requests:
 
 def _requests(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None, tz: str) -> _Requests:
     currencies = [
-        code for code in _frame(store, "SELECT DISTINCT currency, currency FROM attempt", ("c",))["c"] if code
+        code for code in table_of(store, "SELECT DISTINCT currency, currency FROM attempt", ("c",))["c"] if code
     ]
     low, high = (-(2**62) if since is None else since), (2**62 if until is None else until)
     facts: dict[tuple[int, ...], int] = {}
@@ -167,10 +168,10 @@ def _highest(store: Store, table: str) -> int:
 
 def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
     """Add up the accepted rows by what is equal of their request, by country and by destination."""
-    destinations = _frame(
+    destinations = table_of(
         store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
     )
-    countries = _frame(store, "SELECT id, iso FROM billed", ("iso",))
+    countries = table_of(store, "SELECT id, iso FROM billed", ("iso",))
     places = 1 + _highest(store, "billed"), 1 + _highest(store, "destination")
     # Request, country and destination in one integer, then parts and price, -1 where unknown.
     sql = (
@@ -248,7 +249,7 @@ _KEPT_TABLE: Final = "CREATE TABLE IF NOT EXISTS purged_sums (campaign INTEGER P
 
 def sums_of(store: Store, campaign: int) -> str:
     """Return a campaign's sums as JSON: they name nobody, and keep its cost known when its rows are purged."""
-    one = _frame(store, "SELECT id, service FROM campaign WHERE id=?", ("service",), (campaign,))
+    one = table_of(store, "SELECT id, service FROM campaign WHERE id=?", ("service",), (campaign,))
     return str(_summed(store, _requests(store, one, None, None, "UTC")).to_json(orient="table", index=False))
 
 
@@ -273,83 +274,3 @@ def _kept_sums(store: Store, campaigns: pd.DataFrame, since: int | None, until: 
     at = kept["day"].astype("int64")
     inside = (at >= (-(2**62) if since is None else since)) & (at < (2**62 if until is None else until))
     return kept[inside.to_numpy()]
-
-
-# -- reconciliation ----------------------------------------------------------------------------------------------------
-
-_SAID: Final = ("recipients", "message_count", "total")
-
-
-def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> pd.DataFrame:
-    """Return for each accepted request of a campaign what its reply said in all, beside the sum of its recorded rows.
-
-    Args:
-        ledger: the record.
-        campaign: its name.
-        service: needed only where several services have a campaign of that name.
-
-    Returns:
-        One row a request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients`` as
-        said and ``records``, ``message_count`` as said and ``parts`` (Int64), ``total`` as said, ``price`` of its rows
-        (float64), ``unpriced`` (Int64: rows without a readable price), ``agrees`` (boolean; missing where nothing was
-        said) and ``disagreement`` (str: in words, as noticed when the reply came).
-
-    Raises:
-        UsageError: no such campaign, or several services have one.
-
-    Example:
-        >>> import tempfile, pathlib
-        >>> from smsotp_nb.ledger import Ledger
-        >>> reconcile(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite"), "autumn")
-        Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
-    """
-    found = ledger.campaign(campaign, service=service)
-    said = _integers(
-        _frame(
-            ledger._store,
-            "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "
-            "disagreement FROM attempt WHERE campaign=? AND verdict IN ('accepted', 'partial') ORDER BY id",
-            ("at", "request_id", "currency", *_SAID, "disagreement"),
-            (found._number,),
-        ),
-        ("at", *_SAID),
-    )
-    counted = ("records", "parts", "price", "unpriced", "uncounted")
-    rows = _frame(
-        ledger._store,
-        "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), sum(price IS NULL), "
-        f"sum(parts IS NULL) FROM recipient WHERE campaign=? AND state={ACCEPTED} GROUP BY attempt",
-        counted,
-        (found._number,),
-    )
-    both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
-    return _reconciled(both)
-
-
-def _integers(frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    return frame.astype(dict.fromkeys(names, "Int64"))
-
-
-def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
-    agrees = (
-        (both["recipients"].fillna(both["records"]) == both["records"])
-        & ((both["message_count"].fillna(both["parts"]) == both["parts"]) | (both["uncounted"] > 0))
-        & ((both["total"].fillna(both["price"]) == both["price"]) & (both["unpriced"] == 0))
-    )
-    return pd.DataFrame(
-        {
-            "at": pd.to_datetime(both["at"], unit="us", utc=True).dt.as_unit("us"),
-            "request_id": both["request_id"].astype("str"),
-            "currency": both["currency"].astype("str"),
-            "recipients": both["recipients"],
-            "records": both["records"],
-            "message_count": both["message_count"],
-            "parts": both["parts"],
-            "total": money(both["total"]),
-            "price": money(both["price"]),
-            "unpriced": both["unpriced"],
-            "agrees": agrees.where(both[list(_SAID)].notna().any(axis=1)).astype("boolean"),
-            "disagreement": both["disagreement"].astype("str"),
-        }
-    )
