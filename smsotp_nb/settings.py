@@ -227,4 +227,6 @@ def _seconds(name: str, value: str) -> float:
 def _service_id(settings: Settings) -> str:
     """Name the account without showing its key: address, variant and a keyed hash of the access key id."""
     digest = hmac.new(b"smsotp_nb service id", settings.key().encode(), hashlib.sha256).hexdigest()[:12]
-    return f"{settings.base_url}|{settings.variant}|{digest}"
+    parts = urlsplit(settings.base_url)  # one service however its address is spelled: two would be two campaigns
+    port = "" if parts.port in {None, 443 if parts.scheme == "https" else 80} else f":{parts.port}"
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}|{settings.variant}|{digest}"

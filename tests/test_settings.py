@@ -247,3 +247,13 @@ def test_the_data_folder_follows_the_platform(
     """Each platform's own custom."""
     monkeypatch.setattr("sys.platform", platform)
     assert data_folder(environ) == Path(folder)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["https://SMS.example", "https://sms.example/", "https://sms.example:443", "HTTPS://sms.example"]
+)
+def test_one_service_however_its_address_is_spelled(spelled: str) -> None:
+    """Two spellings must not be two campaigns, or people would be texted by each."""
+    known = Settings(base_url="https://sms.example", access_key_id="key").service
+    assert Settings(base_url=spelled, access_key_id="key").service == known
+    assert Settings(base_url="https://sms.example:8443", access_key_id="key").service != known

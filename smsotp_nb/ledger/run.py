@@ -203,7 +203,8 @@ class Run:
                 asked[record.to.removeprefix("+")],
                 claim.attempt,
                 SENDING,
-                IN_DOUBT,
+                IN_DOUBT,  # given up by a second Stop, and answered all the same
+                PLANNED,  # and then said to be not accepted: the service knows better
             )
             for record in reply.messages
         ]
@@ -212,7 +213,7 @@ class Run:
             self._write_attempt(connection, claim, verdict, reply)
             connection.executemany(
                 "UPDATE recipient SET state=?, problem=NULL, message=?, billed=?, parts=?, price=? "
-                "WHERE campaign=? AND chunk=? AND position=? AND attempt=? AND state IN (?, ?)",
+                "WHERE campaign=? AND chunk=? AND position=? AND attempt=? AND state IN (?, ?, ?)",
                 rows,
             )
             if reply.missing:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 import threading
 import weakref
 from collections import deque
@@ -288,6 +289,7 @@ def _create_private(path: Path) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        _sync_folder(path.parent)
     except OSError as error:
         if isinstance(error, FileExistsError) and path.exists():
             return False
@@ -295,6 +297,17 @@ def _create_private(path: Path) -> bool:
     else:
         return True
     raise LedgerError(f"the ledger {path} cannot be created: {reason}; choose another path or set SMSOTP_LEDGER")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new file's name on the disk too; a platform that opens no folder keeps it by itself."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
