@@ -16,6 +16,7 @@ from smsotp_nb.ledger import Ledger
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.results import Progress
 from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.wire import Body
 
 RATES = pd.DataFrame({"iso": ["US", "AU"], "currency": ["USD", "USD"], "price": ["0.0075", "0.045"]})
 PEOPLE = pd.DataFrame({"phone": [f"+12025550{number}" for number in range(100, 160)]})
@@ -200,3 +201,27 @@ def test_a_purged_campaign_holds_no_number_and_is_never_sent_again(
         send(campaign(), client=client, ledger=ledger, progress=False)
     assert len(box.inbox) == 60
     assert len(pd.read_csv(tmp_path / "autumn.csv")) == 60
+
+
+def test_a_value_that_no_message_can_carry_is_a_row_with_a_problem(
+    box: Sandbox, client: Client, ledger: Ledger
+) -> None:
+    """Half a surrogate pair in a cell skips its row; the others go."""
+    people = pd.DataFrame({"phone": PEOPLE["phone"].head(3), "name": ["Ann", "B\ud800b", "Cem"]}, dtype=object)
+    made = plan(people, to="phone", campaign="autumn", text="Hi {name}")
+    results = send(made, client=client, ledger=ledger, progress=False)
+    assert results["status"].tolist() == ["accepted", "skipped", "accepted"]
+
+
+def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
+    box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should such a text reach the client all the same: the call ends with its error, the row is planned."""
+    people = pd.DataFrame({"phone": PEOPLE["phone"].head(3), "name": ["Ann", "Bob", "Cem"]})
+    made = plan(people, to="phone", campaign="autumn", text="Hi {name}")
+    message = Plan.message
+    monkeypatch.setattr(Plan, "message", lambda self, n: Body(text="\ud800") if n == 1 else message(self, n))
+    with pytest.raises(UsageError, match="surrogate"):
+        send(made, client=client, ledger=ledger, concurrency=1, progress=False)
+    assert ledger.campaign("autumn").counts["in_doubt"] == 0
+    assert ledger.campaign("autumn").counts["accepted"] == len(box.inbox) == 1

@@ -297,6 +297,9 @@ class _Sending:
             outcome = self._client.deliver(claim.to, body, gate=self._pacer, patience=PATIENCE)
         except (ServiceError, TransportError) as error:
             outcome = error
+        except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
+            self._run.settle(claim, Verdict("NOT_SENT", "before", error=str(error)))
+            raise
         if isinstance(outcome, SendReply):
             self._run.settle_reply(claim, outcome, seconds=time.monotonic() - started)
             settled = _accepted(outcome)
