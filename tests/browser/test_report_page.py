@@ -1,0 +1,114 @@
+"""Cards and the report on a plain page: light, dark, forced colours, printed, and without their style sheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import charts, results
+from smsotp_nb.cards import Bar, Card, Code, Figures, Marked, Message, Note, State, Table, page
+
+from .conftest import ROOT, Browser, axe_findings, cut_texts
+
+WIDTHS = (390, 760, 1280)
+MEDIA: dict[str, dict[str, str]] = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "forced colours": {"forced_colors": "active", "color_scheme": "dark"},
+    "print": {"media": "print"},
+}
+EVERYTHING = Card(
+    "Everything: <b>a card</b>",
+    "One line of state, long enough to be broken into two where there is little room for it.",
+    (
+        Figures((("recipients", 1984), ("estimated cost", "USD 38.42"), ("rows left out", 16))),
+        Table(
+            ("Row", "Before", "After", "Result", "Cost", "Share"),
+            tuple(
+                (
+                    n,
+                    Marked((("0", "del"), ("7911 123456", ""))),
+                    Code("+447911123456"),
+                    State(sign, word),
+                    "1,234.50",
+                    bar,
+                )
+                for n, (sign, word, bar) in enumerate(
+                    [("check", "fixed", Bar(1, "66%")), ("cross", "invalid", Bar(0.5, "33%")), ("!", "duplicate", "")]
+                )
+            ),
+            ("right", "left", "left", "left", "right", "left"),
+            title="By row",
+            more="and 3 more",
+        ),
+        Note("!", "2 rows have no name."),
+        Note("cross", "12 rows cannot be sent."),
+        Message("+1202...0123", "Hi Zoë, save $5 – today…\n<i>Acme</i>", "2 parts", marks=("–", "…")),
+        Message("+9715...4567", "مرحبا أحمد، خصم 20٪ اليوم", "1 part"),
+    ),
+    "Next: what to do",
+)
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the sample, and a card of every block before it."""
+    sample = results.read(ROOT / "sample_data" / "results_two_currencies.csv")
+    long = pd.concat([sample, sample.assign(campaign="a campaign of a rather long name " * 2)])
+    file = charts.report(long, tmp_path_factory.mktemp("report") / "spent.html")
+    text = Path(file).read_text(encoding="utf-8")
+    return text.replace("<section>", f"<section>{EVERYTHING.html()}</section><section>", 1)
+
+
+@pytest.fixture
+def sheet(browser: Browser) -> Iterator[Any]:
+    """An empty page of its own; nothing may be asked of the network."""
+    made = browser.context.new_page()
+    browser.strayed.clear()
+    yield made
+    made.close()
+    assert browser.strayed == []
+
+
+def overflow(shown: Any) -> bool:
+    return bool(shown.evaluate("() => document.documentElement.scrollWidth > innerWidth"))
+
+
+@pytest.mark.parametrize("media", MEDIA)
+def test_nothing_is_cut_and_all_is_legible(sheet: Any, document: str, media: str) -> None:
+    """At three widths no word is cut, the page does not scroll sideways, and axe-core finds nothing."""
+    sheet.emulate_media(**MEDIA[media])
+    sheet.set_content(document)
+    for width in WIDTHS:
+        sheet.set_viewport_size({"width": width, "height": 900})
+        assert cut_texts(sheet, ".smsotp-card") == []
+        assert not overflow(sheet)
+    assert axe_findings(sheet, "html") == []
+    sheet.set_viewport_size({"width": 390, "height": 900})
+    assert axe_findings(sheet, "html") == []
+
+
+def test_without_its_style_sheet_a_card_is_still_read(sheet: Any, document: str) -> None:
+    """What an untrusted notebook leaves: texts, columns and bars with their lengths."""
+    sheet.set_content(re.sub(r"<style>.*?</style>", "", document, flags=re.DOTALL))
+    sheet.set_viewport_size({"width": 1280, "height": 900})
+    assert cut_texts(sheet, ".smsotp-card") == []
+    widths = sheet.evaluate("() => Array.from(document.querySelectorAll('.so-bar')).map(bar => bar.offsetWidth)")
+    assert widths[0] > 0
+    assert abs(widths[0] - 2 * widths[1]) <= 1
+    right = sheet.evaluate("() => getComputedStyle(document.querySelector('td')).textAlign")
+    assert right == "right"
+
+
+def test_bars_are_there_in_forced_colours_and_on_paper(sheet: Any) -> None:
+    """Borders keep their width where backgrounds go."""
+    sheet.set_content(page("Bars", [EVERYTHING]))
+    for media in ("forced colours", "print"):
+        sheet.emulate_media(**MEDIA[media])
+        drawn = sheet.evaluate("() => parseFloat(getComputedStyle(document.querySelector('.so-bar')).borderTopWidth)")
+        assert drawn > 4
