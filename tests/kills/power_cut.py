@@ -36,7 +36,7 @@ SECTOR = 512
 
 
 # Long enough for SQLite to copy its WAL into the file (after 1,000 pages) on the way.
-ROWS, CHUNK, THREADS = 720, 4, 4
+ROWS, CHUNK, THREADS = 1600, 4, 4
 SERVICE = "sandbox:"
 
 
@@ -225,9 +225,17 @@ def run(cuts: int = 200, *, seed: int = 0, careless: str = "", seconds: float = 
         disk.apply(at, event)
         if event.kind == "send":
             texted |= set(TO.findall(event.data.decode()))
+    if not _copied_back(happened, work):
+        total.odd.append("SQLite never copied its WAL into the file between two requests: the campaign is too short")
     total.campaigns, total.rows, total.seconds = 1, ROWS, time.monotonic() - began
     print(total.line(), file=sys.stderr, flush=True)
     return total
+
+
+def _copied_back(happened: list[Event], work: Work) -> bool:
+    sent = [at for at, event in enumerate(happened) if event.kind == "send"]
+    between = happened[sent[0] : sent[-1]]
+    return any(event.kind == "write" and event.path == str(work.ledger) for event in between)
 
 
 def after_cut(disk: Disk, texted: set[str], work: Work, service: str, arrives: Callable[[], bool]) -> Audit:
