@@ -70,6 +70,7 @@ class CampaignForm:
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
         self._drawn: object = None
+        self._stage = "write"
         self._settle = skin.SETTLE
         self._drawing = threading.RLock()
         self._make_fields(frame)
@@ -285,6 +286,9 @@ class CampaignForm:
                 self._draw_write(stage)
             else:
                 self._draw_rest(stage)
+            if stage == "sending" != self._stage:
+                self.stop_button.focus()  # the button that was pressed is gone
+            self._stage = stage
             self._notice.value = skin.notice(self.steps.notice.text, self.steps.notice.sign)
             self._lines.value = campaign_html.lines_html(self._code())
 
