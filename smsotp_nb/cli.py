@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import warnings
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from .dispatch import send
 from .errors import SmsOtpError, UsageError
 from .ledger import Ledger, state_line
 from .planning import plan
-from .recipients import read_recipients
+from .recipients import read_chunks, read_recipients
 from .sandbox import Rules, Sandbox, server
 from .settings import ledger_path
 
@@ -81,6 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: the one that reads best)")
     clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
     clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    clean.add_argument(
+        "--repair",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a repair made only when asked for: lost_plus, ...",
+    )
     clean.add_argument("--out", type=Path, help="write the list with the new columns here")
     clean.add_argument("--rejected", type=Path, help="write the rows without a usable number here")
     clean.set_defaults(run=_clean)
@@ -154,47 +162,56 @@ def _sandbox(options: argparse.Namespace) -> int:
 
 
 def _clean(options: argparse.Namespace) -> int:
-    frame = read_recipients(options.file)
-    column = options.phone or _phone_column(frame, options.default_region)
-    for name in filter(None, (column, options.region)):
-        if name not in frame.columns:
-            raise UsageError(f"no column {name!r} in {options.file}; it has {', '.join(map(repr, frame.columns))}")
-    region = frame[options.region] if options.region else None
-    judged = phones.normalize(frame[column], region=region, default_region=options.default_region)
-    usable = judged["to"].notna()
-    print(f"{options.file}: {len(frame):,} rows, numbers in column {column!r}")
-    print(f"{int(usable.sum()):,} usable, {int((~usable).sum()):,} not\n")
-    for title, codes in (("Problems", judged["problem"]), ("Notes", judged["note"].str.split().explode())):
-        counts = codes.value_counts()
-        if len(counts):
-            print(f"{title}\n{counts.to_string()}\n")
-    out = frame.join(judged.rename(columns=lambda name: f"sms_{name}" if name in frame.columns else name))
-    for path, rows in ((options.out, out), (options.rejected, out.loc[~usable])):
-        if path is not None:
-            _write(rows, path)
-            print(f"{len(rows):,} rows written to {path}")
+    """Stream the list, so that its size does not matter; the columns are found in its first chunk."""
+    chunks = read_chunks(options.file)
+    first = next(chunks)
+    phone, region = options.phone, options.region
+    if phone is None:
+        found = phones.find_columns(first, default_region=options.default_region)
+        phone, region = found.phone, region or found.region
+        if phone is None:
+            raise UsageError(
+                f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
+                "numbers without a calling code with --default-region"
+            )
+    tally = phones.Tally()
+    writers = [_Rows(path) for path in (options.out, options.rejected)]
+    print(f"{options.file}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    for cleaned in phones.clean_chunks(
+        itertools.chain([first], chunks),
+        phone=phone,
+        region=region,
+        default_region=options.default_region,
+        repair=options.repair,
+        tally=tally,
+    ):
+        for writer, rows in zip(writers, (cleaned.rows, cleaned.rejected), strict=True):
+            writer.add(rows)
+    print(tally.report())
+    for writer in writers:
+        writer.close()
     return 0
 
 
-def _write(rows: pd.DataFrame, path: Path) -> None:
-    if path.suffix.lower() in {".csv", ".txt", ".tsv"}:
-        rows.apply(results.neutral).to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
-    else:
-        raise UsageError(f"{path}: write a file that ends in .csv or .tsv")
+class _Rows:
+    """A CSV or TSV file that grows by frames; without a path nothing is written."""
 
+    def __init__(self, path: Path | None) -> None:
+        if path is not None and path.suffix.lower() not in {".csv", ".tsv"}:
+            raise UsageError(f"{path}: write a file that ends in .csv or .tsv")
+        self._path, self._count = path, 0
+        self._sep = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
+        self._file = None if path is None else path.open("w", encoding="utf-8", newline="")
 
-def _phone_column(frame: pd.DataFrame, default_region: str | None) -> str:
-    sample = frame.head(200)
-    found = {
-        name: int(phones.normalize(sample[name], default_region=default_region)["to"].notna().sum())
-        for name in frame.columns
-    }
-    best = max(found, key=lambda name: found[name], default=None)
-    if best is None or not found[best]:
-        raise UsageError(
-            "no column reads like phone numbers; name it with --phone, and a country with --default-region"
-        )
-    return best
+    def add(self, rows: pd.DataFrame) -> None:
+        if self._file is not None:
+            rows.apply(results.neutral).to_csv(self._file, index=False, sep=self._sep, header=self._file.tell() == 0)
+            self._count += len(rows)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            print(f"{self._count:,} rows written to {self._path}")
 
 
 def _sample_data(given: Path | None) -> Path:

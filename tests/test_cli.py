@@ -97,7 +97,8 @@ def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[
     )
     assert code == 0
     said = capsys.readouterr().out
-    assert "2 rows" in said
+    assert "column 'mobile'" in said
+    assert "2 rows written" in said
     out = pd.read_csv(tmp_path / "out.csv", dtype="str")
     assert out["to"].tolist()[0] == "+12025550123"
     rejected = pd.read_csv(tmp_path / "rejected.csv", dtype="str")
