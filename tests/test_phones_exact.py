@@ -29,8 +29,8 @@ def assert_exact(texts: list[str] | pd.Series, regions: list[str | None] | pd.Se
     text, region = pd.Series(texts, dtype="str"), pd.Series(regions, dtype="str")
     expected, found = reference.verdict(text, region), engine.verdict(text, region)
     differ = (expected.fillna("") != found.fillna("")).any(axis=1)
-    both = pd.concat([text, region, expected, found], axis=1)[differ]
-    assert both.empty, both.head(5).to_dict("records")
+    rows = [(text[row], region[row], *expected.loc[row], *found.loc[row]) for row in differ[differ].index[:5]]
+    assert not rows, rows
     assert (found.dtypes == expected.dtypes).all()
 
 

@@ -232,6 +232,16 @@ def test_the_default_is_no_country_to_differ_from() -> None:
     assert frame["note"].str.contains("REGION_MISMATCH").tolist() == [True, False]
 
 
+def test_columns_of_decimal_numbers() -> None:
+    """Whole ones are read without their .0; fractions, negative and too large ones are not phone numbers."""
+    numbers = pd.Series([14155550100.0, 4155550.01, -4155550100.0, 2.0**60, float("inf"), None])
+    frame = phones.normalize(numbers, default_region="US").fillna("")
+    assert frame["to"].tolist() == [US, "", "", "", "", ""]
+    wrong = ["", "NOT_A_NUMBER", "NOT_A_NUMBER", "SCI_NOTATION_LOST_DIGITS", "NOT_A_NUMBER", "MISSING"]
+    assert frame["problem"].tolist() == wrong
+    assert phones.normalize(numbers.astype("Float64"), default_region="US").fillna("").equals(frame)
+
+
 def test_progress_and_stop() -> None:
     """Progress is told; an exception from it stops the work."""
     numbers = pd.Series([f"+1202555{n:04}" for n in range(100, 200)])

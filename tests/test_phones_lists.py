@@ -131,7 +131,7 @@ def test_chunks_are_cleaned_as_the_whole(tmp_path: Path, people: pd.DataFrame) -
     file = tmp_path / "people.csv"
     people.assign(to="mine").to_csv(file, index=False)
     tally = phones.Tally()
-    chunks = read_chunks(file, rows=2)
+    chunks = read_chunks(file, rows=1)
     cleaned = list(phones.clean_chunks(chunks, phone="phone", region="country", tally=tally))
     rows = pd.concat([chunk.rows for chunk in cleaned])
     whole = phones.normalize(people["phone"], region=people["country"])

@@ -107,7 +107,8 @@ def _of_numbers(text: pd.Series, negative: npt.NDArray[np.bool_]) -> Cells:
 
 def _of_floats(column: pd.Series) -> Cells:
     values = column.to_numpy("float64", na_value=np.nan)
-    whole = np.isfinite(values) & (values >= 0) & (np.mod(values, 1, where=np.isfinite(values), out=values * 0) == 0)
+    finite = np.where(np.isfinite(values), values, -1.0)
+    whole = (finite >= 0) & (np.floor(finite) == finite)
     exact = whole & (values < EXACT_INTEGERS)
     kind = np.select([exact, whole], [FLOAT, LOST_DIGITS], NOT_WHOLE).astype(np.uint8)
     text = pd.Series(values).astype("str")

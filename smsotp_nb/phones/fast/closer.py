@@ -5,8 +5,8 @@ Every rewriting here keeps phonenumbers' answer, by these arguments:
 *Other scripts.* phonenumbers takes any decimal digit for its value, a wide plus for a plus, and a list of blanks and
 dashes for punctuation. What it does not know is dropped in front, dropped behind unless it is a letter or digit, and
 refused in between. So digits become 0-9, known punctuation a dash, other letters ``q`` and other signs ``'``, which
-have just these fates. (U+30FC is known punctuation *and* a letter: left alone. So are digits of other scripts behind
-a label, which phonenumbers keeps as they are in the extension.)
+have just these fates in front and are undecided elsewhere. (U+30FC is known punctuation *and* a letter, so it counts as
+a letter here. Digits behind a label stay as they are in the extension; no label is looked for in such a text.)
 
 *Extensions.* With nothing but digits and plain punctuation before a label, no extension can begin further left, so the
 digits behind the label are the extension, if they are few enough for that label.
@@ -40,7 +40,6 @@ ENDS_IN_LETTER: Final = re.compile(r".*[A-Za-z](?=[^A-Za-z0-9#]*\Z)", re.DOTALL)
 KNOWN_PUNCTUATION: Final = frozenset(
     "\u00a0\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u200b\u2053\u2060\u2212\u223c\u3000\uff08\uff09\uff0d\uff0e\uff0f\uff3b\uff3d\uff5e"
 )
-BOTH_LETTER_AND_PUNCTUATION: Final = "\u30fc"
 KEYS: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
 ENOUGH: Final = 3
 
@@ -74,7 +73,7 @@ def rewrite(text: str) -> tuple[str, str | None] | None:
         >>> rewrite("030 901820 ext. 12"), rewrite("٠٣٠\\u00a0٩٠١٨٢٠"), rewrite("030 (home)"), rewrite("030;ext=1")
         (('030 901820', '12'), ('030-901820', None), ('030 (4663', None), None)
     """
-    if len(text) > digits.LONGEST_ROW or ";" in text or BOTH_LETTER_AND_PUNCTUATION in text:
+    if len(text) > digits.LONGEST_ROW or ";" in text:
         return None
     if not text.isascii():
         return text.translate(PLAIN), None
