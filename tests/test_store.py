@@ -1,0 +1,168 @@
+"""Threads share a transaction: each returns only when its own work is on the disk, and all of them fail with it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb.errors import LedgerError
+from smsotp_nb.ledger import Ledger, schema
+from smsotp_nb.ledger.schema import Store, network_filesystem
+
+WAIT = 10.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = Store(tmp_path / "l.sqlite")
+    yield made
+    made.close()
+
+
+def insert(name: str) -> Callable[[sqlite3.Connection], str]:
+    def work(connection: sqlite3.Connection) -> str:
+        connection.execute("INSERT INTO billed (iso) VALUES (?)", (name,))
+        return name
+
+    return work
+
+
+def names(store: Store) -> list[str]:
+    """What a second connection finds: only what was committed."""
+    connection = sqlite3.connect(store.path)
+    try:
+        return sorted(row[0] for row in connection.execute("SELECT iso FROM billed"))
+    finally:
+        connection.close()
+
+
+class Crowd:
+    """Threads that put work into one transaction, because all of them wait while another one is busy."""
+
+    def __init__(self, store: Store, works: list[tuple[Callable[[sqlite3.Connection], object], str]]) -> None:
+        self.store, self.outcomes = store, dict[int, object]()
+        self._threads = [threading.Thread(target=self._one, args=(n, *work)) for n, work in enumerate(works)]
+
+    def run(self) -> list[object]:
+        with self.store._guard:
+            for thread in self._threads:
+                thread.start()
+            waiting = threading.Event()
+            while len(self.store._waiting) < len(self._threads):
+                waiting.wait(0.001)
+        for thread in self._threads:
+            thread.join(WAIT)
+        return [self.outcomes[n] for n in range(len(self._threads))]
+
+    def _one(self, number: int, work: Callable[[sqlite3.Connection], object], synchronous: str) -> None:
+        try:
+            self.outcomes[number] = self.store.together(work, synchronous)  # type: ignore[arg-type]
+        except LedgerError as error:
+            self.outcomes[number] = error
+
+
+@pytest.fixture
+def statements(store: Store) -> list[str]:
+    """Every statement that the connection runs from here on."""
+    found: list[str] = []
+    with store.reading() as connection:
+        connection.set_trace_callback(found.append)
+    return found
+
+
+def test_alone_it_is_a_transaction_of_its_own(store: Store) -> None:
+    assert store.together(insert("a"), "FULL") == "a"
+    assert names(store) == ["a"]
+
+
+def test_threads_that_wait_share_one_transaction_and_each_gets_its_own_result(
+    store: Store, statements: list[str]
+) -> None:
+    found = Crowd(store, [(insert(f"n{n:02}"), "FULL") for n in range(20)]).run()
+    assert found == [f"n{n:02}" for n in range(20)]
+    assert names(store) == found
+    assert statements.count("COMMIT") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [(("NORMAL", "NORMAL"), "NORMAL"), (("NORMAL", "FULL"), "FULL"), (("FULL", "NORMAL"), "FULL")],
+)
+def test_one_intent_makes_the_whole_transaction_wait_for_the_disk(
+    asked: tuple[str, ...], used: str, store: Store, statements: list[str]
+) -> None:
+    Crowd(store, [(insert(f"n{n}"), synchronous) for n, synchronous in enumerate(asked)]).run()
+    assert [line for line in statements if "synchronous" in line] == [f"PRAGMA synchronous={used}"]
+
+
+def test_when_one_piece_fails_all_fail_and_nothing_is_written(store: Store) -> None:
+    def fails(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    found = Crowd(store, [(insert("a"), "FULL"), (fails, "NORMAL"), (insert("b"), "FULL")]).run()
+    assert all(isinstance(outcome, LedgerError) for outcome in found), found
+    assert names(store) == []
+    assert store.together(insert("c"), "FULL") == "c"
+    assert names(store) == ["c"]
+
+
+def test_when_the_commit_fails_all_fail(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoCommit:
+        def __init__(self, connection: sqlite3.Connection) -> None:
+            self._connection = connection
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._connection, name)
+
+        def execute(self, sql: str, *values: object) -> object:
+            if sql == "COMMIT":
+                raise sqlite3.OperationalError("disk I/O error")
+            return self._connection.execute(sql, *values)
+
+    with store.reading() as connection, monkeypatch.context() as patch:
+        patch.setattr(store, "_connection", lambda: NoCommit(connection))
+        found = Crowd(store, [(insert("a"), "FULL"), (insert("b"), "NORMAL")])
+        patch.setattr(store, "_guard", threading.RLock())
+        outcomes = found.run()
+    assert all(isinstance(outcome, LedgerError) for outcome in outcomes), outcomes
+    assert names(store) == []
+    assert store.together(insert("c"), "FULL") == "c"
+
+
+# -- network file systems ----------------------------------------------------------------------------------------------
+
+MOUNTS = """\
+/dev/vda1 / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+/dev/vdb1 /home/local ext4 rw 0 0
+//server/share /mnt/my\\040share cifs rw 0 0
+ann@host:/ /mnt/ssh fuse.sshfs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/srv/l.sqlite", None),
+        ("/home/ann/l.sqlite", "nfs4"),
+        ("/home/local/l.sqlite", None),
+        ("/homely/l.sqlite", None),
+        ("/mnt/my share/l.sqlite", "cifs"),
+        ("/mnt/ssh/deep/down/l.sqlite", "fuse.sshfs"),
+    ],
+)
+def test_the_mount_nearest_above_a_path_says_what_it_is_on(path: str, kind: str | None) -> None:
+    assert network_filesystem(Path(path), MOUNTS) == kind
+
+
+def test_a_ledger_on_a_network_file_system_is_refused_before_a_file_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "network_filesystem", lambda *_: "nfs4")
+    with pytest.raises(LedgerError, match=r"network file system \(nfs4\).*set SMSOTP_LEDGER"):
+        Ledger(tmp_path / "l.sqlite")
+    assert list(tmp_path.iterdir()) == []
