@@ -10,7 +10,7 @@ import pytest
 from smsotp_nb import cost, dispatch, planning
 from smsotp_nb.client import Client
 from smsotp_nb.errors import UsageError
-from smsotp_nb.ledger import Ledger
+from smsotp_nb.ledger import Ledger, summing
 from smsotp_nb.phones import lookup
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
@@ -159,3 +159,21 @@ def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: L
     day = tables["at"].max().tz_localize(None).normalize()
     assert cost.spending(ledger, since=day + pd.Timedelta(days=1))["messages"].sum() == 0
     assert cost.spending(ledger, since=day)["campaign"].nunique() == 2
+
+
+def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
+    tables: pd.DataFrame, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is read as of one moment, and nobody who sends has to wait for it."""
+    before = cost.by_campaign(ledger)
+    requests = summing._requests
+
+    def and_meanwhile(*arguments: object) -> object:
+        found = requests(*arguments)  # type: ignore[arg-type]
+        send(client, ledger, "meanwhile", text="Hello")
+        return found
+
+    monkeypatch.setattr(summing, "_requests", and_meanwhile)
+    pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
+    monkeypatch.undo()
+    assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()

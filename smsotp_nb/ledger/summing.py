@@ -6,6 +6,7 @@ by (campaign, day, country, encoding, currency) hangs on a request or a destinat
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
@@ -71,13 +72,25 @@ def spending(
         ...     len(spending(ledger))
         0
     """
-    store = ledger._store
-    campaigns = _campaigns(store, service)
     span = _micros_of(since, "since"), _micros_of(until, "until")
-    recorded = _summed(store, _requests(store, campaigns, *span, tz))
-    kept = _kept_sums(store, campaigns, *span)
+    with _snapshot(ledger) as store:
+        campaigns = _campaigns(store, service)
+        recorded = _summed(store, _requests(store, campaigns, *span, tz))
+        kept = _kept_sums(store, campaigns, *span)
     sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
     return _finished(sums.join(campaigns, on="number"))
+
+
+@contextlib.contextmanager
+def _snapshot(ledger: Ledger) -> Iterator[Store]:
+    """Read by a connection of its own, and all of it as of one moment: a campaign may be running meanwhile."""
+    store = Store(ledger.path)
+    try:
+        with store.reading() as connection:
+            connection.execute("BEGIN")
+            yield store
+    finally:
+        store.close()
 
 
 def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
