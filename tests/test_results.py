@@ -148,6 +148,15 @@ def test_what_a_spreadsheet_saved_is_read(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(results.read(tmp_path / "saved.csv"), table(2))
 
 
+@pytest.mark.parametrize("damaged", ["12025550100", "1.20256E+10"])
+def test_numbers_without_their_plus_are_refused(tmp_path: Path, damaged: str) -> None:
+    """What a spreadsheet made of a number is not guessed back."""
+    file = results.write(table(2), tmp_path / "r.csv")
+    file.write_text(file.read_text(encoding="utf-8-sig").replace("+12025550100", damaged), encoding="utf-8")
+    with pytest.raises(UsageError, match="1 have none, first in row 0"):
+        results.read(file)
+
+
 @pytest.mark.parametrize("dtype", ["object", "string", "category", "string[pyarrow]"])
 def test_check_turns_any_text_dtype_into_the_contract(dtype: str) -> None:
     """Everything as text, in whatever dtype, becomes the contract's dtypes."""

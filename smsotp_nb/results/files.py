@@ -112,7 +112,7 @@ def read(path: str | Path) -> pd.DataFrame:
     a column of plain numbers comes back as numbers (never one with a leading zero or a plus), all else as text.
 
     Raises:
-        UsageError: the file is not there, cannot be read, or is not a result table.
+        UsageError: the file is not there, cannot be read, is not a result table, or its numbers have lost their plus.
 
     Example:
         >>> import tempfile
@@ -128,7 +128,18 @@ def read(path: str | Path) -> pd.DataFrame:
         frame = reader(file)
     except FileNotFoundError:
         raise UsageError(f"there is no file {str(file)!r}") from None
-    return check(frame)
+    return _with_plus(check(frame), file)
+
+
+def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+    """Refuse numbers that a spreadsheet has read as numbers: 1.20256E+10 cannot be undone, and a guess is a stranger."""
+    lost = table["to"][table["to"].notna() & ~table["to"].str.match(r"\+[1-9]").fillna(False).astype("bool")]
+    if len(lost):
+        raise UsageError(
+            f"column 'to' of {file.name!r} must hold numbers with their plus; {len(lost):,} have none, first in row "
+            f"{lost.index[0]!r}. A spreadsheet saved this file: read the one that results.write wrote"
+        )
+    return table
 
 
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:
