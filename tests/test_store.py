@@ -141,6 +141,10 @@ server:/home /home nfs4 rw 0 0
 /dev/vdb1 /home/local ext4 rw 0 0
 //server/share /mnt/my\\040share cifs rw 0 0
 ann@host:/ /mnt/ssh fuse.sshfs rw 0 0
+server:/scratch /scratch nfs4 rw 0 0
+none /scratch ext4 rw 0 0
+/etc/auto.misc /net autofs rw 0 0
+server:/net /net nfs rw 0 0
 """
 
 
@@ -153,6 +157,8 @@ ann@host:/ /mnt/ssh fuse.sshfs rw 0 0
         ("/homely/l.sqlite", None),
         ("/mnt/my share/l.sqlite", "cifs"),
         ("/mnt/ssh/deep/down/l.sqlite", "fuse.sshfs"),
+        ("/scratch/l.sqlite", None),
+        ("/net/l.sqlite", "nfs"),
     ],
 )
 def test_the_mount_nearest_above_a_path_says_what_it_is_on(path: str, kind: str | None) -> None:

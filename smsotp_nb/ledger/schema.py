@@ -266,8 +266,9 @@ def network_filesystem(path: Path, mounts: str) -> str | None:
     """
     lines = [line.split() for line in mounts.splitlines()]
     points = [(fields[1].replace("\\040", " "), fields[2]) for fields in lines if len(fields) > 2]
-    above = [(len(Path(point).parts), kind) for point, kind in points if path.is_relative_to(point)]
-    kind = max(above, default=(0, ""))[1]
+    # Of two mounts on one point the later one is seen.
+    above = [(len(Path(point).parts), n, kind) for n, (point, kind) in enumerate(points) if path.is_relative_to(point)]
+    kind = max(above, default=(0, 0, ""))[2]
     return kind if kind in NETWORK_FILESYSTEMS else None
 
 
