@@ -21,7 +21,7 @@ from . import (
 )
 from . import cost, errors, otp, parts, phones, rates, results, templates
 from .client import Client
-from .dispatch import send, send_test
+from .dispatch import outlook, send, send_test
 from .ledger import Ledger
 from .otp import Challenge
 from .planning import Plan, plan
@@ -43,6 +43,7 @@ __all__ = [
     "cost",
     "errors",
     "otp",
+    "outlook",
     "parts",
     "phones",
     "plan",

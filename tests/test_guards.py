@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb.client import Client
-from smsotp_nb.dispatch import guards, send
+from smsotp_nb.dispatch import guards, outlook, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, UsageError
 from smsotp_nb.ledger import Ledger
 from smsotp_nb.planning import Plan, plan
@@ -225,3 +225,41 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
         send(made, client=client, ledger=ledger, concurrency=1, progress=False)
     assert ledger.campaign("autumn").counts["in_doubt"] == 0
     assert ledger.campaign("autumn").counts["accepted"] == len(box.inbox) == 1
+
+
+def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """Before a send the card says where to, what is left and what each guard would do; it records and sends nothing."""
+    night = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)  # half past three in the morning in Washington
+    card = outlook(
+        campaign(),
+        client=client,
+        ledger=ledger,
+        rate=6,
+        budget={"USD": "0.30"},
+        quiet_hours=("21:00", "08:00"),
+        canary=5,
+        now=lambda: night,
+    )
+    said = " ".join(card.text().split())
+    for words in (
+        "the sandbox: nobody is texted",
+        str(ledger.path),
+        "60 recipients to go",
+        "about 10 s",
+        "Budget USD 0.30: stops before the end",
+        "60 recipients wait",
+        "13:00 UTC",
+        "at most 5 recipients",
+        "Nothing has been sent",
+    ):
+        assert words in said
+    assert len(box.inbox) == len(ledger.campaigns()) == 0
+
+
+def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client, ledger: Ledger) -> None:
+    """After a canary the card counts who is done and who is left."""
+    with pytest.warns(CampaignIncomplete):
+        send(campaign(), client=client, ledger=ledger, canary=5, progress=False)
+    said = " ".join(outlook(campaign(), client=client, ledger=ledger).text().split())
+    assert "55 recipients to go" in said
+    assert "Recorded already: 5 accepted" in said

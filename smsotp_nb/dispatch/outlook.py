@@ -1,0 +1,112 @@
+"""What ``send`` would do now, as a card: where to, what is left, what holds it back. Nothing is recorded or sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from .. import cards
+from ..client import Client
+from ..errors import UsageError
+from ..ledger import Ledger, state_line
+from ..planning import Plan
+from ..wire import amount
+from . import guards
+
+
+def outlook(
+    plan: Plan,
+    *,
+    client: Client,
+    ledger: Ledger | None = None,
+    rate: float | None = None,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = guards.STOP_AFTER,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> cards.Card:
+    """Show what ``send`` with the same arguments would do now.
+
+    Returns:
+        A card: the service in words, the ledger, what is recorded already, rows to go, time at the chosen rate, and
+        each guard with what it would hold back.
+
+    Raises:
+        UsageError: a guard makes no sense.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> with sms.Sandbox() as box:
+        ...     "the sandbox" in outlook(plan, client=box.client(), ledger=ledger).text()
+        True
+    """
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    book = ledger or Ledger()
+    recorded = _recorded(plan, client, book)
+    left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
+    where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
+    new = ", a new file" if book.created else ""
+    lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
+    if recorded:
+        lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
+    lines += _guard_lines(plan, asked, rate, left, now())
+    figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
+    return cards.Card(
+        f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
+    )
+
+
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> dict[str, int] | None:
+    try:
+        return ledger.campaign(plan.campaign, service=client.service).counts
+    except UsageError:
+        return None
+
+
+def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
+    known = plan.estimate.dropna(subset=["est_cost"]).groupby("currency")["est_cost"].sum()
+    return tuple(
+        (f"whole plan, estimated, {currency}", cards.money(cost, currency)) for currency, cost in known.items()
+    )
+
+
+def _guard_lines(plan: Plan, asked: guards.Guards, rate: float | None, left: int, now: datetime) -> list[cards.Note]:
+    lines = []
+    if rate is not None:
+        lines.append(cards.Note("i", f"At {rate:g} recipients a second: about {_duration(left / rate)}."))
+    for currency, limit in (asked.budget or {}).items():
+        estimate = plan.estimate.loc[plan.estimate["currency"].eq(currency), "est_cost"].sum()
+        said = f"Budget {cards.money(amount(limit), currency)}"
+        if round(estimate * 1_000_000) <= limit:
+            lines.append(cards.Note("check", f"{said}: covers the estimate."))
+        else:
+            lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
+    if asked.quiet_hours is not None:
+        lines.append(_quiet_line(plan, asked.quiet_hours, now))
+    if asked.canary is not None:
+        lines.append(cards.Note("!", f"Canary: at most {asked.canary:,} recipients, then it stops."))
+    if asked.stop_after is not None:
+        lines.append(cards.Note("i", f"Stops after {asked.stop_after} failures in a row."))
+    return lines
+
+
+def _quiet_line(plan: Plan, quiet: guards.QuietHours, now: datetime) -> cards.Note:
+    rows = plan.rows
+    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
+    silent = [number for number in to if quiet.silences(number, now)]
+    span = f"{quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
+    if not silent:
+        return cards.Note("check", f"Quiet hours {span}: nobody is held back now.")
+    opens = quiet.next_open(silent[0], now)
+    first = f"; the first of them may go at {opens:%H:%M} UTC" if opens else ""
+    return cards.Note("!", f"Quiet hours {span}: {len(silent):,} recipients wait, call send again later{first}.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
