@@ -132,7 +132,7 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """Refuse numbers that a spreadsheet has read as numbers: 1.20256E+10 cannot be undone, and a guess is a stranger."""
+    """Refuse what a spreadsheet took for a number: 1.20256E+10 cannot be undone, and a guess is a stranger."""
     lost = table["to"][table["to"].notna() & ~table["to"].str.match(r"\+[1-9]").fillna(False).astype("bool")]
     if len(lost):
         raise UsageError(
