@@ -70,7 +70,7 @@ def _recorded(plan: Plan, client: Client, ledger: Ledger) -> dict[str, int] | No
 def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
     known = plan.estimate.dropna(subset=["est_cost"]).groupby("currency")["est_cost"].sum()
     return tuple(
-        (f"whole plan, estimated, {currency}", cards.money(cost, currency)) for currency, cost in known.items()
+        (f"whole plan, estimated, {currency}", cards.money(cost, str(currency))) for currency, cost in known.items()
     )
 
 
