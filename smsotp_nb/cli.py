@@ -128,7 +128,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
-    counts = table["status"].value_counts().to_dict()
+    counts = {str(state): int(rows) for state, rows in table["status"].value_counts().items()}
     print(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out; accepted by this run: {new:,}")
     shown = table.loc[table["status"].eq("accepted"), ["to", "status", "id", "iso", "cc", "parts", "price", "currency"]]
     with pd.option_context("display.width", 160, "display.max_columns", 20):
