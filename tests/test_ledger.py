@@ -241,6 +241,26 @@ def test_an_intent_whose_process_died_is_in_doubt_and_never_claimed_again(
     assert doubt["started_at"].notna().all()
 
 
+def test_who_looks_before_the_next_send_sees_what_a_death_left_in_doubt(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    claimed(run := begin(plan_of(20)))
+    run.close()
+    campaign = ledger.campaign("autumn")
+    assert campaign.line() == "0 accepted, 10 in doubt, 0 rejected, 10 to go"
+    assert campaign.resolve(campaign.in_doubt, accepted=False) == 10
+
+
+def test_looking_leaves_a_running_campaign_alone(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    with begin(plan_of(20)) as run:
+        claim = claimed(run)
+        campaign = Ledger(ledger.path).campaign("autumn")
+        assert campaign.in_doubt.empty
+        assert campaign.counts["sending"] == 10
+        run.settle_reply(claim, reply(*claim.to), seconds=0.1)
+        assert campaign.counts["accepted"] == 10
+
+
 def in_doubt_campaign(begin: Callable[..., Run], count: int = 10) -> None:
     claimed(run := begin(plan_of(count)))
     run.close()
