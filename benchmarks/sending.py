@@ -3,14 +3,15 @@
     python benchmarks/sending.py            every figure; about two minutes
     python benchmarks/sending.py --short    smaller campaigns
 
-The service is ``quick_service.py`` in a process of its own, so nothing but sending is measured. The ledger writes to the
-disk that holds the temporary folder.
+The service is ``quick_service.py`` in a process of its own, so nothing but sending is measured. The ledger writes to
+the disk that holds the temporary folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import gc
 import resource
 import subprocess
@@ -21,11 +22,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import requests
 
 from smsotp_nb import Client, Ledger, Settings, plan, send
 from smsotp_nb.planning import Plan
+from smsotp_nb.planning.assembly import fingerprint
 
 HERE = Path(__file__).parent
 BODY = {"to": "+12025550123", "text": "Hello"}
@@ -52,13 +55,8 @@ def numbers(count: int) -> pd.DataFrame:
 
 def campaign(count: int, *, chunk_size: int, name: str) -> Plan:
     """A plan of that many rows, made from rows that are known to be good, so that only sending is measured."""
-    import dataclasses
-
-    import numpy as np
-
-    from smsotp_nb.planning.assembly import fingerprint
-
-    made = plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign=name, text="Hello", chunk_size=chunk_size)
+    one = pd.DataFrame({"phone": ["+12025550123"]})
+    made = plan(one, to="phone", campaign=name, text="Hello", chunk_size=chunk_size)
     rows = made.rows.iloc[[0] * count].reset_index(drop=True)
     rows["to"] = numbers(count)["to"]
     rows["chunk"] = pd.array(np.arange(count) // chunk_size, dtype="Int64")
