@@ -15,6 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import UsageError
 
@@ -87,6 +89,17 @@ def read(column: pd.Series) -> Cells:
     if pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) in ("string", "empty"):
         return _of_strings(column)
     return _of_objects(column.astype(object))
+
+
+def matches(text: pd.Series, pattern: str) -> npt.NDArray[np.bool_]:
+    """Search a pattern (in RE2's dialect) in every text; a missing text does not match.
+
+    Example:
+        >>> matches(pd.Series(["+1 415", None], dtype="str"), r"^\\+").tolist()
+        [True, False]
+    """
+    found = pc.match_substring_regex(pa.array(text, pa.large_string(), from_pandas=True), pattern)
+    return np.asarray(pc.fill_null(found, False), dtype=bool)
 
 
 def _of_strings(column: pd.Series) -> Cells:

@@ -38,7 +38,12 @@ POSSIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The steps in words, and the row ``normalize`` makes of the number."""
+    """The steps in words, and the row ``normalize`` makes of the number.
+
+    Example:
+        >>> explain("+1 415 555 0100").row["to"]
+        '+14155550100'
+    """
 
     steps: tuple[str, ...]
     row: dict[str, str | None]

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from . import cells
+
 RANGES: Final = (
     r"1[2-9][0-9]{2}55501[0-9]{2}",  # any North American area code
     r"447700900[0-9]{3}|44(?:11[3-8]|1[2-6]1)4960[0-9]{3}|441914980[0-9]{3}|442079460[0-9]{3}|441632960[0-9]{3}",
@@ -31,4 +33,4 @@ def reserved(e164: pd.Series) -> npt.NDArray[np.bool_]:
         >>> reserved(pd.Series(["+14155550100", "+33199001234", None], dtype="str")).tolist()
         [True, True, False]
     """
-    return e164.str.contains(PATTERN).to_numpy(bool, na_value=False)
+    return cells.matches(e164, PATTERN)

@@ -19,7 +19,12 @@ COUNTRY_NAMED: Final = re.compile(r"country|region|land|pa[ií]s|pays|iso|nation
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The columns that read best (None: none does) and every column's share of readable cells."""
+    """The columns that read best (None: none does) and every column's share of readable cells.
+
+    Example:
+        >>> find_columns(pd.DataFrame({"mobile": ["+14155550100"]})).shares.values.tolist()
+        [['mobile', 1.0, 0.0]]
+    """
 
     phone: str | None
     region: str | None

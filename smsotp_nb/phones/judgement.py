@@ -15,8 +15,6 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import UsageError
 from . import cells, fiction, reference, regions, repairs, verdicts
@@ -73,12 +71,6 @@ class Work:
 def _mask(flags: object) -> Mask:
     """Return flags as a plain array; missing ones are False."""
     return np.asarray(flags.fillna(False) if isinstance(flags, pd.Series) else flags, dtype=bool)
-
-
-def _matches(text: pd.Series, pattern: str) -> Mask:
-    """Search a pattern in every text (RE2's dialect); missing texts do not match."""
-    found = pc.match_substring_regex(pa.array(text, pa.large_string(), from_pandas=True), pattern)
-    return _mask(pc.fill_null(found, False))
 
 
 def normalize(
@@ -163,7 +155,7 @@ def _begin(column: pd.Series, region: object, default_region: str | None) -> Wor
 
 def _clean(work: Work, repair: Collection[str]) -> pd.Series:
     """Repair the text of every cell that is not plain; return the second readings (missing for nearly all rows)."""
-    plain = _matches(work.text, PLAIN) & ~_matches(work.text, NOT_SO_PLAIN)
+    plain = cells.matches(work.text, PLAIN) & ~cells.matches(work.text, NOT_SO_PLAIN)
     rows = np.flatnonzero(work.open() & ~plain)
     other = pd.Series([None], dtype="str").repeat(len(work.text)).reset_index(drop=True)
     place, distinct = pd.factorize(work.text.iloc[rows])
@@ -238,7 +230,7 @@ def _try(
 ) -> None:
     candidates = work.open() & ~work.verdict["valid"].to_numpy(bool)
     rows = np.flatnonzero(candidates)
-    rows = rows[_matches(work.text.iloc[rows], pattern)]
+    rows = rows[cells.matches(work.text.iloc[rows], pattern)]
     if not len(rows):
         return
     text = rewrite(work.text.iloc[rows].reset_index(drop=True))
@@ -256,7 +248,7 @@ def _explain_invalid(work: Work) -> None:
     reason = work.verdict["reason"].iloc[rows].to_numpy(dtype=object)
     region = work.region.iloc[rows]
     problem = np.array([PROBLEM_CODE.get(OURS.get(name, name), 0) for name in reason], np.uint8)
-    nowhere = (problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]) & ~_matches(work.text.iloc[rows], r"^[\s(]*\+")
+    nowhere = (problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]) & ~cells.matches(work.text.iloc[rows], r"^[\s(]*\+")
     problem[nowhere & _mask(region.isna())] = PROBLEM_CODE["REGION_MISSING"]
     problem[nowhere & (work.region_unknown[rows] | _unusable(region))] = PROBLEM_CODE["REGION_UNKNOWN"]
     work.problem[rows] = problem
@@ -271,7 +263,7 @@ def _distrust(work: Work) -> None:
     """Valid readings that are not to be trusted: an extension still inside, the calling code as an area code."""
     work.refuse(work.verdict["extension"].notna().to_numpy(bool), "MULTIPLE_NUMBERS")
     rows = np.flatnonzero(work.valid())
-    rows = rows[_matches(work.text.iloc[rows], r"^[ (]*[1-9]")]  # without a plus and without a zero in front
+    rows = rows[cells.matches(work.text.iloc[rows], r"^[ (]*[1-9]")]  # without a plus and without a zero in front
     digits = work.text.iloc[rows].str.replace(r"[^0-9]", "", regex=True).reset_index(drop=True)
     codes = work.verdict["cc"].iloc[rows].tolist()
     starts = [text.startswith(code) for text, code in zip(digits.tolist(), codes, strict=True)]

@@ -14,7 +14,13 @@ from .summary import Tally, rejected
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """One chunk: all rows with the new columns, and those of them that are not texted with their reasons."""
+    """One chunk: all rows with the new columns, and those of them that are not texted with their reasons.
+
+    Example:
+        >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]})], phone="phone"))
+        >>> chunk.rejected["problem"].tolist()
+        ['MISSING']
+    """
 
     rows: pd.DataFrame
     rejected: pd.DataFrame

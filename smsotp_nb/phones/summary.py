@@ -52,6 +52,12 @@ class Report:
         notes: ``note, rows, share, meaning, examples``.
         regions: ``region, country, rows`` of the usable rows.
         types: ``type, rows`` of the usable rows.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> report = phones.report(phones.normalize(["+14155550100", "n/a"]))
+        >>> report.rows, report.usable, report.problems["problem"].tolist()
+        (2, 1, ['MISSING'])
     """
 
     rows: int
