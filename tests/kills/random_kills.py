@@ -6,6 +6,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .child import fork
@@ -14,6 +15,7 @@ from .worker import Work, under_way
 
 ROWS, CHUNK, THREADS = 600, 4, 4
 CAMPAIGNS_OF_A_JUDGE = 20  # its inbox is read after every campaign
+KILLS_OF_A_CAMPAIGN = 15
 
 
 def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") -> Audit:
@@ -26,14 +28,13 @@ def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") 
         judge = Judge()
         try:
             with tempfile.TemporaryDirectory() as folder:
+                whole = _undisturbed(_work(Path(folder), "whole", judge, careless))
                 for number in range(CAMPAIGNS_OF_A_JUDGE):
                     if total.kills >= kills or time.monotonic() - began >= seconds:
                         break
-                    work = Work.of(
-                        Path(folder), judge.box.url, name=f"c{number}", rows=ROWS, chunk_size=CHUNK,
-                        concurrency=THREADS, careless=careless,
-                    )  # fmt: skip
-                    total += killed(work, judge, moments, at_most=kills - total.kills)
+                    work = _work(Path(folder), f"c{number}", judge, careless)
+                    at_most = min(kills - total.kills, KILLS_OF_A_CAMPAIGN)
+                    total += killed(work, judge, lambda: moments.uniform(0.0, whole), at_most=at_most)
         finally:
             judge.close()
         total.seconds = time.monotonic() - began
@@ -41,12 +42,25 @@ def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") 
     return total
 
 
-def killed(work: Work, judge: Judge, moments: random.Random, *, at_most: int) -> Audit:
+def _work(folder: Path, name: str, judge: Judge, careless: str) -> Work:
+    return Work.of(
+        folder, judge.box.url, name=name, rows=ROWS, chunk_size=CHUNK, concurrency=THREADS, careless=careless
+    )
+
+
+def _undisturbed(work: Work) -> float:
+    """Return the seconds that a campaign takes on this machine when nobody kills it."""
+    began = time.monotonic()
+    fork(work.run).result()
+    return time.monotonic() - began
+
+
+def killed(work: Work, judge: Judge, moment: Callable[[], float], *, at_most: int) -> Audit:
     """Kill one campaign at random moments until it has ended or was killed often enough, and let it end then."""
     kills = most = 0
     while kills < at_most:
         child = fork(work.run)
-        time.sleep(moments.uniform(0.0, 0.25))
+        time.sleep(moment())
         if not child.kill():
             break
         kills += 1
