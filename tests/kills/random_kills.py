@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from .child import fork
@@ -34,7 +35,7 @@ def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") 
                         break
                     work = _work(Path(folder), f"c{number}", judge, careless)
                     at_most = min(kills - total.kills, KILLS_OF_A_CAMPAIGN)
-                    total += killed(work, judge, lambda: moments.uniform(0.0, whole), at_most=at_most)
+                    total += killed(work, judge, partial(moments.uniform, 0.0, whole / 3), at_most=at_most)
         finally:
             judge.close()
         total.seconds = time.monotonic() - began
