@@ -327,14 +327,19 @@ def test_an_answer_after_the_second_stop_is_recorded_but_never_over_a_later_atte
         assert later.counts()["sending"] == 10
 
 
-def test_a_late_refusal_or_silence_changes_nothing(ledger: Ledger, begin: Callable[..., Run]) -> None:
+@pytest.mark.parametrize("name", ["NOT_SENT", "rejected", "in_doubt"])
+def test_a_late_end_of_an_old_attempt_changes_no_row(name: str, ledger: Ledger, begin: Callable[..., Run]) -> None:
+    """Were a later attempt of the same rows put back to planned by it, they would be posted a third time."""
     run = begin(plan_of(20))
-    refused, silent = claimed(run, 0), claimed(run, 1)
+    doubted, claimed_again = claimed(run, 0), claimed(run, 1)
     run.abandon()
     run.close()
-    run.settle(refused, Verdict("NOT_SENT"))
-    run.settle(silent, Verdict("in_doubt"))
-    assert ledger.campaign("autumn").counts["in_doubt"] == 20
+    ledger.campaign("autumn").resolve(list(claimed_again.to), accepted=False)
+    with begin(plan_of(20)) as later:
+        claimed(later, 1)
+        run.settle(doubted, Verdict(name))
+        run.settle(claimed_again, Verdict(name))
+        assert (later.counts()["in_doubt"], later.counts()["sending"]) == (10, 10)
 
 
 def test_one_name_on_two_services_is_two_campaigns_and_asking_for_it_says_so(
