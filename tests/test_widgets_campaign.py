@@ -231,6 +231,13 @@ def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) 
         assert steps.counts["accepted"] == len(box.inbox) == 10
 
 
+def test_of_several_reasons_the_one_to_act_on_is_said(steps: CampaignSteps) -> None:
+    """A balance that runs out also leaves requests behind that were stopped before they were sent."""
+    held = {"status": ["planned"] * 3, "problem": ["NOT_SENT", "NOT_SENT", "NO_FUNDS"]}
+    steps.results = pd.DataFrame(held, dtype="str")
+    assert "top up" in steps._why()
+
+
 # -- in doubt
 
 

@@ -231,10 +231,10 @@ class CampaignSteps(Stages):
             self._show("done", f"{line}.", "ok")
 
     def _why(self) -> str:
-        """Say what held the rest back: the commonest reason in the rows themselves."""
+        """Say what held the rest back: the first of these reasons that stands in the rows themselves."""
         frame = self.results
-        held = pd.Series(dtype="str") if frame is None else frame.loc[frame["status"].eq("planned"), "problem"].dropna()
-        return WHY.get(str(held.mode().iloc[0]), "Not complete") if len(held) else "Not complete"
+        held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
+        return next((words for code, words in WHY.items() if code in held), "Not complete")
 
     def _read_results(self) -> None:
         campaign = self._campaign()
@@ -277,10 +277,10 @@ class CampaignSteps(Stages):
 
 WHY = {
     "NO_FUNDS": "The balance does not cover the rest; top up and send again",
-    "THROTTLED": "The service asks for a pause; send again later",
-    "NOT_SENT": "The service could not be reached; send again later",
     "BUDGET": "The budget holds the rest back",
     "CANARY": "The first recipients have it; look at them, then send the rest",
-    "QUIET_HOURS": "Quiet hours hold rows back; send again later",
     "FAILING": "Too many refusals in a row; look at the rejected rows first",
+    "QUIET_HOURS": "Quiet hours hold rows back; send again later",
+    "THROTTLED": "The service asks for a pause; send again later",
+    "NOT_SENT": "The service could not be reached; send again later",
 }
