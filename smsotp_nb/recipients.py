@@ -24,6 +24,7 @@ from .errors import SmsOtpWarning, UsageError
 
 SEPARATORS: Final = (",", ";", "\t", "|")
 SHOWN: Final = 3
+AT_ONCE: Final = 200_000  # rows held as Python texts before they become a frame
 SAMPLE: Final = 100_000  # characters from which the separator is told
 EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer holds every digit: its exponent stays for all to see
 BYTE_ORDER_MARKS: Final = (
@@ -62,7 +63,7 @@ def read_recipients(
         0  +14155550100      US
         1    0491570156      NA
     """
-    return pd.concat(list(_frames(Path(path).expanduser(), sheet, sep, encoding, None)))
+    return pd.concat(list(_frames(Path(path).expanduser(), sheet, sep, encoding, AT_ONCE)))
 
 
 def read_chunks(
@@ -90,17 +91,14 @@ def read_chunks(
 
 
 def _frames(
-    file: Path, sheet: str | int | None, sep: str | None, encoding: str | None, size: int | None
+    file: Path, sheet: str | int | None, sep: str | None, encoding: str | None, size: int
 ) -> Iterator[pd.DataFrame]:
     if not file.is_file():
         raise UsageError(f"no file at {file}: give the path of a CSV, Excel or Parquet file")
     suffix = file.suffix.lower()
     if suffix in (".parquet", ".pq"):
         frame = _of_parquet(file)
-        return (
-            frame.iloc[first : first + (size or len(frame) or 1)]
-            for first in range(0, len(frame) or 1, size or len(frame) or 1)
-        )
+        return (frame.iloc[first : first + size] for first in range(0, len(frame) or 1, size))
     if suffix in (".xlsx", ".xlsm"):
         return _tables(_workbook_rows(file, sheet), file, size)
     if suffix in (".xls", ".ods", ".numbers", ".xlsb"):
@@ -115,7 +113,7 @@ class Row(NamedTuple):
     cells: list[str]
 
 
-def _tables(rows: Iterator[Row], file: Path, size: int | None) -> Iterator[pd.DataFrame]:
+def _tables(rows: Iterator[Row], file: Path, size: int) -> Iterator[pd.DataFrame]:
     """Build frames: the first row with a cell is the header, later rows without a cell are left out."""
     filled = (row for row in rows if any(cell.strip() for cell in row.cells))
     header = next(filled, None)
@@ -129,7 +127,7 @@ def _tables(rows: Iterator[Row], file: Path, size: int | None) -> Iterator[pd.Da
             return
         yield _table(body, names, file, first)
         first += len(body)
-        if size is None or len(body) < size:
+        if len(body) < size:
             return
 
 
