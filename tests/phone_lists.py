@@ -123,6 +123,13 @@ STYLES: list[tuple[int, Style]] = [  # how often in a messy list, and how writte
     (1, lambda number, _: phonenumbers.national_significant_number(number) + "77"),
     (1, lambda number, _: written(number, PhoneNumberFormat.NATIONAL) + " / 2"),
     (1, lambda number, _: "n/a"),
+    (1, _spoiled),
+    (
+        1,
+        lambda number, draw: " or ".join(
+            written(it, PhoneNumberFormat.NATIONAL) for it in (number, drawn(number, draw))
+        ),
+    ),
 ]
 
 
@@ -142,7 +149,7 @@ def corpus(size: int, *, seed: int = 0) -> pd.DataFrame:
     """Every region and kind in every writing and mess, with right, wrong, odd and missing regions."""
     draw = random.Random(seed)
     numbers = example_numbers()
-    styles = [style for _, style in STYLES] + [_spoiled] * 6
+    styles = [style for _, style in STYLES] + [_spoiled] * 5
     rows = []
     for _ in range(size):
         region, number = draw.choice(numbers)

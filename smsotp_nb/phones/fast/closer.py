@@ -11,8 +11,9 @@ a letter here. Digits behind a label stay as they are in the extension; no label
 *Extensions.* With nothing but digits and plain punctuation before a label, no extension can begin further left, so the
 digits behind the label are the extension, if they are few enough for that label.
 
-*Letters behind.* A text that ends in a letter has no extension. From three letters on they are keys of a telephone,
-below that they are dropped; at least three digits must come first.
+*Letters.* A text that ends in a letter has no extension, and neither has one without comma, ``#``, ``x`` and ``int``:
+every label has one of these. From three letters on they are keys of a telephone, below that they are dropped; at least
+three digits must come first.
 
 Whatever fits none of these forms stays undecided, and phonenumbers is asked itself.
 """
@@ -35,8 +36,8 @@ EXTENSION: Final = re.compile(
     + r"[0-9]) *(?:(?:extension|extn?)[:.]? *([0-9]{1,20})|(?:x|#|int)[:.]? *([0-9]{1,9})|,([0-9]{1,9}))",
     re.IGNORECASE,
 )
-LETTERS_BEHIND: Final = re.compile(r"[^+0-9;]*(" + NUMBER + r"[A-WYZa-wyz][0-9 ().\[\]/A-WYZa-wyz-]*)")
-ENDS_IN_LETTER: Final = re.compile(r".*[A-Za-z](?=[^A-Za-z0-9#]*\Z)", re.DOTALL)
+WITH_LETTERS: Final = re.compile(r"[^+0-9;]*(" + NUMBER + r"[A-WYZa-wyz][0-9 ().\[\]/A-WYZa-wyz-]*)")
+TRIMMED: Final = re.compile(r".*[A-Za-z0-9](?=[^A-Za-z0-9#]*\Z)", re.DOTALL)
 KNOWN_PUNCTUATION: Final = frozenset(
     "\u00a0\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u200b\u2053\u2060\u2212\u223c\u3000\uff08\uff09\uff0d\uff0e\uff0f\uff3b\uff3d\uff5e"
 )
@@ -81,13 +82,13 @@ def rewrite(text: str) -> tuple[str, str | None] | None:
     if extension:
         number, *found = extension.groups()
         return (number, next(it for it in found if it)) if _digits(number) >= ENOUGH else None
-    return _letters_behind(text)
+    return _with_letters(text)
 
 
-def _letters_behind(text: str) -> tuple[str, str | None] | None:
-    trimmed = ENDS_IN_LETTER.match(text)
-    fits = LETTERS_BEHIND.fullmatch(trimmed[0]) if trimmed else None
-    if fits is None:
+def _with_letters(text: str) -> tuple[str, str | None] | None:
+    trimmed = TRIMMED.match(text)
+    fits = WITH_LETTERS.fullmatch(trimmed[0]) if trimmed else None
+    if fits is None or (fits[1][-1].isdigit() and "int" in fits[1].lower()):
         return None
     first_letter = next(place for place, sign in enumerate(fits[1]) if sign.isalpha())
     if _digits(fits[1][:first_letter]) < ENOUGH:
