@@ -267,7 +267,7 @@ def test_a_stop_while_the_answer_is_awaited_is_in_doubt_and_not_repeated() -> No
         peer.silence()
 
     with BreakingServer(Script((interrupts,))) as server, client(server.port) as one:
-        with pytest.raises(KeyboardInterrupt, match="phase (writing|awaiting)"):
+        with pytest.raises(KeyboardInterrupt, match=r"phase (writing|awaiting)"):
             send(one)
         assert len(server.sends) == 1
 

@@ -27,6 +27,7 @@ Change = tuple[str, Callable[[], object]]
 class Mutant:
     """One mutant: where, what was done, and the whole source."""
 
+    function: str
     line: int
     change: str
     source: str
@@ -41,7 +42,17 @@ def mutants(source: str) -> Iterator[Mutant]:
             target = list(_deciding(copied))[number]
             apply = dict(_changes(target))[change]
             apply()
-            yield Mutant(getattr(node, "lineno", 0), change, ast.unparse(ast.fix_missing_locations(copied)))
+            line = getattr(node, "lineno", 0)
+            yield Mutant(_function(tree, line), line, change, ast.unparse(ast.fix_missing_locations(copied)))
+
+
+def _function(tree: ast.AST, line: int) -> str:
+    """Return the name of the innermost function around a line, or an empty text."""
+    around = [
+        node for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or line)
+    ]  # fmt: skip
+    return max(around, key=lambda node: node.lineno).name if around else ""
 
 
 def _deciding(node: ast.AST) -> Iterator[ast.AST]:

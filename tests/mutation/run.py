@@ -11,11 +11,15 @@ import importlib.abc
 import importlib.util
 import os
 import signal
+import socket
 import sys
+import tempfile
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent
@@ -38,8 +42,15 @@ import tqdm.auto  # noqa: E402, F401
 from mutation.mutants import Mutant, mutants  # noqa: E402
 
 FILES = ("client/transport.py", "client/verdict.py", "client/operations.py")
-QUICK = ("test_client.py", "test_wire_bytes.py", "faults/test_limits.py", "test_secrets.py")
-LONGEST = 90.0
+QUICK = ("test_client.py", "test_wire_bytes.py", "faults/test_limits.py")
+# The functions that decide whether a request is sent again; "" is what stands outside of every function.
+PHASE = frozenset({
+    "", "nothing_sent", "stopped", "readinto", "begin", "_close_conn", "connect", "send", "_write", "getresponse",
+    "response_class", "is_connected", "post", "_exchange", "_renew", "_root", "left", "error_of", "success",
+    "_doubt", "_refusal", "_call", "attempt", "_retrying", "wait", "_once", "__call__", "_is_error",
+})  # fmt: skip
+LONGEST = 60.0
+LOG = "mutation.log"
 KILLED, SURVIVED = 1, 0
 
 
@@ -58,44 +69,67 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._source, str(self._path), "exec"), module.__dict__)
 
 
-def judge(name: str, path: Path, mutant: Mutant) -> int:
-    """Run the tests against a mutant, in a process of its own, and leave that process."""
+def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False) -> int:
+    """Run the tests against a mutant, in a process of its own: the quickest first."""
     sys.meta_path.insert(0, Mutated(name, path, mutant.source))
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
-    if pytest.main([*options, *(str(TESTS / file) for file in QUICK)]) != 0:
+    log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    print(f"== {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
+    campaign(_short())
+    if tests(*QUICK):
         return KILLED
-    return KILLED if campaign() else SURVIVED
+    campaign(lambda case: case.kind.slow or (case.transport, case.connection) == ("tls", "kept"))
+    return KILLED if not phase_only and tests("test_secrets.py") else SURVIVED
 
 
-def campaign() -> list[str]:
-    """Run each fault over plain new and over TLS kept connections; return what was not as the table says."""
-    import socket
-    import tempfile
+def tests(*files: str) -> int:
+    """Run test files up to the first failure."""
+    options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    return int(pytest.main([*options, *(str(TESTS / file) for file in files)]))
 
-    from faults.campaign import Ground, cases, resolver, run_all
+
+def _short() -> Callable[[Any], bool]:
+    """Want each kind once, over plain new connections, where no timeout is awaited."""
+    seen: set[str] = set()
+
+    def wanted(case: Any) -> bool:
+        kind = case.kind
+        if (case.transport, case.connection) != ("plain", "new") or kind.slow or kind.name in seen:
+            return False
+        seen.add(kind.name)
+        return True
+
+    return wanted
+
+
+def campaign(wanted: Callable[[Any], bool]) -> None:
+    """Run a part of the fault campaign; leave this process at the first case that is not as the table says."""
+    from faults.campaign import Ground, cases, resolver, run
     from faults.test_campaign import faults
 
     from smsotp_nb.client import transport
 
-    socket.getaddrinfo = resolver(socket.getaddrinfo)  # type: ignore[assignment]
-    transport.MAX_REPLY = 4_000_000
-    chosen = [case for case in cases() if (case.transport == "tls") == (case.connection == "kept")]
-    with tempfile.TemporaryDirectory() as folder:
-        found = run_all(chosen, Ground(Path(folder)))
-    return [fault for case in chosen for fault in faults(case, found[case.name])]
+    real, cap = socket.getaddrinfo, transport.MAX_REPLY
+    socket.getaddrinfo, transport.MAX_REPLY = resolver(real), 4_000_000  # type: ignore[assignment]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(16) as pool:
+        ground = Ground(Path(folder))
+        running = {pool.submit(run, case, ground): case for case in cases() if wanted(case)}
+        for done in as_completed(running):
+            if done.exception() or faults(running[done], done.result()):
+                print(running[done].name, done.exception() or faults(running[done], done.result()), flush=True)
+                os._exit(KILLED)
+    socket.getaddrinfo, transport.MAX_REPLY = real, cap
 
 
-def verdict(name: str, path: Path, mutant: Mutant) -> tuple[int, float]:
+def verdict(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False) -> tuple[int, float]:
     """Judge one mutant in a fork; what takes too long counts as noticed."""
     started = time.monotonic()
     child = os.fork()
     if not child:
         os.setsid()
         try:
-            code = judge(name, path, mutant)
+            code = judge(name, path, mutant, phase_only=phase_only)
         except BaseException:  # noqa: BLE001 - whatever a mutant breaks, it was noticed
             code = KILLED
         os._exit(code)
@@ -113,22 +147,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", default=FILES)
     parser.add_argument("--part", default="0/1", help="which part of how many, such as 0/2")
+    parser.add_argument("--phase", action="store_true", help="only the functions that decide about sending again")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it; a test needs it
     part, parts = map(int, options.part.split("/"))
     for file in options.files:
         path = ROOT / "smsotp_nb" / file
         name = "smsotp_nb." + file.removesuffix(".py").replace("/", ".")
-        every = list(mutants(path.read_text(encoding="utf-8")))[part::parts]
-        survivors = list(_survivors(name, path, every))
-        killed = len(every) - len(survivors)
-        print(f"{file}: {killed} of {len(every)} mutants noticed ({killed / max(len(every), 1):.0%})", flush=True)
+        every = list(mutants(path.read_text(encoding="utf-8")))
+        chosen = [mutant for mutant in every if mutant.function in PHASE or not options.phase][part::parts]
+        survivors = list(_survivors(name, path, chosen, phase_only=options.phase))
+        killed = len(chosen) - len(survivors)
+        print(f"{file}: {killed} of {len(chosen)} mutants noticed ({killed / max(len(chosen), 1):.0%})", flush=True)
 
 
-def _survivors(name: str, path: Path, every: list[Mutant]) -> Iterator[Mutant]:
-    for mutant in every:
-        found, seconds = verdict(name, path, mutant)
+def _survivors(name: str, path: Path, every: list[Mutant], *, phase_only: bool) -> Iterator[Mutant]:
+    for number, mutant in enumerate(every):
+        print(f"\r{path.name} {number} of {len(every)}", end="", file=sys.stderr, flush=True)
+        found, seconds = verdict(name, path, mutant, phase_only=phase_only)
         if found == SURVIVED:
-            print(f"  survived: {path.name}:{mutant.line} {mutant.change}", flush=True)
+            print(f"  survived: {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
             yield mutant
         elif seconds > LONGEST:
             print(f"  timed out: {path.name}:{mutant.line} {mutant.change}", flush=True)
