@@ -164,7 +164,7 @@ class OtpSteps(Stages):
 
     def _send(self, request: Request, *, back: str) -> None:
         try:
-            self._opened(request, request.send(self.client, now=self._now))
+            challenge = request.send(self.client, now=self._now)
         except InDoubt:
             record = MessageRecord(id=None, to=request.to)
             self._opened(request, Challenge(request, client=self.client, record=record, now=self._now))
@@ -175,8 +175,8 @@ class OtpSteps(Stages):
             self._show(back, *broken(error))
             raise
         else:
-            assert self.challenge is not None
-            self._show("entry", self._receipt(self.challenge.record), "ok")
+            self._opened(request, challenge)
+            self._show("entry", self._receipt(challenge.record), "ok")
 
     def _opened(self, request: Request, challenge: Challenge) -> None:
         self.challenge, self._request, self.tries = challenge, request, 0
