@@ -24,6 +24,6 @@ def test_every_story_keeps_the_promise() -> None:
 
 @pytest.mark.slow
 def test_the_stories_find_a_ledger_that_records_after_the_fact() -> None:
-    without_shrinking = settings(SIZE, phases=(Phase.generate,), max_examples=100, print_blob=False)
+    without_shrinking = settings(SIZE, phases=(Phase.generate,), max_examples=100, report_multiple_bugs=False)
     with intents_after_the_fact(), pytest.raises(AssertionError, match=r"was posted after|is planned after"):
         run_state_machine_as_test(Story, settings=without_shrinking)
