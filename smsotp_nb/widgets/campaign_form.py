@@ -180,10 +180,14 @@ class CampaignForm:
         self.again_button.on_click(lambda _: self._resolve(accepted=False))
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._head, self._preview, self._card = skin.block(""), skin.block("", "smsotp-side"), skin.block("")
+        self._head, self._notice, self._lines = skin.block(""), skin.block(""), skin.block("")
+        self._write, self._rest = self._lay_out_write(), self._lay_out_rest()
+        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
+        return skin.form(self._head, self._write, self._rest, foot, classes=("smsotp-campaign",))
+
+    def _lay_out_write(self) -> ipywidgets.VBox:
+        self._preview = skin.block("", "smsotp-side")
         self._columns = skin.block(campaign_html.columns_html(self._names), "smsotp-hint")
-        self._progress, self._notice, self._where = skin.block(""), skin.block(""), skin.block("")
-        self._doubt_line, self._lines = skin.block(""), skin.block("")
         self._template = skin.box(self.template_id, self.variables, classes=("smsotp-pair",))
         more = skin.folded(
             "More options",
@@ -191,7 +195,7 @@ class CampaignForm:
             self.rates,
             skin.box(self.fill, self.keep, classes=("smsotp-pair",)),
         )
-        self._write = skin.box(
+        return skin.box(
             skin.box(
                 skin.box(self.campaign, self.kind, classes=("smsotp-pair",)),
                 skin.box(self.phone, self.region, classes=("smsotp-pair",)),
@@ -206,6 +210,10 @@ class CampaignForm:
             self._preview,
             classes=("smsotp-body", "smsotp-two"),
         )
+
+    def _lay_out_rest(self) -> ipywidgets.VBox:
+        self._card, self._progress = skin.block(""), skin.block("")
+        self._where, self._doubt_line = skin.block(""), skin.block("")
         self._guards = skin.box(
             *skin.folded(
                 "Guards: budget, first recipients, quiet hours",
@@ -219,7 +227,7 @@ class CampaignForm:
             skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",)),
             classes=("smsotp-main", "smsotp-doubt"),
         )
-        self._rest = skin.box(
+        return skin.box(
             self._card,
             self._progress,
             self._doubt,
@@ -229,8 +237,6 @@ class CampaignForm:
             skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
             classes=("smsotp-main", "smsotp-pad"),
         )
-        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
-        return skin.form(self._head, self._write, self._rest, foot, classes=("smsotp-campaign",))
 
     # -- gestures
 
