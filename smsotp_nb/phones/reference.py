@@ -93,7 +93,7 @@ def _plain(column: pd.Series) -> list[str | None]:
 
 
 def few(text: pd.Series, region: pd.Series | None, default_region: str | None) -> pd.DataFrame:
-    """Answer for a handful of rows, on the index of ``text``, without any work on columns.
+    """Answer for a handful of rows, on the index of ``text``, without any work on columns; a cell not text is blank.
 
     Example:
         >>> few(pd.Series(["030 901820"], index=["a"]), None, "DE")["e164"]["a"]

@@ -43,7 +43,7 @@ def verdict(
     """
     column = cells.column(numbers, what="numbers")
     if len(column) < FEW and isinstance(column.dtype, pd.StringDtype):
-        beside = None if region is None else cells.column(region, what="region", like=column).astype("str")
+        beside = None if region is None else cells.column(region, what="region", like=column)
         return reference.few(column, beside, default_region)
     text = cells.read(column).text
     codes = _regions(region, default_region, column)
