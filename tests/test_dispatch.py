@@ -272,7 +272,7 @@ def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger
     service.usual = "throttle"
     with pytest.warns(CampaignIncomplete, match="asked to slow down"):
         table = send(plan_of(30), client=service.client(), ledger=ledger, progress=False, concurrency=1)
-    assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 10 + [""] * 20
+    assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 30
     assert len(service.posts) == 2
     service.usual = "accept"
     assert status(sent(plan_of(30), service.client(), ledger)) == {"accepted": 30}
@@ -286,7 +286,7 @@ def test_out_of_funds_keeps_the_rest_and_a_top_up_goes_on(ledger: Ledger) -> Non
         with pytest.warns(CampaignIncomplete, match="20 accepted, .* 30 to go; the balance does not cover"):
             table = send(plan_of(50), client=client, ledger=ledger, progress=False, concurrency=1)
         assert status(table) == {"accepted": 20, "planned": 30}
-        assert table["problem"].fillna("").tolist() == [""] * 20 + ["NO_FUNDS"] * 10 + [""] * 20
+        assert table["problem"].fillna("").tolist() == [""] * 20 + ["NO_FUNDS"] * 30
         assert table["error_code"].iloc[20] == "105400"
         box.top_up(10)
         assert status(sent(plan_of(50), client, ledger)) == {"accepted": 50}
@@ -370,6 +370,16 @@ def test_a_stop_begins_nothing_more_and_records_the_answers_under_way(service: S
     assert counts["accepted"] < 400
     assert status(sent(plan_of(400), service.client(), ledger)) == {"accepted": 400}
     assert set(service.accepted.values()) == {1}
+
+
+def test_a_stop_ends_the_wait_for_the_rate_and_what_waited_is_planned(service: Service, ledger: Ledger) -> None:
+    def stop(told: Progress) -> None:
+        if told.accepted:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="10 accepted, 0 in doubt, 0 rejected, 30 to go"):
+        sent(plan_of(40), service.client(), ledger, progress=stop, rate=0.1)  # the second list would go after 100 s
+    assert len(service.posts) == 1
 
 
 def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settles_it(
