@@ -148,11 +148,16 @@ def test_the_client_s_own_patience_and_sleep_are_used(nobody: str) -> None:
     assert len(waits) == 3 * 2
 
 
-def test_a_stop_during_a_request_is_raised_and_the_request_is_not_repeated(service: responses.RequestsMock) -> None:
-    """What the user interrupted may have been accepted; its traceback shows no request."""
+@pytest.mark.parametrize("during", [None, TimeoutError(), ConnectionRefusedError()], ids=repr)
+def test_a_stop_during_a_request_is_raised_and_the_request_is_not_repeated(
+    service: responses.RequestsMock, during: Exception | None
+) -> None:
+    """What the user interrupted may have been accepted, also while an error was being handled; no request is shown."""
 
     def interrupt(request: PreparedRequest) -> Any:
-        raise KeyboardInterrupt
+        stop = KeyboardInterrupt()
+        stop.__context__ = during
+        raise stop
 
     service.add_callback("POST", URL, callback=interrupt)
     with pytest.raises(KeyboardInterrupt, match="it may have been accepted") as caught:

@@ -267,6 +267,7 @@ def test_a_refusal_keeps_its_code_name_and_request_id(
     assert type(error) is kind
     assert (error.error_code, error.name, error.http_status, error.request_id) == (code, name, 400, "r-1")
     assert len(service.calls) == 1
+    assert ("SMSOTP_ACCESS_KEY_ID" in str(error)) == (code == "104111")
 
 
 @pytest.mark.parametrize("call", ["send_otp", "verify_otp"])

@@ -19,8 +19,8 @@ from smsotp_nb.client import Patience, transport
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
 from smsotp_nb.wire import Body
 
-from .acts import after_reading, answer, bomb, dripping, encoded, endless, proceed, status
-from .campaign import ANN, KEY
+from .acts import after_reading, answer, bomb, cut, dripping, encoded, endless, proceed, status
+from .campaign import ANN, KEY, Ground
 from .server import BreakingServer, Peer, Script, golden, http, serve
 
 
@@ -95,6 +95,53 @@ def test_a_reply_larger_than_the_cap_is_not_read_to_its_end(monkeypatch: pytest.
         with pytest.raises(InDoubt, match="ReplyTooLarge"):
             one.deliver([ANN], Body(text="Hello"))
         assert len(server.sends) == 1
+
+
+@pytest.mark.parametrize(("act", "text"), [(after_reading(Peer.silence), "Hello"), (Peer.deaf, "long " * 1_600_000)])
+def test_a_silence_ends_at_the_read_timeout(act: Any, text: str) -> None:
+    """Long before the deadline, whether the peer does not answer or does not read."""
+    with BreakingServer(Script((act,))) as server, client(server.port, read_timeout=0.3, deadline=60) as one:
+        started = time.monotonic()
+        with pytest.raises(InDoubt):
+            one.deliver([ANN], Body(text=text))
+        assert time.monotonic() - started < 20
+
+
+PHASES: list[tuple[str, str, Any, int | None]] = [
+    ("nobody reads", "writing", Peer.deaf, None),
+    ("no answer", "awaiting", after_reading(Peer.fin), None),
+    ("first byte", "headers", cut("1 byte", Peer.fin), None),
+    ("headers", "headers", cut("last header", Peer.fin), None),
+    ("body", "body", cut("body half", Peer.fin), 200),
+]
+
+
+@pytest.mark.parametrize(("phase", "act", "code"), [row[1:] for row in PHASES], ids=[row[0] for row in PHASES])
+def test_an_error_says_how_far_the_request_came(phase: str, act: Any, code: int | None) -> None:
+    """The evidence that the ledger keeps: phase, status and seconds."""
+    text = "long " * 1_600_000 if phase == "writing" else "Hello"
+    timeout = 0.3 if phase == "writing" else 15
+    with (
+        BreakingServer(Script((act,))) as server,
+        client(server.port, read_timeout=timeout) as one,
+        pytest.raises(InDoubt) as caught,
+    ):
+        one.deliver([ANN], Body(text=text))
+    assert (caught.value.phase, caught.value.http_status) == (phase, code)
+    assert 0 <= (caught.value.seconds or -1) < 30
+
+
+def test_an_error_names_what_ended_the_connection() -> None:
+    """The innermost reason, not the wrapping of two libraries."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        with (
+            client(bound.getsockname()[1]) as one,
+            pytest.raises(NotSent, match=r"\(ConnectionRefusedError\)") as caught,
+        ):
+            one.deliver([ANN], Body(text="Hello"))
+    assert caught.value.phase == "connect"
+    assert (caught.value.seconds or -1) >= 0
 
 
 # -- kept connections --------------------------------------------------------------------------------------------------
@@ -223,6 +270,22 @@ def test_a_tunnel_that_is_refused_was_not_a_send(monkeypatch: pytest.MonkeyPatch
         with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=2)) as one:
             assert send(one) == "NotSent"
         assert proxy.connections == 2
+
+
+def test_a_tunnel_that_is_granted_carries_the_request(monkeypatch: pytest.MonkeyPatch, ground: Ground) -> None:
+    """The proxy hears of the host alone; the request travels inside TLS, once."""
+    context = ground.contexts["ours"]
+
+    def grants_the_tunnel(peer: Peer) -> None:
+        assert KEY.encode() not in peer.read_head()
+        peer.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+
+    with BreakingServer(Script((grants_the_tunnel,), stage="accept", tls=context)) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+        settings = Settings(base_url="https://two.test", access_key_id=KEY, trust_env=True, ca_bundle=ground.bundle)
+        with Client(settings, sleep=lambda seconds: None) as one:
+            assert [send(one), send(one)] == ["accepted", "accepted"]
+        assert (proxy.connections, len(proxy.sends)) == (1, 2)
 
 
 def test_netrc_and_cookies_are_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
