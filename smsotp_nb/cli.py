@@ -201,7 +201,12 @@ class _Rows:
             raise UsageError(f"{path}: write a file that ends in .csv or .tsv")
         self._path, self._count = path, 0
         self._sep = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
-        self._file = None if path is None else path.open("w", encoding="utf-8", newline="")
+        try:
+            self._file = None if path is None else path.open("w", encoding="utf-8", newline="")
+        except OSError as error:
+            raise UsageError(
+                f"{path} cannot be written ({error.strerror}); name a file in a folder that is there"
+            ) from None
 
     def add(self, rows: pd.DataFrame) -> None:
         if self._file is not None:

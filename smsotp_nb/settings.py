@@ -19,6 +19,8 @@ from .errors import UsageError
 from .wire import Form, Variant
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_TEXTS = ("base_url", "access_key_id", "access_key_secret", "variant", "form", "ca_bundle")
+_TIMES = ("connect_timeout", "read_timeout", "deadline")
 HOW_TO_SET = (
     "Set SMSOTP_BASE_URL and SMSOTP_ACCESS_KEY_ID (and SMSOTP_VARIANT=cn for mainland China), or pass "
     "Settings(base_url=..., access_key_id=...). To try everything without an account, use Sandbox().client()."
@@ -82,8 +84,8 @@ class Settings:
         Settings(base_url='http://127.0.0.1:8025', access_key_id=***, variant='intl')
     """
 
-    base_url: str
-    access_key_id: str | Secret = field(repr=False)
+    base_url: str = ""
+    access_key_id: str | Secret = field(default="", repr=False)
     access_key_secret: str | Secret | None = field(default=None, repr=False, kw_only=True)
     variant: Variant = "intl"
     form: Form = "current"
@@ -102,8 +104,6 @@ class Settings:
         if wrong:
             raise UsageError("Settings cannot be used: " + "; ".join(wrong) + ". " + HOW_TO_SET, problems=tuple(wrong))
         object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
-        if not self.service:
-            object.__setattr__(self, "service", _service_id(self))
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
@@ -119,26 +119,27 @@ class Settings:
             >>> Settings.from_env({"SMSOTP_BASE_URL": "https://sms.example", "SMSOTP_ACCESS_KEY_ID": "demo"}).variant
             'intl'
         """
-        environ = os.environ if environ is None else environ
-        found: dict[str, Any] = {}
-        for name in ("base_url", "access_key_id", "access_key_secret", "variant", "form", "ca_bundle"):
-            value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
-            if value:
-                found[name] = value
-        for name in ("connect_timeout", "read_timeout", "deadline"):
-            value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
-            if value:
-                found[name] = _seconds(f"SMSOTP_{name.upper()}", value)
-        found.update(overrides)
+        # A traceback prints the variables of every frame: what is read here is sealed before anything can be raised.
+        found, wrong = _read_environment(os.environ if environ is None else environ)
+        del environ
+        found.update({name: _sealed(name, value) for name, value in overrides.items()})
+        del overrides
         missing = [f"SMSOTP_{name.upper()}" for name in ("base_url", "access_key_id") if not found.get(name)]
         if missing:
-            raise UsageError(f"No service is set: {' and '.join(missing)} missing. {HOW_TO_SET}")
+            wrong.append(f"No service is set: {' and '.join(missing)} missing. {HOW_TO_SET}")
+        if wrong:
+            raise UsageError("; ".join(wrong), problems=tuple(wrong))
         return cls(**found)
 
     def key(self) -> str:
         """Return the access key in the clear, for the one place that puts it on the wire."""
         secret = self.access_key_id
         return secret.reveal() if isinstance(secret, Secret) else secret
+
+    @property
+    def service_id(self) -> str:
+        """The id under which campaigns of this service are recorded: ``service``, or one derived without the key."""
+        return self.service or _service_id(self)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("settings hold an access key and are not pickled; build them where they are needed")
@@ -193,12 +194,12 @@ def _check(settings: Settings) -> list[str]:
         wrong.append(f"variant must be 'intl' or 'cn', got {settings.variant!r}")
     if settings.form not in get_args(Form):
         wrong.append(f"form must be 'current' or 'earlier', got {settings.form!r}")
-    if settings.ca_bundle is not None and not Path(settings.ca_bundle).exists():
+    if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):
         wrong.append(f"ca_bundle names no file: {settings.ca_bundle}")
-    for name in ("connect_timeout", "read_timeout", "deadline"):
-        value = getattr(settings, name)
-        if not isinstance(value, (int, float)) or not 0 < value < 3600:
-            wrong.append(f"{name} must be seconds between 0 and 3600, got {value!r}")
+    for name in _TIMES:
+        seconds = getattr(settings, name)
+        if not isinstance(seconds, (int, float)) or not 0 < seconds < 3600:
+            wrong.append(f"{name} must be seconds between 0 and 3600, got {seconds!r}")
     return wrong
 
 
@@ -217,11 +218,24 @@ def _check_url(base_url: str) -> list[str]:
     return []
 
 
-def _seconds(name: str, value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise UsageError(f"{name} must be a number of seconds, got {value!r}") from None
+def _read_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that are set, keys sealed, and what is wrong with them; raises nothing."""
+    found: dict[str, Any] = {}
+    wrong = []
+    for name in (*_TEXTS, *_TIMES):
+        value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
+        if value and name in _TIMES:
+            try:
+                found[name] = float(value)
+            except ValueError:
+                wrong.append(f"SMSOTP_{name.upper()} must be a number of seconds, got {value!r}")
+        elif value:
+            found[name] = value.lower() if name in ("variant", "form") else _sealed(name, value)
+    return found, wrong
+
+
+def _sealed(name: str, value: Any) -> Any:
+    return Secret(value) if name.startswith("access_key") and isinstance(value, str) else value
 
 
 def _service_id(settings: Settings) -> str:

@@ -622,7 +622,9 @@ def mask(number: str) -> str:
         >>> mask("+12025550123")
         '+1202...0123'
     """
-    return f"{number[:5]}...{number[-4:]}" if len(number) > 11 else f"{number[:2]}...{number[-2:]}"
+    if len(number) > 11:
+        return f"{number[:5]}...{number[-4:]}"
+    return f"{number[:2]}...{number[-2:]}" if len(number) > 8 else "..."  # short enough to be a passcode
 
 
 def request_id(headers: Iterable[tuple[str, str]]) -> str | None:

@@ -346,10 +346,10 @@ def test_one_name_on_two_services_is_two_campaigns_and_asking_for_it_says_so(
     ledger: Ledger, begin: Callable[..., Run]
 ) -> None:
     in_doubt_campaign(begin)
-    begin(plan_of(10), service="another").close()
+    begin(plan_of(10), service="sandbox:another").close()
     with pytest.raises(UsageError, match=r"several services .* pass service="):
         ledger.campaign("autumn")
-    assert ledger.campaign("autumn", service="another").counts["planned"] == 10
+    assert ledger.campaign("autumn", service="sandbox:another").counts["planned"] == 10
     with pytest.raises(UsageError, match="it holds 'autumn'"):
         ledger.campaign("spring")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -89,7 +90,7 @@ class Client:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: Settings | None = None,
         *,
         patience: Patience | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -115,7 +116,7 @@ class Client:
     @property
     def service(self) -> str:
         """The id of the service, under which campaigns are recorded; it holds no key."""
-        return self.settings.service
+        return self.settings.service_id
 
     def send_message(
         self,
@@ -265,11 +266,13 @@ class Client:
 
     def _call(self, request: _Request, gate: Gate, patience: Patience) -> Any:
         attempts = 0
+        patient = _Patient(gate, patience, self._clock)
 
         def attempt() -> Any:
             nonlocal attempts
             attempts += 1
-            gate.before(request.recipients)
+            with patient.at_the_gate():
+                gate.before(request.recipients)
             found = self._once(request)
             if isinstance(found, Throttled):
                 gate.throttled(found.retry_after)
@@ -279,9 +282,9 @@ class Client:
                 raise found
             return found
 
-        return self._retrying(gate, patience)(attempt)
+        return self._retrying(gate, patience, patient)(attempt)
 
-    def _retrying(self, gate: Gate, patience: Patience) -> tenacity.Retrying:
+    def _retrying(self, gate: Gate, patience: Patience, patient: _Patient) -> tenacity.Retrying:
         backoff = tenacity.wait_random_exponential(multiplier=patience.first_wait, max=patience.longest_wait)
 
         def wait(state: tenacity.RetryCallState) -> float:
@@ -293,11 +296,7 @@ class Client:
             # Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
             retry=tenacity.retry_if_exception_type((NotSent, Throttled)),
             wait=wait,
-            stop=tenacity.stop_any(
-                _StopAt(gate),
-                tenacity.stop_after_attempt(patience.attempts),
-                tenacity.stop_before_delay(patience.seconds),
-            ),
+            stop=tenacity.stop_any(patient, tenacity.stop_after_attempt(patience.attempts)),
             sleep=gate.sleep,
             reraise=True,
         )
@@ -341,14 +340,25 @@ class Client:
         raise TypeError("a Client holds an access key and is not pickled; build it where it is needed")
 
 
-class _StopAt(tenacity.stop.stop_base):
-    """Stops retrying when the gate says so."""
+class _Patient(tenacity.stop.stop_base):
+    """Stops retrying when the gate says so, or when the time is up; time spent waiting at the gate does not count."""
 
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
+    def __init__(self, gate: Gate, patience: Patience, clock: Callable[[], float]) -> None:
+        self._gate, self._seconds, self._clock = gate, patience.seconds, clock
+        self._began = clock()
+        self._waited = 0.0
 
-    def __call__(self, retry_state: tenacity.RetryCallState) -> bool:  # noqa: ARG002 - tenacity's signature
-        return self._gate.stopped()
+    @contextlib.contextmanager
+    def at_the_gate(self) -> Iterator[None]:
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._waited += self._clock() - began
+
+    def __call__(self, retry_state: tenacity.RetryCallState) -> bool:
+        tried = self._clock() - self._began - self._waited
+        return self._gate.stopped() or tried + retry_state.upcoming_sleep >= self._seconds
 
 
 def _is_error(found: object) -> bool:

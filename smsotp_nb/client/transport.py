@@ -181,10 +181,12 @@ class _Watched:
     last_used: float = 0.0
     debuglevel = 0  # http.client's switch for everybody would print the address with its key
     sock: Any
+    response_class: Any
 
     def connect(self) -> None:
         trace = self.current()
         trace.phase = "connect"
+        self.response_class = http.client.HTTPResponse  # a proxy's answer is no reply of the request before
         super().connect()  # type: ignore[misc]
         trace.phase = "connected"
 
@@ -347,7 +349,8 @@ class Transport:
         try:
             return self._exchange(self._request(query, body), trace)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
-            return Failure(trace.phase, type(_root(error)).__name__, trace.status)
+            stop = isinstance(error, KeyboardInterrupt)
+            return Failure(trace.phase, type(error if stop else _root(error)).__name__, trace.status)
         finally:
             trace.target, trace.unsent = "", b""  # the thread keeps its last trace
 
@@ -387,9 +390,10 @@ _HEADERS = {
 def _root(error: BaseException) -> BaseException:
     """Return the innermost error that requests and urllib3 wrapped; only the name of its class is ever shown."""
     seen: set[int] = set()
-    while id(error) not in seen:
-        seen.add(id(error))
-        inner = getattr(error, "reason", None) or next(iter(error.args), None) or error.__cause__ or error.__context__
-        if isinstance(inner, BaseException):
-            error = inner
+    inner: BaseException | None = error
+    while inner is not None and id(inner) not in seen:
+        seen.add(id(inner))
+        error = inner
+        wrapped = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
+        inner = next((one for one in wrapped if isinstance(one, BaseException)), None)
     return error

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from .. import wire
 from ..errors import (
@@ -48,7 +49,10 @@ class Scrubber:
     """
 
     def __init__(self, *secrets: str) -> None:
-        ordered = sorted((re.escape(secret) for secret in secrets if secret), key=len, reverse=True)
+        spelled = {
+            form for secret in secrets if secret for form in (secret, quote_plus(secret), quote(secret, safe=""))
+        }
+        ordered = sorted(map(re.escape, spelled), key=len, reverse=True)
         self._secrets = re.compile("|".join(ordered)) if ordered else None
 
     def secrets(self, text: str) -> str:
@@ -116,7 +120,7 @@ def retry_after(value: str | None, *, now: float) -> float | None:
 
 
 def _refusal(envelope: wire.Envelope, *, action: str, scrub: Scrubber, request_id: str | None) -> ServiceError:
-    code = scrub(envelope.code)
+    code = envelope.code if envelope.code in wire.ERROR_NAMES else scrub(envelope.code)
     name = scrub(envelope.message)
     step = ACCOUNT_STEP if code in wire.ACCOUNT_CODES else NEXT_STEP.get(code, "")
     text = f"{action}: the service refused it with {code} {name}. {step}".strip()

@@ -10,7 +10,7 @@ import threading
 import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -45,12 +45,6 @@ class QuietHours:
         """Say whether it is quiet now in any time zone that this number may be in; unknown zones count as quiet."""
         zones = _zones(to)
         return not zones or any(self.covers(now.astimezone(zone).time()) for zone in zones)
-
-    def next_open(self, to: str, now: datetime) -> datetime | None:
-        """Return the first minute of the next two days in which the number may be texted; None when there is none."""
-        start = now.astimezone(UTC).replace(second=0, microsecond=0)
-        moments = (start + timedelta(minutes=15 * step) for step in range(1, 2 * 24 * 4))
-        return next((moment for moment in moments if not self.silences(to, moment)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +171,15 @@ class Watch:
         return Admission(tuple(row.position for row in rows), reserved, stopper, detail)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
-        """Put what was billed in place of what was reserved; what is in doubt may be billed, so it stays reserved."""
-        if in_doubt or (reply is not None and reply.missing):
-            return
-        for currency, cost in _by_currency(admission.reserved).items():
-            self._spent[currency] -= cost
+        """Put what was billed in place of what was reserved.
+
+        What is in doubt may be billed, and a price that cannot be read or is in another currency says nothing of the
+        budget's: then the reservation stays, beside what was billed.
+        """
+        known = not in_doubt and (reply is None or _is_priced(reply, self._guards.budget or {}))
+        if known:
+            for currency, cost in _by_currency(admission.reserved).items():
+                self._spent[currency] -= cost
         if reply is not None and reply.currency:
             billed = sum(record.price_micros or 0 for record in reply.messages)
             self._spent[reply.currency] = self._spent.get(reply.currency, 0) + billed
@@ -203,6 +201,12 @@ def _by_currency(reserved: Mapping[int, tuple[str, int]]) -> dict[str, int]:
     for currency, cost in reserved.values():
         costs[currency] = costs.get(currency, 0) + cost
     return costs
+
+
+def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
+    """Say whether a reply tells the whole price in a currency that the budget knows."""
+    whole = not reply.missing and all(record.price_micros is not None for record in reply.messages)
+    return whole and (not budget or reply.currency in budget)
 
 
 def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) -> dict[str, int]:

@@ -13,6 +13,7 @@ from ..ledger import Ledger, state_line
 from ..planning import Plan
 from ..wire import amount
 from . import guards
+from .pacing import check_rate
 
 
 def outlook(
@@ -45,6 +46,7 @@ def outlook(
         True
     """
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    check_rate(rate)
     book = ledger or Ledger()
     recorded = _recorded(plan, client, book)
     left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
@@ -81,7 +83,13 @@ def _guard_lines(plan: Plan, asked: guards.Guards, rate: float | None, left: int
     for currency, limit in (asked.budget or {}).items():
         estimate = plan.estimate.loc[plan.estimate["currency"].eq(currency), "est_cost"].sum()
         said = f"Budget {cards.money(amount(limit), currency)}"
-        if round(estimate * 1_000_000) <= limit:
+        if plan.estimate["est_cost"].isna().any() or not set(plan.estimate["currency"].dropna()) <= set(
+            asked.budget or {}
+        ):
+            lines.append(
+                cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
+            )
+        elif round(estimate * 1_000_000) <= limit:
             lines.append(cards.Note("check", f"{said}: covers the estimate."))
         else:
             lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
@@ -101,9 +109,7 @@ def _quiet_line(plan: Plan, quiet: guards.QuietHours, now: datetime) -> cards.No
     span = f"{quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
     if not silent:
         return cards.Note("check", f"Quiet hours {span}: nobody is held back now.")
-    opens = quiet.next_open(silent[0], now)
-    first = f"; the first of them may go at {opens:%H:%M} UTC" if opens else ""
-    return cards.Note("!", f"Quiet hours {span}: {len(silent):,} recipients wait, call send again later{first}.")
+    return cards.Note("!", f"Quiet hours {span}: it is quiet for {len(silent):,} recipients now; they wait as planned.")
 
 
 def _duration(seconds: float) -> str:

@@ -7,11 +7,22 @@ import time
 from collections.abc import Callable
 
 from ..client import Gate
-from ..errors import NotSent
+from ..errors import NotSent, UsageError
 
 DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
 SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the rate; each second without one gives a twentieth back
 SLOWEST = 1 / 64
+SLICE = 0.1  # seconds
+
+
+def check_rate(rate: float | None) -> None:
+    """Refuse a rate that is no speed.
+
+    Raises:
+        UsageError: it is not recipients a second above 0, or None.
+    """
+    if rate is not None and not (isinstance(rate, (int, float)) and rate > 0):
+        raise UsageError(f"rate= must be recipients a second, above 0, or None, got {rate!r}")
 
 
 class Pacer(Gate):
@@ -24,13 +35,20 @@ class Pacer(Gate):
     Args:
         rate: recipients a second, or None for no ceiling.
         stop: set to make every waiting thread give up before it sends.
+        cancel: the caller's event that does the same; it is only looked at.
         clock: monotonic seconds, for tests.
     """
 
     def __init__(
-        self, *, rate: float | None, stop: threading.Event, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        rate: float | None,
+        stop: threading.Event,
+        cancel: threading.Event | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(self._wait)
+        self._cancel = cancel
         self._ceiling, self._speed, self._stop, self._clock = rate, rate, stop, clock
         self._guard = threading.Lock()
         self._began = self._due = self._paused_until = self._slowed_at = clock()
@@ -66,7 +84,7 @@ class Pacer(Gate):
             self._paused_until = self._slowed_at = max(self._paused_until, now + pause)
 
     def stopped(self) -> bool:
-        return self._stop.is_set()
+        return self._stop.is_set() or (self._cancel is not None and self._cancel.is_set())
 
     def _rate(self, now: float) -> float | None:
         return None if self._speed is None else self._speed * self._share_at(now)
@@ -76,4 +94,7 @@ class Pacer(Gate):
         return grown if self._ceiling is None else min(grown, 1.0)
 
     def _wait(self, seconds: float) -> None:
-        self._stop.wait(seconds)
+        """Wait, in slices short enough to hear the caller's event too; the stop is heard at once."""
+        until = self._clock() + seconds
+        while (left := until - self._clock()) > 0 and not self.stopped():
+            self._stop.wait(left if self._cancel is None else min(left, SLICE))

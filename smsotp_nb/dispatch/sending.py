@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -33,7 +34,7 @@ from ..results import COLUMNS, Progress
 from ..wire import ACCOUNT_CODES, SendReply, check_body
 from . import guards
 from .crew import Crew
-from .pacing import Pacer
+from .pacing import Pacer, check_rate
 
 MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
@@ -98,7 +99,7 @@ def send(
     plan: Plan,
     *,
     client: Client,
-    ledger: Ledger | None = None,
+    ledger: Ledger | str | Path | None = None,
     concurrency: int = 4,
     rate: float | None = None,
     budget: Mapping[str, float | str | Decimal] | None = None,
@@ -117,7 +118,7 @@ def send(
     Args:
         plan: from ``plan(...)``.
         client: the service; ``Sandbox().client()`` to try it.
-        ledger: where the campaign is recorded; without it this user's one ledger.
+        ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
         concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
         rate: most recipients a second, over all threads; None for no ceiling. Throttling lowers it for a while.
         budget: most to spend by currency, such as ``{"USD": 50}``, earlier calls for this campaign included: it stops
@@ -150,16 +151,21 @@ def send(
         ['accepted', 'skipped']
     """
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
-    _check(plan, client, concurrency, rate)
-    book = ledger or Ledger()
+    _check(plan, client, concurrency)
+    check_rate(rate)
+    book = _book(ledger)
+    if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
+        return _table(plan, None, client.service)  # nobody to text: the name stays free for a plan that has someone
     with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
-        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, halt=stop)
+        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
         table = campaign.work(concurrency, callback)
     campaign.tell()
     return table
 
 
-def send_test(plan: Plan, *, to: str, client: Client, ledger: Ledger | None = None, row: int = 0) -> pd.DataFrame:
+def send_test(
+    plan: Plan, *, to: str, client: Client, ledger: Ledger | str | Path | None = None, row: int = 0
+) -> pd.DataFrame:
     """Send one filled message of a plan to yourself; each call sends, and none counts as part of the campaign.
 
     Args:
@@ -185,8 +191,8 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: Ledger | None = No
         ['Hello Ann!']
     """
     one = to_oneself(plan, to, row=row)
-    _check(one, client, 1, None)
-    with (ledger or Ledger()).begin(one, service=client.service, kind="test") as run:
+    _check(one, client, 1)
+    with _book(ledger).begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, rate=None, asked=guards.Guards(), isolate=False)
         table = campaign.work(1, _silent)
     campaign.tell()
@@ -220,12 +226,12 @@ class _Sending:
         rate: float | None,
         asked: guards.Guards,
         isolate: bool,
-        halt: threading.Event | None = None,
+        cancel: threading.Event | None = None,
     ) -> None:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
         # Two ways to end: begin no further chunk; and, beyond that, post nothing that waits at the gate.
-        self._stop, self._halt = threading.Event(), halt or threading.Event()
-        self._pacer = Pacer(rate=rate, stop=self._halt)
+        self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
+        self._pacer = Pacer(rate=rate, stop=self._halt, cancel=cancel)
         run.release()
         self._watch = guards.Watch(asked, run)
         self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
@@ -257,7 +263,7 @@ class _Sending:
             if not isinstance(error, KeyboardInterrupt):
                 raise
             raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
-        if self._stopper and self._stopper[0] in guards.STOPPERS:
+        if self._stopper:
             self._run.hold(self._stopper[0])
         self._counts = self._run.counts()
         return _table(self._plan, self._run.outcomes(), self._client.service)
@@ -276,7 +282,7 @@ class _Sending:
 
     def _one(self, chunk: int) -> _Settled:
         """Send one chunk as far as the guards admit it."""
-        if self._halt.is_set():
+        if self._pacer.stopped():
             self._end(STOPPED, "cancelled")
             return _Settled({})
         admission = self._watch.admit(chunk)
@@ -307,6 +313,8 @@ class _Sending:
             return self._in_halves(claim, outcome, admission)
         else:
             settled = self._settle(claim, outcome)
+        if isinstance(outcome, NotSent) and self._pacer.stopped():  # given up on the way, not failed
+            self._end(STOPPED, "cancelled")
         failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in settled.rows)
         if failing:
             self._end(failing, str(outcome))
@@ -329,6 +337,8 @@ class _Sending:
 
     def _settle(self, claim: Claim, error: ServiceError | TransportError) -> _Settled:
         verdict, stopper = _verdict(error)
+        if stopper == "NOT_SENT" and self._pacer.stopped():
+            verdict, stopper = dataclasses.replace(verdict, name=self._stopper[0] if self._stopper else STOPPED), None
         self._run.settle(claim, verdict)
         if stopper and not self._halt.is_set():
             self._end(stopper, str(error))
@@ -368,7 +378,7 @@ def _verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]
     return Verdict(name, *evidence), stopper
 
 
-def _check(plan: Plan, client: Client, concurrency: int, rate: float | None) -> None:
+def _check(plan: Plan, client: Client, concurrency: int) -> None:
     wrong = []
     if not isinstance(plan, Plan):
         raise UsageError(f"send needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
@@ -376,8 +386,6 @@ def _check(plan: Plan, client: Client, concurrency: int, rate: float | None) -> 
         raise UsageError(f"client= must be a Client, got {type(client).__name__}; Sandbox().client() is one to try")
     if not isinstance(concurrency, int) or not 1 <= concurrency <= MOST_THREADS:
         wrong.append(f"concurrency= must be a whole number from 1 to {MOST_THREADS}, got {concurrency!r}")
-    if rate is not None and not (isinstance(rate, (int, float)) and rate > 0):
-        wrong.append(f"rate= must be recipients a second, above 0, or None, got {rate!r}")
     settings = client.settings
     kinds = plan.bodies.drop_duplicates(["kind", "signature"]).index
     for body in kinds:
@@ -387,13 +395,24 @@ def _check(plan: Plan, client: Client, concurrency: int, rate: float | None) -> 
         raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)
 
 
-def _table(plan: Plan, outcomes: pd.DataFrame, service: str) -> pd.DataFrame:
+def _book(ledger: Ledger | str | Path | None) -> Ledger:
+    if isinstance(ledger, Ledger):
+        return ledger
+    if ledger is None or isinstance(ledger, (str, Path)):
+        return Ledger(ledger)
+    raise UsageError(f"ledger= must be a Ledger or the path of one, got {type(ledger).__name__}")
+
+
+def _table(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
     """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
 
     The two are matched by order, which the fingerprint holds: what a plan left out may differ from the recorded one.
     """
     rows = plan.rows
     planned = rows["status"].eq("planned").to_numpy().nonzero()[0]
+    if outcomes is None:
+        unknown = [name for name in COLUMNS if name in {"status", "problem"} or name not in rows]
+        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown})
     sendable = outcomes.loc[outcomes["status"].ne("skipped")]
     sendable.index = pd.Index(planned)
     by_position = sendable.reindex(range(len(rows)))

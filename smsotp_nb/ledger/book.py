@@ -19,7 +19,9 @@ from . import reading
 from .lock import RunLock
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, Store
+from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
+
+REHEARSAL = "sandbox:"  # services of this kind text nobody
 
 
 class Ledger:
@@ -94,13 +96,26 @@ class Ledger:
         number, owner, kept = found[0]
         return Campaign(self, self._store, number, name, owner, tuple(json.loads(kept)))
 
+    def knows(self, name: str, *, service: str) -> bool:
+        """Say whether a campaign is recorded.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").knows("autumn", service="sandbox:a")
+            False
+        """
+        return self._find(service, name) is not None
+
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
         """Record a plan, or take up the campaign where it stands, and hold it until the run is closed.
 
         Raises:
             CampaignHeld: another process or call runs it. PlanChanged: the plan is not the one recorded.
+            LedgerError: people were texted under this name already, by another live account or address.
         """
         number = self._find(service, plan.campaign) if kind == "campaign" else None
+        if number is None and kind == "campaign":
+            self._refuse_another_account(service, plan.campaign)
         if number is None:
             number = record(self._store, plan, service=service, kind=kind, now=self._now())
         lock = self._lock(number, plan.campaign)
@@ -127,6 +142,24 @@ class Ledger:
     def _lock(self, number: int, name: str) -> RunLock:
         path = self.path.resolve()  # by whatever link it was opened, the lock is the same
         return RunLock(path.with_name(path.name + "-runs") / str(number), name)
+
+    def _refuse_another_account(self, service: str, name: str) -> None:
+        """Refuse a name under which another live service texted people: a new key must not text them again."""
+        if service.startswith(REHEARSAL):
+            return
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT c.service, count(*) FROM campaign c JOIN recipient r ON r.campaign=c.id WHERE c.name=? "
+                "AND c.kind='campaign' AND substr(c.service, 1, ?)<>? AND r.state IN (?, ?, ?) GROUP BY c.id",
+                (name, len(REHEARSAL), REHEARSAL, SENDING, ACCEPTED, IN_DOUBT),
+            ).fetchall()
+        if found:
+            other, rows = found[0]
+            raise LedgerError(
+                f"campaign {name!r} texted {rows:,} recipients already, recorded under another key, variant or address "
+                f"({other}). Nothing was sent. If this is the same campaign, go on with Settings(..., "
+                f"service={other!r}); if it is a new one, choose another campaign name"
+            )
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
@@ -183,7 +216,15 @@ class Campaign:
 
     @property
     def numbers(self) -> pd.Series:
-        """The E.164 numbers that the campaign set out to text, whatever became of them."""
+        """The E.164 numbers that the campaign set out to text, whatever became of them.
+
+        Raises:
+            LedgerError: the campaign was purged, so nobody knows them any more.
+        """
+        with self._store.reading() as connection:
+            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        if purged:
+            raise LedgerError(f"campaign {self.name!r} was purged: whom it texted is not known any more")
         frame = reading.recorded(self._store, self._number)
         return frame.loc[frame["body"].notna(), "to"]
 

@@ -101,7 +101,7 @@ def _sign(descriptor: int) -> None:
 def _held_by(holder: str, campaign: str) -> CampaignHeld:
     pid, _, host = holder.partition(" ")
     who = f"process {pid} on {host}" if pid else "another process"
-    if pid == str(os.getpid()):
+    if holder == f"{os.getpid()} {socket.gethostname()}":
         who = "another call in this kernel"
     return CampaignHeld(
         f"campaign {campaign!r} is being run by {who}; wait for it, or stop it there, then call send again",

@@ -113,7 +113,7 @@ class Run:
             )
 
     def tried(self) -> int:
-        """Return how many rows were posted at least once, or are settled by a person."""
+        """Return how many rows are no longer planned."""
         with self._store.reading() as connection:
             found = connection.execute(
                 "SELECT count(*) FROM recipient WHERE campaign=? AND chunk>=0 AND state<>?", (self.campaign, PLANNED)
@@ -261,7 +261,7 @@ class Run:
             totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
         connection.execute(
             "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
-            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=?",
+            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=? AND campaign=?",
             (
                 self._now(),
                 verdict.name,
@@ -273,6 +273,7 @@ class Run:
                 verdict.seconds,
                 *totals,
                 claim.attempt,
+                self.campaign,
             ),
         )
 

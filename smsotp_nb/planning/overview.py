@@ -52,7 +52,7 @@ def card(plan: Plan) -> cards.Card:
     blocks += _messages(plan)
     if plan.hint:
         blocks.append(cards.Note("!", plan.hint))
-    blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(planned)
+    blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(plan, planned)
     if len(planned):
         closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
     else:
@@ -213,12 +213,17 @@ def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
     return [cards.Note("!", f"Rates of more than {rates.OLD_AFTER.days} days ago: {shown}.")]
 
 
-def _assumptions(planned: pd.DataFrame) -> list[cards.Note]:
+def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
     notes = []
     if planned["est_parts"].isna().any():
         notes.append("Parts and cost are not known without the template's text; give template_text= to estimate them.")
     elif planned["est_currency"].isna().all() and len(planned):
         notes.append("No rates were given; plan(rates=...) estimates the cost.")
     if planned["est_parts"].notna().any():
-        notes.append("Parts and cost are estimates by the usual packing rule; the service's reply is what counts.")
+        notes.append("Parts and cost are estimates: the usual packing, and parts times the rate. The reply counts.")
+    if plan.bodies[["content", "signature"]].notna().all(axis=1).any():
+        notes.append(
+            f"How the service joins content and signature is not known; {plan.signature_join!r} is assumed "
+            "(signature_join= sets another)."
+        )
     return [cards.Note("i", text) for text in notes]
