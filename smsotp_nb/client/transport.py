@@ -283,10 +283,10 @@ class _Adapter(HTTPAdapter):
     def _pools(self) -> dict[str, Any]:
         current = self.trace
 
-        class Plain(_Watched, HTTPConnection):  # type: ignore[misc]
+        class Plain(_Watched, HTTPConnection):
             pass
 
-        class Tls(_Watched, HTTPSConnection):  # type: ignore[misc]
+        class Tls(_Watched, HTTPSConnection):
             pass
 
         Plain.current = Tls.current = staticmethod(current)
