@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ from smsotp_nb.ledger import Ledger
 from smsotp_nb.sandbox import Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
+
+# A run in the background of a shell inherits an ignored SIGINT; the tests of Stop need the one of a terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
-from kills.stories import Story
+from kills.stories import BROKEN, Story
 from kills.worker import intents_after_the_fact
 
 SIZE = settings(
@@ -17,13 +20,21 @@ SIZE = settings(
 )
 
 
+@pytest.fixture(autouse=True)
+def nothing_broken_yet() -> None:
+    BROKEN.clear()
+
+
 @pytest.mark.slow
 def test_every_story_keeps_the_promise() -> None:
-    run_state_machine_as_test(Story, settings=SIZE)
+    with contextlib.suppress(Flaky):
+        run_state_machine_as_test(Story, settings=SIZE)
+    assert not BROKEN
 
 
 @pytest.mark.slow
 def test_the_stories_find_a_ledger_that_records_after_the_fact() -> None:
     without_shrinking = settings(SIZE, phases=(Phase.generate,), max_examples=100, report_multiple_bugs=False)
-    with intents_after_the_fact(), pytest.raises(AssertionError, match=r"was posted after|is planned after"):
+    with intents_after_the_fact(), contextlib.suppress(AssertionError, Flaky):
         run_state_machine_as_test(Story, settings=without_shrinking)
+    assert any("was posted after" in said or "is planned after" in said for said in BROKEN)
