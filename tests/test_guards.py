@@ -11,7 +11,7 @@ import pytest
 
 from smsotp_nb.client import Client
 from smsotp_nb.dispatch import guards, outlook, send
-from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, UsageError
+from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.ledger import Ledger
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.results import Progress
@@ -262,3 +262,18 @@ def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client,
     said = " ".join(outlook(campaign(), client=client, ledger=ledger).text().split())
     assert "55 recipients to go" in said
     assert "Recorded already: 5 accepted" in said
+
+
+def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    """Ledger and campaign have a card; a row in doubt stands with its evidence and a masked number."""
+    box.fault("drop_after", next=1)
+    with pytest.warns(SmsOtpWarning):
+        send(campaign(people=PEOPLE.head(12)), client=client, ledger=ledger, concurrency=1, progress=False)
+    said = ledger.card().text()
+    assert "autumn" in said
+    assert "sandbox" in said
+    one = ledger.campaign("autumn").card()
+    assert " ".join(one.text().split()).count("10 in doubt") == 1
+    assert "awaiting" in one.text()
+    assert "+1202...0100" in one.html()
+    assert "+12025550100" not in one.html()

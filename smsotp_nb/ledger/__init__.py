@@ -1,10 +1,11 @@
 """The campaign record. Verbs: claim, settle, recover, resolve, reopen.
 
 ``schema`` holds the tables and the durability, ``lock`` the rule of one runner, ``run`` what a running campaign does,
-``reading`` the frames, ``book`` the ledger as a person sees it.
+``reading`` the frames, ``overview`` the cards, ``book`` the ledger as a person sees it.
 """
 
-from .book import Campaign, Ledger, state_line
+from .book import Campaign, Ledger
+from .overview import state_line
 from .run import Claim, Pending, Run, Verdict
 
 __all__ = ["Campaign", "Claim", "Ledger", "Pending", "Run", "Verdict", "state_line"]

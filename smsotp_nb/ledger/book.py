@@ -10,13 +10,14 @@ from typing import Self
 
 import pandas as pd
 
-from .. import results
+from .. import cards, results
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from ..settings import ledger_path
 from ..wire import mask
-from . import reading
+from . import overview, reading
 from .lock import RunLock
+from .overview import state_line
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
@@ -136,8 +137,21 @@ class Ledger:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def card(self) -> cards.Card:
+        """Return the ledger as a card: where it is, and a line for each campaign, the latest first.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").card().state)
+            No campaign is recorded yet.
+        """
+        return overview.of_ledger(self.path, self.campaigns())
+
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
 
     def _lock(self, number: int, name: str) -> RunLock:
         path = self.path.resolve()  # by whatever link it was opened, the lock is the same
@@ -286,6 +300,13 @@ class Campaign:
         """Return the campaign in one line: accepted, in doubt, rejected, to go."""
         return state_line(self.counts)
 
+    def card(self) -> cards.Card:
+        """Return the campaign as a card: rows by state, and those in doubt with their evidence, numbers masked."""
+        return overview.of_campaign(self.name, self.service, self.counts, self.in_doubt)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
     def __repr__(self) -> str:
         return f"Campaign({self.name!r} on {self.service}: {self.line()})"
 
@@ -323,19 +344,6 @@ class Campaign:
         finally:
             lock.release()
         return len(wanted)
-
-
-def state_line(found: dict[str, int]) -> str:
-    """Return counts by state in one line of words.
-
-    Example:
-        >>> state_line({"accepted": 12340, "in_doubt": 200, "rejected": 3, "planned": 87457})
-        '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
-    """
-    words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
-    said = [f"{found.get(state, 0):,} {word}" for state, word in words]
-    under_way = found.get("sending", 0)
-    return ", ".join(said + [f"{under_way:,} under way"] * bool(under_way))
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
