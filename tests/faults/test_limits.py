@@ -212,9 +212,13 @@ def test_a_forked_process_does_not_share_a_connection() -> None:
     """Two processes on one socket would read each other's answers; the child opens its own."""
     with BreakingServer(Script((serve,))) as server, client(server.port) as one:
         assert send(one) == "accepted"
+        verdict = ""
         child = os.fork()
         if not child:
-            os._exit(0 if send(one) == "accepted" else 1)
+            try:
+                verdict = send(one)
+            finally:
+                os._exit(0 if verdict == "accepted" else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert send(one) == "accepted"
         assert server.connections == 2
