@@ -1,6 +1,6 @@
-"""Where the service is and how to speak to it: from arguments or from the environment, never guessed.
+"""Where the service is and how to speak to it: from arguments, the environment or a keyring, never guessed.
 
-The only room that reads ``os.environ``.
+The only room that reads ``os.environ`` and the keyring.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
@@ -19,12 +20,14 @@ from .errors import UsageError
 from .wire import Form, Variant
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_TEXTS = ("base_url", "access_key_id", "access_key_secret", "variant", "form", "ca_bundle")
+_KEYS = ("access_key_id", "access_key_secret")
+_TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
 _TIMES = ("connect_timeout", "read_timeout", "deadline")
 HOW_TO_SET = (
     "Set SMSOTP_BASE_URL and SMSOTP_ACCESS_KEY_ID (and SMSOTP_VARIANT=cn for mainland China), or pass "
     "Settings(base_url=..., access_key_id=...). To try everything without an account, use Sandbox().client()."
 )
+NO_KEYRING = "Without a keyring: set SMSOTP_ACCESS_KEY_ID."
 
 
 class Secret:
@@ -43,6 +46,11 @@ class Secret:
 
         self._reveal = reveal
 
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """Return a value sealed, whatever it is; None and what is sealed already stay what they are."""
+        return value if value is None or isinstance(value, cls) else cls(value)
+
     def reveal(self) -> str:
         return self._reveal()
 
@@ -59,7 +67,7 @@ class Secret:
         raise TypeError("a secret is not pickled; build the settings again where they are needed")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Settings:
     """Address, variant, access key and timeouts of one service.
 
@@ -84,57 +92,90 @@ class Settings:
         Settings(base_url='http://127.0.0.1:8025', access_key_id=***, variant='intl')
     """
 
-    base_url: str = ""
-    access_key_id: str | Secret = field(default="", repr=False)
-    access_key_secret: str | Secret | None = field(default=None, repr=False, kw_only=True)
-    variant: Variant = "intl"
-    form: Form = "current"
-    connect_timeout: float = 10.0
-    read_timeout: float = 30.0
-    deadline: float = 60.0
-    trust_env: bool = False
-    ca_bundle: str | None = None
-    service: str = ""
+    base_url: str
+    access_key_id: Secret
+    variant: Variant
+    form: Form
+    connect_timeout: float
+    read_timeout: float
+    deadline: float
+    trust_env: bool
+    ca_bundle: str | None
+    service: str
+    access_key_secret: Secret | None
 
-    def __post_init__(self) -> None:
-        for name in ("access_key_id", "access_key_secret"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, Secret(getattr(self, name)))
+    def __init__(
+        self,
+        base_url: str = "",
+        access_key_id: str | Secret = "",
+        variant: Variant = "intl",
+        form: Form = "current",
+        connect_timeout: float = 10.0,
+        read_timeout: float = 30.0,
+        deadline: float = 60.0,
+        trust_env: bool = False,
+        ca_bundle: str | None = None,
+        service: str = "",
+        *,
+        access_key_secret: str | Secret | None = None,
+    ) -> None:
+        # A traceback may print the variables of every frame. A generated __init__ would keep the bare key among them.
+        access_key_id, access_key_secret = Secret.of(access_key_id or ""), Secret.of(access_key_secret)
+        for name in self.__slots__:
+            object.__setattr__(self, name, locals()[name])
         wrong = _check(self)
         if wrong:
+            base_url = ""  # an address that was pasted whole holds the key too
+            object.__setattr__(self, "base_url", base_url)
             raise UsageError("Settings cannot be used: " + "; ".join(wrong) + ". " + HOW_TO_SET, problems=tuple(wrong))
-        object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
+        object.__setattr__(self, "base_url", base_url.rstrip("/"))
 
     @classmethod
-    def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    def from_env(
+        cls, environ: Mapping[str, str] | None = None, *, keyring: str | None = None, **overrides: Any
+    ) -> Settings:
         """Build settings from ``SMSOTP_*`` variables; keyword arguments win.
 
-        Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_ACCESS_KEY_SECRET``, ``SMSOTP_VARIANT``,
-        ``SMSOTP_FORM``, ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``, ``SMSOTP_READ_TIMEOUT``, ``SMSOTP_DEADLINE``.
+        Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_ACCESS_KEY_SECRET``, ``SMSOTP_KEYRING``,
+        ``SMSOTP_VARIANT``, ``SMSOTP_FORM``, ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``,
+        ``SMSOTP_READ_TIMEOUT``, ``SMSOTP_DEADLINE``.
+
+        Args:
+            environ: the variables; those of the process by default.
+            keyring: take the key from the system's keyring, where it stands under this service name (such as
+                ``"smsotp_nb"``) and the user name ``access_key_id``; the secret of signed requests, where there is
+                one, under ``access_key_secret``. Needs the extra ``smsotp_nb[keyring]``. A key that the environment
+                holds is not read then.
+            overrides: arguments of ``Settings``.
 
         Raises:
-            UsageError: a variable is missing or unusable; the message says how to set it and how to use the sandbox.
+            UsageError: a variable is missing or unusable, or the keyring gives no key; the message says how to set it
+                and how to use the sandbox.
 
         Example:
             >>> Settings.from_env({"SMSOTP_BASE_URL": "https://sms.example", "SMSOTP_ACCESS_KEY_ID": "demo"}).variant
             'intl'
         """
-        # A traceback prints the variables of every frame: what is read here is sealed before anything can be raised.
+        # A traceback may print the variables of every frame: what is read here is sealed before anything can be raised.
         found, wrong = _read_environment(os.environ if environ is None else environ)
-        del environ
-        found.update({name: _sealed(name, value) for name, value in overrides.items()})
-        del overrides
-        missing = [f"SMSOTP_{name.upper()}" for name in ("base_url", "access_key_id") if not found.get(name)]
+        overrides = {name: Secret.of(value) if name in _KEYS else value for name, value in overrides.items()}
+        environ = None
+        no_key = _add_keyring(found, keyring, overrides)
+        found.update(overrides)
+        overrides = {}
+        needed = ("base_url",) if no_key else ("base_url", "access_key_id")
+        wrong += no_key
+        missing = [f"SMSOTP_{name.upper()}" for name in needed if not found.get(name)]
         if missing:
             wrong.append(f"No service is set: {' and '.join(missing)} missing. {HOW_TO_SET}")
         if wrong:
+            found = {}
             raise UsageError("; ".join(wrong), problems=tuple(wrong))
-        return cls(**found)
+        return cls(found.pop("base_url"), **found)
 
     def key(self) -> str:
         """Return the access key in the clear, for the one place that puts it on the wire."""
-        secret = self.access_key_id
-        return secret.reveal() if isinstance(secret, Secret) else secret
+        return self.access_key_id.reveal()
 
     @property
     def service_id(self) -> str:
@@ -146,8 +187,7 @@ class Settings:
 
     def secret(self) -> str | None:
         """Return the secret in the clear, for the one place that signs with it; None in the simple mode."""
-        secret = self.access_key_secret
-        return secret.reveal() if isinstance(secret, Secret) else secret
+        return self.access_key_secret.reveal() if self.access_key_secret else None
 
     def __repr__(self) -> str:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
@@ -160,32 +200,39 @@ def ledger_path(environ: Mapping[str, str] | None = None) -> Path:
         >>> ledger_path({"SMSOTP_LEDGER": "/data/campaigns.sqlite"}).name
         'campaigns.sqlite'
     """
-    environ = os.environ if environ is None else environ
-    chosen = environ.get("SMSOTP_LEDGER", "").strip()
-    if chosen:
+    chosen = (os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip()
+    if not chosen:
+        return data_folder(environ) / "ledger.sqlite"
+    environ = None  # a traceback may print the variables of every frame, and this one holds the key
+    try:
         return Path(chosen).expanduser().absolute()
-    return data_folder(environ) / "ledger.sqlite"
+    except RuntimeError:
+        raise UsageError(f"SMSOTP_LEDGER begins with the home of a user who is not known here: {chosen}") from None
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of this user's data for this package, by the platform's custom; it may not exist yet."""
-    environ = os.environ if environ is None else environ
-    home = Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
+    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME")
+    user, profile, local, data = map((os.environ if environ is None else environ).get, names)
+    environ = None
+    home = Path(user or profile or Path.home())
     if sys.platform == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        base = Path(local or home / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = home / "Library" / "Application Support"
     else:
-        base = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+        base = Path(data or home / ".local" / "share")
     return base.absolute() / "smsotp_nb"
 
 
 def _check(settings: Settings) -> list[str]:
     wrong = []
-    for name, value in (("access_key_id", settings.key()), ("access_key_secret", settings.secret())):
+    for name, value in zip(_KEYS, (settings.key(), settings.secret()), strict=True):
         if value is None and name == "access_key_secret":
             continue
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str):
+            wrong.append(f"{name} must be text")
+        elif not value.strip():
             wrong.append(f"{name} is empty")
         elif not value.isascii() or not value.isprintable() or " " in value:
             wrong.append(f"{name} holds a blank or a character that is not plain ASCII")
@@ -223,19 +270,64 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[
     found: dict[str, Any] = {}
     wrong = []
     for name in (*_TEXTS, *_TIMES):
-        value = environ.get(f"SMSOTP_{name.upper()}", "").strip()
+        value = str(environ.get(f"SMSOTP_{name.upper()}") or "").strip()
         if value and name in _TIMES:
             try:
                 found[name] = float(value)
             except ValueError:
                 wrong.append(f"SMSOTP_{name.upper()} must be a number of seconds, got {value!r}")
         elif value:
-            found[name] = value.lower() if name in ("variant", "form") else _sealed(name, value)
+            found[name] = value.lower() if name in ("variant", "form") else Secret(value) if name in _KEYS else value
     return found, wrong
 
 
-def _sealed(name: str, value: Any) -> Any:
-    return Secret(value) if name.startswith("access_key") and isinstance(value, str) else value
+def _add_keyring(found: dict[str, Any], named: str | None, given: Mapping[str, Any]) -> list[str]:
+    """Put the keys of the keyring among the settings if one is named, and return what is wrong; raises nothing.
+
+    An argument wins over the environment; two places for the key on one level are refused, for neither is meant more.
+    """
+    service = found.pop("keyring", None)
+    if named is None and (service is None or "access_key_id" in given):
+        return []
+    if named is None:
+        doubled = [f"SMSOTP_KEYRING and SMSOTP_{name.upper()} are both set" for name in _KEYS if name in found]
+    else:
+        service = named
+        doubled = [f"keyring= and {name}= are both given" for name in _KEYS if name in given]
+        for name in _KEYS:
+            found.pop(name, None)
+    if doubled:
+        return [f"{'; '.join(doubled)}: keep one of them"]
+    if not isinstance(service, str) or not service.strip():
+        return ["keyring must be the service name under which the keyring holds the key, such as 'smsotp_nb'"]
+    keys, trouble = _read_keyring(service)
+    found.update(keys)
+    return [f"no key from the keyring (service {service!r}): {trouble}"] if trouble else []
+
+
+def _read_keyring(service: str) -> tuple[dict[str, Secret], str]:
+    """Return what the keyring holds for a service, sealed, and in words why it holds no key."""
+    try:
+        import keyring
+
+        read = {name: Secret((keyring.get_password(service, name) or "").strip()) for name in _KEYS}
+    except Exception as error:  # noqa: BLE001 - a backend raises what its system raises
+        return {}, f"{_keyring_trouble(error)}. {NO_KEYRING}"
+    keys = {name: value for name, value in read.items() if value.reveal()}
+    if "access_key_id" in keys:
+        return keys, ""
+    return {}, f"it holds none; put it there with `keyring set {shlex.quote(service)} access_key_id`. {NO_KEYRING}"
+
+
+def _keyring_trouble(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name == "keyring":
+        return "the extra is not installed; pip install 'smsotp_nb[keyring]'"
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "NoKeyringError" in kinds:
+        return "this machine has none, as many servers and containers; `keyring --list-backends` shows what there is"
+    if "KeyringLocked" in kinds:
+        return "it is locked; unlock it and run this again"
+    return f"it cannot be read ({type(error).__name__}); `keyring --list-backends` shows which one is used"
 
 
 def _service_id(settings: Settings) -> str:

@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Settings of the machine must not reach a test, and a test's ledger must not reach the user's."""
-    for name in ("BASE_URL", "ACCESS_KEY_ID", "VARIANT", "FORM", "CA_BUNDLE"):
+    for name in ("BASE_URL", "ACCESS_KEY_ID", "ACCESS_KEY_SECRET", "KEYRING", "VARIANT", "FORM", "CA_BUNDLE"):
         monkeypatch.delenv(f"SMSOTP_{name}", raising=False)
     monkeypatch.setenv("SMSOTP_LEDGER", str(tmp_path / "user-ledger.sqlite"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

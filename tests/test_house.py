@@ -39,6 +39,7 @@ LIBRARIES: dict[str, set[str]] = {
     "ipywidgets": {"widgets"},
     "tqdm": {"progress"},
     "openpyxl": {"recipients", "results"},
+    "keyring": {"settings"},
 }
 
 

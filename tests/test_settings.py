@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import io
 import json
 import pickle
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import keyring
+import keyring.backend
+import keyring.errors
 import pytest
-from tracebacks import shown
+from tracebacks import chain, frames, in_other_styles, shown
 
 from smsotp_nb import Client, Settings
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, data_folder, ledger_path
 
 KEY = "canary-key-7f3a91"
+HMAC = "canary-secret-c04e5d"
 ADDRESS = "https://sms.example"
 
 
@@ -210,6 +216,224 @@ def test_an_error_about_settings_does_not_show_the_key() -> None:
     with pytest.raises(UsageError) as caught:
         settings(access_key_id=KEY + "\n", variant="us")
     assert KEY not in shown(caught.value) + repr(caught.value.problems)
+
+
+WRONG_CALLS: dict[str, Callable[[], object]] = {
+    "address": lambda: Settings(access_key_id=KEY, access_key_secret=HMAC, base_url="wrong"),
+    "positions": lambda: Settings("wrong", KEY),
+    "address pasted whole": lambda: Settings(f"{ADDRESS}/?accessKeyId={KEY}", "other"),
+    "address with a password": lambda: settings(base_url=f"https://{KEY}:{HMAC}@sms.example"),
+    "bytes": lambda: settings(access_key_id=KEY.encode(), access_key_secret=[HMAC]),
+    "line break": lambda: settings(access_key_id=KEY + "\n", access_key_secret=HMAC + "\n"),
+    "argument of from_env": lambda: Settings.from_env({}, access_key_id=KEY, access_key_secret=HMAC),
+    "unknown argument": lambda: Settings.from_env({}, access_key_id=KEY, base_url=ADDRESS, key=5),
+    "environment": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}),
+    "environment, address": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_BASE_URL": "wrong"}),
+    "environment, address pasted": lambda: Settings.from_env(
+        {"SMSOTP_ACCESS_KEY_ID": "other", "SMSOTP_BASE_URL": f"{ADDRESS}/?accessKeyId={KEY}"}
+    ),
+    "environment, address pasted, no key": lambda: Settings.from_env(
+        {"SMSOTP_BASE_URL": f"{ADDRESS}/?accessKeyId={KEY}"}
+    ),
+    "environment, timeout": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_DEADLINE": "soon"}),
+    "environment, not text": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_BASE_URL": 5}),  # type: ignore[dict-item]
+    "environment and keyring": lambda: Settings.from_env(
+        {"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_KEYRING": "smsotp_nb"}, base_url=ADDRESS
+    ),
+    "replace": lambda: dataclasses.replace(settings(access_key_secret=HMAC), base_url="wrong"),
+    "ledger path": lambda: ledger_path({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_LEDGER": "~nobody-7f3a/l.sqlite"}),
+}
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS.values(), ids=WRONG_CALLS)
+def test_a_refused_call_shows_no_key_in_any_frame_of_the_package(call: Callable[[], object]) -> None:
+    """In a verbose traceback the caller's cell shows what was typed there; our frames show no key."""
+    with pytest.raises((UsageError, TypeError)) as caught:
+        call()
+    assert frames(caught.value)
+    text = shown(caught.value) + in_other_styles(caught.value)
+    assert KEY not in text
+    assert HMAC not in text
+
+
+def test_a_frame_that_holds_a_key_would_be_seen() -> None:
+    """Every style shows the variables of a frame of the package, so that their silence above means something."""
+    namespace: dict[str, Any] = {"__name__": "smsotp_nb.planted", "UsageError": UsageError}
+    exec("def planted(key):\n    raise UsageError('wrong')", namespace)
+    with pytest.raises(UsageError) as caught:
+        namespace["planted"](KEY)
+    assert KEY in shown(caught.value)
+    assert KEY in in_other_styles(caught.value)
+
+
+# -- the keyring -------------------------------------------------------------------------------------------------------
+
+
+class Held(keyring.backend.KeyringBackend):
+    """A keyring in memory; ``fault`` is raised when it is asked."""
+
+    priority = 1  # type: ignore[assignment]
+
+    def __init__(self, entries: dict[tuple[str, str], str], fault: BaseException | None = None) -> None:
+        super().__init__()
+        self.entries, self.fault = entries, fault
+        self.asked: list[tuple[str, str]] = []
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.asked.append((service, username))
+        if self.fault:
+            raise self.fault
+        return self.entries.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.entries[service, username] = password
+
+
+@pytest.fixture
+def hold(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Held]]:
+    """Put a keyring in place of the machine's own."""
+    before = keyring.get_keyring()
+
+    def place(entries: dict[str, str], service: str = "smsotp_nb", fault: BaseException | None = None) -> Held:
+        made = Held({(service, name): value for name, value in entries.items()}, fault)
+        keyring.set_keyring(made)
+        return made
+
+    yield place
+    keyring.set_keyring(before)
+
+
+def test_the_key_comes_from_the_keyring(hold: Callable[..., Held]) -> None:
+    """By the variable or by the argument; the address and the rest come from where they always do."""
+    hold({"access_key_id": KEY + "\n"})
+    by_variable = Settings.from_env({"SMSOTP_KEYRING": "smsotp_nb", "SMSOTP_BASE_URL": ADDRESS, "SMSOTP_VARIANT": "cn"})
+    by_argument = Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS, variant="cn")
+    assert by_variable == by_argument == settings(variant="cn")
+    assert by_variable.secret() is None
+
+
+def test_the_secret_of_signed_requests_comes_from_the_keyring_too(hold: Callable[..., Held]) -> None:
+    """Two entries of one service name, and a service name of one's own for a second account."""
+    held = hold({"access_key_id": KEY, "access_key_secret": HMAC}, service="staging")
+    found = Settings.from_env({}, keyring="staging", base_url=ADDRESS)
+    assert (found.key(), found.secret()) == (KEY, HMAC)
+    assert set(held.asked) == {("staging", "access_key_id"), ("staging", "access_key_secret")}
+
+
+def test_the_documented_command_puts_the_key_where_it_is_read(
+    hold: Callable[..., Held], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``keyring set smsotp_nb access_key_id``, as the README and the error say."""
+    from keyring.cli import main
+
+    hold({})
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    main(["set", "smsotp_nb", "access_key_id"])
+    assert Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS).key() == KEY
+
+
+def test_an_argument_wins_over_the_variable(hold: Callable[..., Held]) -> None:
+    """A key that is passed is used and the keyring not asked; a keyring that is passed is used and no key read."""
+    held = hold({"access_key_id": "other"})
+    environ = {"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_KEYRING": "smsotp_nb"}
+    assert Settings.from_env(environ, access_key_id=KEY).key() == KEY
+    assert held.asked == []
+    environ = {"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}
+    found = Settings.from_env(environ, keyring="smsotp_nb")
+    assert (found.key(), found.secret()) == ("other", None)
+
+
+@pytest.mark.parametrize(
+    ("environ", "given", "said"),
+    [
+        ({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_KEYRING": "smsotp_nb"}, {}, "SMSOTP_KEYRING and SMSOTP_ACCESS_KEY_ID"),
+        (
+            {"SMSOTP_ACCESS_KEY_SECRET": HMAC, "SMSOTP_KEYRING": "smsotp_nb"},
+            {},
+            "SMSOTP_KEYRING and SMSOTP_ACCESS_KEY_SECRET are both set",
+        ),
+        ({}, {"keyring": "smsotp_nb", "access_key_id": KEY}, "keyring= and access_key_id= are both given"),
+        ({}, {"keyring": "smsotp_nb", "access_key_secret": HMAC}, "keyring= and access_key_secret= are both given"),
+        ({}, {"keyring": True}, "keyring must be the service name"),
+        ({}, {"keyring": " "}, "keyring must be the service name"),
+    ],
+)
+def test_two_places_for_one_key_are_refused(
+    hold: Callable[..., Held], environ: dict[str, str], given: dict[str, Any], said: str
+) -> None:
+    """Nothing is guessed: neither place is meant more than the other."""
+    held = hold({"access_key_id": "other"})
+    with pytest.raises(UsageError, match=said) as caught:
+        Settings.from_env(environ, base_url=ADDRESS, **given)
+    assert held.asked == []
+    assert KEY not in shown(caught.value) + in_other_styles(caught.value)
+
+
+class Bus(Exception):
+    """What the system under a backend raises."""
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault", "said"),
+    [
+        ({}, None, "it holds none; put it there with `keyring set smsotp_nb access_key_id`"),
+        ({"access_key_id": "  "}, None, "it holds none; put it there"),
+        ({"access_key_secret": HMAC}, None, "it holds none; put it there"),
+        ({"access_key_id": KEY}, keyring.errors.NoKeyringError(f"no backend {KEY}"), "this machine has none"),
+        ({"access_key_id": KEY}, keyring.errors.KeyringLocked(f"locked {KEY}"), "it is locked; unlock it"),
+        ({"access_key_id": KEY}, keyring.errors.InitError(f"no session {KEY}"), r"cannot be read \(InitError\)"),
+        ({"access_key_id": KEY}, Bus(f"no bus {KEY}"), r"cannot be read \(Bus\)"),
+        ({"access_key_id": KEY}, ModuleNotFoundError("no gi", name="gi"), r"cannot be read \(ModuleNotFoundError\)"),
+    ],
+)
+def test_a_keyring_that_gives_no_key_says_the_next_step(
+    hold: Callable[..., Held], entries: dict[str, str], fault: BaseException | None, said: str
+) -> None:
+    """One sentence for what is wrong, one for what to do, one for doing without; nothing of what the backend said."""
+    hold(entries, fault=fault)
+    with pytest.raises(UsageError, match=said) as caught:
+        Settings.from_env({"SMSOTP_KEYRING": "smsotp_nb"}, base_url=ADDRESS)
+    assert str(caught.value).endswith("Without a keyring: set SMSOTP_ACCESS_KEY_ID.")
+    assert "SMSOTP_ACCESS_KEY_ID missing" not in str(caught.value)
+    assert chain(caught.value) == []
+    text = shown(caught.value) + in_other_styles(caught.value)
+    assert KEY not in text
+    assert HMAC not in text
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is optional; whoever names a keyring is told how to get it."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(UsageError, match=r"pip install 'smsotp_nb\[keyring\]'") as caught:
+        Settings.from_env({"SMSOTP_KEYRING": "smsotp_nb"}, base_url=ADDRESS)
+    assert chain(caught.value) == []
+
+
+def test_the_package_of_keyrings_is_not_imported_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing it looks for backends, which takes time."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert Settings.from_env({"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_ACCESS_KEY_ID": KEY}).key() == KEY
+
+
+def test_everything_wrong_is_said_beside_the_keyring(hold: Callable[..., Held]) -> None:
+    """The address and the entry are missing: one error says both."""
+    hold({})
+    with pytest.raises(UsageError, match="it holds none") as caught:
+        Settings.from_env({"SMSOTP_KEYRING": "smsotp_nb"})
+    assert "SMSOTP_BASE_URL missing" in str(caught.value)
+
+
+def test_a_key_from_the_keyring_is_as_hidden_as_any(hold: Callable[..., Held]) -> None:
+    """Repr, fields, pickle and the frames of a later error."""
+    hold({"access_key_id": KEY, "access_key_secret": HMAC})
+    found = Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS)
+    fields = [getattr(found, field.name) for field in dataclasses.fields(Settings)]
+    text = f"{found} {found!r} {fields} {vars(Client(found))}" + refused(lambda: pickle.dumps(found))
+    with pytest.raises(UsageError) as caught:
+        Settings.from_env({}, keyring="smsotp_nb", base_url="wrong")
+    text += shown(caught.value) + in_other_styles(caught.value)
+    assert KEY not in text
+    assert HMAC not in text
 
 
 def test_secrets_are_compared_by_value() -> None:

@@ -1,16 +1,13 @@
-"""What a notebook would save of an error: its traceback in plain and in verbose mode."""
+"""What a notebook would save of an error: its traceback in plain and in verbose mode, and in the styles of others."""
 
 from __future__ import annotations
 
+import io
 import traceback
-from pathlib import Path
-from types import TracebackType
+import warnings
+from types import FrameType, TracebackType
 
 from IPython.core.ultratb import VerboseTB
-
-import smsotp_nb
-
-PACKAGE = str(Path(smsotp_nb.__file__).parent)
 
 
 def shown(error: BaseException) -> str:
@@ -37,7 +34,47 @@ def chain(error: BaseException) -> list[BaseException]:
     return found
 
 
+def in_other_styles(error: BaseException) -> str:
+    """Return an error as cgitb and rich show it with the variables of its frames, as far as they are installed."""
+    ours = _from_the_package(error.__traceback__)
+    return _by_cgitb(error, ours) + _by_rich(error, ours)
+
+
+def frames(error: BaseException) -> list[FrameType]:
+    """Return the frames of the package in an error's traceback, outermost first."""
+    found = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [frame for frame in found if _ours(frame)]
+
+
+def _by_cgitb(error: BaseException, ours: TracebackType | None) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            import cgitb
+        except ModuleNotFoundError:  # Python 3.13
+            return ""
+    return cgitb.text((type(error), error, ours), context=9) if ours else ""
+
+
+def _by_rich(error: BaseException, ours: TracebackType | None) -> str:
+    try:
+        from rich.console import Console
+        from rich.traceback import Traceback
+    except ModuleNotFoundError:
+        return ""
+    shown_by = Traceback.from_exception(
+        type(error), error, ours, show_locals=True, locals_max_length=1000, locals_max_string=1000, width=1000
+    )
+    console = Console(file=io.StringIO(), width=1000)
+    console.print(shown_by)
+    return console.file.getvalue()
+
+
+def _ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).startswith("smsotp_nb")  # what dataclasses generate has no file
+
+
 def _from_the_package(frames: TracebackType | None) -> TracebackType | None:
-    while frames and not frames.tb_frame.f_code.co_filename.startswith(PACKAGE):
+    while frames and not _ours(frames.tb_frame):
         frames = frames.tb_next
     return frames
