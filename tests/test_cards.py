@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import cards
-from smsotp_nb.cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table
+from smsotp_nb.cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table, about, style_sheet
 from smsotp_nb.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"
@@ -169,6 +169,21 @@ def test_money_is_written_with_its_currency_first(value: float, currency: str, s
 def test_shares_are_whole_percent(value: float, said: str) -> None:
     """A small share is not none."""
     assert cards.share(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(9.334, "USD 9.33"), (0.0225, "USD 0.0225"), (1.0, "USD 1.00"), (-2.346, "USD -2.35"), (None, "–")]
+)
+def test_a_total_is_short_from_one_on_and_exact_below(value: float | None, said: str) -> None:
+    assert about(value, "USD") == said
+
+
+def test_figures_never_leave_one_alone_in_a_row() -> None:
+    """So many stand in one row, or in two even ones."""
+    found = re.findall(r"so-of-(\d)\{grid-template-columns:repeat\((\d)", style_sheet())
+    assert [across for count, across in found if count == "6"] == ["3", "6"]
+    assert [across for count, across in found if count == "5"] == ["3", "5"]
+    assert "so-of-8" in Card("Many", "", (Figures((("n", 1),) * 12),)).html()
 
 
 def test_a_card_is_both_forms() -> None:

@@ -68,6 +68,16 @@ def test_one_country_may_be_billed_in_two_currencies() -> None:
     assert sorted(made.estimate["currency"]) == ["EUR", "USD"]
 
 
+def test_a_currency_stands_once_in_the_heads_or_beside_every_amount() -> None:
+    french = people(2, phone=["+12025550100", "+33199001234"])
+    in_one, in_two = plan(people(200), rates=RATES), plan(french, rates=RATES)
+    assert "Rate, USD  Estimated cost, USD" in str(in_one)
+    assert "USD 1.50  cost, estimated" in str(in_one)
+    assert "USD 0.0075" not in str(in_one)
+    assert "EUR 0.0713" in str(in_two)
+    assert "Rate, " not in str(in_two)
+
+
 def test_a_rate_that_varies_gives_a_range() -> None:
     table = RATES.assign(low=["0.007", ""], high=["0.008", "0.0813"])
     made = plan(people(2), rates=table)
@@ -80,7 +90,8 @@ def test_an_old_rate_is_called_old() -> None:
     assert plan(rates=table, today=dt.date(2025, 3, 1)).estimate["confidence"].tolist() == ["known"]
     made = plan(rates=table, today=dt.date(2026, 3, 1))
     assert made.estimate["confidence"].tolist() == ["old"]
-    assert "USD 0.0075, old" in str(made)
+    assert "Rate, USD" in str(made)
+    assert "old, 0.0075" in str(made)
     assert "more than 180 days ago: United States" in str(made)
 
 

@@ -14,7 +14,7 @@ from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Messag
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, one_line
 from .web import block_html, safe
-from .words import MISSING, money, number, places_of, share, width
+from .words import MISSING, about, money, number, places_of, share, width
 
 __all__ = [
     "MISSING",
@@ -31,6 +31,7 @@ __all__ = [
     "Note",
     "State",
     "Table",
+    "about",
     "money",
     "number",
     "page",

@@ -14,6 +14,8 @@ section{margin:0 0 2.6em}
 @media print{:root{color-scheme:light}main{padding:0}tr,.so-figure,.so-message{break-inside:avoid}}
 """
 
+MOST_FIGURES: Final = 8  # in one row
+_FIGURE: Final = 8.6  # em of a card that one figure needs
 # Class of a table and the card's width in em under which its rows stack.
 _STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
 
@@ -27,8 +29,8 @@ _SHEET: Final = """
 --so-face:color-mix(in srgb,var(--so-ink) 5%,transparent);
 color:var(--so-ink);container-type:inline-size}
 .smsotp-card .so-soft{color:var(--so-soft)}
-.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5em,1fr));gap:.6em}
-.smsotp-card .so-figure{display:block!important;margin:0!important;padding:.7em .9em!important;
+.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.6em}
+.smsotp-card .so-figure{display:block!important;margin:0!important;padding:.7em .8em!important;
 border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card thead th{border-bottom:1px solid var(--so-edge)!important;color:var(--so-soft)}
 .smsotp-card tbody tr,.smsotp-card tbody tr:nth-child(odd),.smsotp-card tbody tr:nth-child(even){background:none}
@@ -44,6 +46,7 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card .so-message{border-color:var(--so-line)!important;background:var(--so-face)}
 .smsotp-card mark,.smsotp-card ins,.smsotp-card del{color:inherit;
 background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
+.smsotp-card del{background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 24%,transparent)}
 .smsotp-card mark{text-decoration:underline;text-underline-offset:.15em}
 .smsotp-card .so-note+.so-note{margin-top:.45em!important}
 @media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
@@ -59,7 +62,7 @@ _STACKED: Final = """
 .smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;
 padding:.12em 0!important;text-align:right!important;white-space:normal!important}
 .smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;
-font-family:inherit;font-weight:400}
+font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sans-serif;font-weight:400}
 .smsotp-card .KIND td:empty{display:none}
 .smsotp-card .KIND .so-bars{display:block;text-align:left!important}
 .smsotp-card .KIND .so-bars::before{display:none}
@@ -76,4 +79,13 @@ def style_sheet() -> str:
         True
     """
     stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
-    return _SHEET + "".join(stacks)
+    return _SHEET + "".join(map(_figures_in_rows, range(3, MOST_FIGURES + 1))) + "".join(stacks)
+
+
+def _figures_in_rows(count: int) -> str:
+    """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone."""
+    return "".join(
+        f"@container (min-width:{across * _FIGURE:g}em)"
+        f"{{.smsotp-card .so-of-{count}{{grid-template-columns:repeat({across},minmax(0,1fr))}}}}"
+        for across in sorted({-(-count // 2), count} - {2})
+    )

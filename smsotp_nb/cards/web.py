@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
+from .sheet import MOST_FIGURES
 from .words import plain_value, visible
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
@@ -34,7 +35,7 @@ def _figures_html(block: Figures) -> str:
         f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
         for label, value in block.pairs
     )
-    return f'<div class="so-figures" style="margin:.9em 0 0">{boxes}</div>'
+    return f'<div class="so-figures so-of-{min(len(block.pairs), MOST_FIGURES)}" style="margin:.9em 0 0">{boxes}</div>'
 
 
 def _table_html(block: Table) -> str:

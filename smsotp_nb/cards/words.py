@@ -33,6 +33,17 @@ def money(value: float | Decimal | None, currency: str | None = "", *, places: i
     return f"{currency} {shown}" if currency else shown
 
 
+def about(value: float | Decimal | None, currency: str | None = "") -> str:
+    """Return an amount at a glance: two decimal places from 1 on, exact below.
+
+    Example:
+        >>> about(9.334, "USD"), about(0.0225, "USD"), about(1234.5678, "EUR")
+        ('USD 9.33', 'USD 0.0225', 'EUR 1,234.57')
+    """
+    whole = value is not None and not _is_missing(value) and abs(value) >= 1
+    return money(value, currency, places=2 if whole else None)
+
+
 def places_of(values: Iterable[float | Decimal | None]) -> int:
     """Return how many decimal places these amounts need to stand in one column exactly: 2, or up to 6.
 

@@ -82,9 +82,13 @@ def _parts(planned: pd.DataFrame) -> str:
     return "unknown" if len(planned) and known.empty else f"{int(known.sum()):,}"
 
 
+def about(rows: pd.DataFrame) -> str:
+    """Return the estimated cost of the rows in words, such as ``"USD 38.42"``; empty where no rate is known."""
+    return " and ".join(cards.about(total, currency) for currency, total in costs(rows).items())
+
+
 def _cost(planned: pd.DataFrame) -> str:
-    found = [cards.money(total, currency) for currency, total in costs(planned).items()]
-    return " and ".join(found) if found else "unknown"
+    return about(planned) or ("unknown" if len(planned) else cards.MISSING)
 
 
 def _unrated(planned: pd.DataFrame) -> str:
@@ -114,16 +118,18 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
         for currency, group in estimate.head(_COUNTRIES).groupby("currency")
     }
+    one = next(iter(places)) if len(places) == 1 else ""  # one currency stands in the heads, several beside each amount
     rows = tuple(
         (
             row["country"],
             int(row["recipients"]),
             "unknown" if pd.isna(row["parts"]) else int(row["parts"]),
-            *_priced(row, places.get(row["currency"], (2, 2))),
+            *_priced(row, "" if one else row["currency"], places.get(row["currency"], (2, 2))),
         )
         for row in shown
     )
-    columns = ("Country", "Recipients", "Parts", "Rate", "Estimated cost")
+    of = f", {one}" if one else ""
+    columns = ("Country", "Recipients", "Parts", f"Rate{of}", f"Estimated cost{of}")
     return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
 
 
@@ -132,7 +138,7 @@ def _range(estimate: pd.DataFrame) -> str:
     known = estimate[estimate["est_cost"].notna()]
     lows, highs = (costs(known.assign(est_cost=known[name], est_currency=known["currency"])) for name in _BOUNDS)
     spans = [
-        f"{cards.money(low, currency)} to {cards.money(highs[currency])}"
+        f"{cards.about(low, currency)} to {cards.about(highs[currency])}"
         for currency, low in lows.items()
         if low < highs[currency]
     ]
@@ -145,19 +151,19 @@ def _rest(estimate: pd.DataFrame) -> str:
     if rest.empty:
         return ""
     totals = costs(rest.assign(est_currency=rest["currency"]))
-    money = "".join(f", {cards.money(total, currency)}" for currency, total in totals.items())
+    money = "".join(f", {cards.about(total, currency)}" for currency, total in totals.items())
     unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
     shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
     no_rate = f"; no rate for {shown}" if unrated else ""
     return f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients{money}{no_rate}"
 
 
-def _priced(row: dict[Hashable, Any], places: tuple[int, int]) -> tuple[str, str]:
+def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) -> tuple[str, str]:
     if pd.isna(row["rate"]):
         return "no rate", cards.money(None)
-    rate = cards.money(row["rate"], row["currency"], places=places[0])
-    rate += ", old" if row["confidence"] == "old" else ""
-    return rate, cards.money(row["est_cost"], row["currency"], places=places[1])
+    rate = cards.money(row["rate"], currency, places=places[0])
+    old = "old, " if row["confidence"] == "old" else ""  # before the digits, which stay below each other
+    return old + rate, cards.money(row["est_cost"], currency, places=places[1])
 
 
 def _left_out(skipped: pd.DataFrame) -> cards.Table:
