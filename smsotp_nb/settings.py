@@ -324,7 +324,7 @@ def _keyring_trouble(error: Exception) -> str:
         return "the extra is not installed; pip install 'smsotp_nb[keyring]'"
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "NoKeyringError" in kinds:
-        return "this machine has none, as many servers and containers; `keyring --list-backends` shows what there is"
+        return "this machine has none, like many servers and containers; `keyring --list-backends` shows what there is"
     if "KeyringLocked" in kinds:
         return "it is locked; unlock it and run this again"
     return f"it cannot be read ({type(error).__name__}); `keyring --list-backends` shows which one is used"

@@ -53,7 +53,16 @@ def _by_cgitb(error: BaseException, ours: TracebackType | None) -> str:
             import cgitb
         except ModuleNotFoundError:  # Python 3.13
             return ""
-    return cgitb.text((type(error), error, ours), context=9) if ours else ""
+    if ours is None or any(map(_lost_an_argument, frames(error))):
+        return ""
+    return cgitb.text((type(error), error, ours), context=9)
+
+
+def _lost_an_argument(frame: FrameType) -> bool:
+    """Say whether an argument was deleted: cgitb breaks on such a frame."""
+    code = frame.f_code
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return any(name not in frame.f_locals for name in named)
 
 
 def _by_rich(error: BaseException, ours: TracebackType | None) -> str:
