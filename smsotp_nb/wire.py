@@ -137,7 +137,7 @@ NOT_SHOWN: tuple[Assumption, ...] = (
         "records are matched by it, never by position",
     ),
     Assumption(
-        "a custom text for a passcode signature in the intl variant",
+        "a signature on a passcode in the intl variant",
         "accepted and passed on",
         "only the cn variant documents it",
     ),
@@ -328,9 +328,12 @@ def otp_verify_request(to: str, code: str, *, intent: str | None = None, ttl: in
     return _without_none(to=to, code=code, intent=intent, ttl=ttl)
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def encode(request: Mapping[str, Any]) -> bytes:
     """Return a request as UTF-8 JSON bytes."""
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return _ENCODER.encode(request).encode()
 
 
 def _without_none(**fields: Any) -> dict[str, Any]:
@@ -462,15 +465,22 @@ class VerifyReply:
         return f"<VerifyReply for {mask(self.to)}: {'valid' if self.valid else 'not valid'}>"
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=Decimal)
+
+
 def read_envelope(raw: bytes) -> Envelope:
     """Return the envelope in these bytes.
 
     Raises:
-        Unreadable: the bytes are not JSON of the interface: not UTF-8, not an object, a ``code`` that is not text,
+        Unreadable: the bytes are not JSON of the interface: not Unicode, not an object, a ``code`` that is not text,
             NaN or Infinity, or nesting that is too deep.
     """
     try:
-        found = json.loads(raw, parse_constant=_refuse_constant, parse_float=Decimal)
+        found = _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except (ValueError, RecursionError, ArithmeticError) as error:  # the last from a number with a huge exponent
         raise Unreadable(f"the reply is not JSON ({type(error).__name__})") from None
     if not isinstance(found, dict):
@@ -553,10 +563,6 @@ def _record(fields: Mapping[str, Any]) -> MessageRecord:
         _count(get("parts")) or _count(get("count")) or _count(get("messageCount")) or None,
         micros(get("price")),
     )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _text(value: Any) -> str | None:

@@ -32,6 +32,7 @@ SAME_LEVEL = {("settings", "wire"), ("charts", "cost")}
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
     "urllib3": {"client"},
+    "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
     "sqlite3": {"ledger", "sandbox"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import secrets
 import time
@@ -14,13 +15,16 @@ from typing import Any, NoReturn
 import tenacity
 
 from .. import wire
-from ..errors import InDoubt, NotSent, SmsOtpError, SmsOtpWarning, Throttled, UsageError
+from ..errors import NotSent, SmsOtpWarning, Throttled, TransportError, UsageError
 from ..settings import Settings
 from . import signing
 from .transport import Failure, Transport
 from .verdict import Scrubber, error_of, success
 
 log = logging.getLogger("smsotp_nb")
+# Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
+_REPEATABLE = (NotSent, Throttled)
+_NEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +280,15 @@ class Client:
             found = self._once(request)
             if isinstance(found, Throttled):
                 gate.throttled(found.retry_after)
-            if isinstance(found, (NotSent, Throttled, InDoubt)):
+            if isinstance(found, TransportError):
                 found.attempts = attempts
-            if isinstance(found, (SmsOtpError, KeyboardInterrupt)):
-                raise found
             return found
 
-        return self._retrying(gate, patience, patient)(attempt)
+        first = attempt()
+        if isinstance(first, _REPEATABLE):
+            outcomes = itertools.chain([first], iter(attempt, _NEVER))
+            return self._retrying(gate, patience, patient)(lambda: _given(next(outcomes)))
+        return _given(first)
 
     def _retrying(self, gate: Gate, patience: Patience, patient: _Patient) -> tenacity.Retrying:
         backoff = tenacity.wait_random_exponential(multiplier=patience.first_wait, max=patience.longest_wait)
@@ -293,8 +299,7 @@ class Client:
             return backoff(state) if asked is None else asked
 
         return tenacity.Retrying(
-            # Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
-            retry=tenacity.retry_if_exception_type((NotSent, Throttled)),
+            retry=tenacity.retry_if_exception_type(_REPEATABLE),
             wait=wait,
             stop=tenacity.stop_any(patient, tenacity.stop_after_attempt(patience.attempts)),
             sleep=gate.sleep,
@@ -363,6 +368,13 @@ class _Patient(tenacity.stop.stop_base):
 
 def _is_error(found: object) -> bool:
     return isinstance(found, BaseException)
+
+
+def _given(found: Any) -> Any:
+    """Return a reply, raise an error."""
+    if _is_error(found):
+        raise found
+    return found
 
 
 def _refuse(action: str, wrong: list[str]) -> None:

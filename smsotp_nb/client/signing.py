@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 
 def query(action: str, key: str, secret: str | None, *, now: float, nonce: str) -> str:
@@ -25,10 +25,10 @@ def query(action: str, key: str, secret: str | None, *, now: float, nonce: str) 
         >>> query("otp.send", "key", "secret", now=1.5, nonce="abcdefgh").count("&")
         5
     """
+    if secret is None:
+        return f"action={quote_plus(action)}&accessKeyId={quote_plus(key)}"
     pairs = {"action": action, "accessKeyId": key}
-    if secret is not None:
-        pairs |= {"algorithm": "hmac-sha256", "timestamp": str(round(now * 1000)), "nonce": nonce}
-        signed = urlencode(sorted(pairs.items()))
-        digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
-        pairs["signature"] = base64.b64encode(digest).decode()
-    return urlencode(pairs)
+    pairs |= {"algorithm": "hmac-sha256", "timestamp": str(round(now * 1000)), "nonce": nonce}
+    signed = urlencode(sorted(pairs.items()))
+    digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
+    return urlencode({**pairs, "signature": base64.b64encode(digest).decode()})

@@ -12,22 +12,26 @@ class never saw the request (another library stands in for urllib3), and what wa
 The same connection holds a deadline for the request as a whole (a reply that drips a byte a second never trips a read
 timeout), a cap on the size of a reply, a guard against kept connections the other side is about to close, and the
 access key: everything outside sees a masked address, and only the connection writes the real one.
+
+requests and urllib3 find the connection (proxies, TLS, the pool); the reply is read by llhttp, the parser of Node.js,
+which is strict, and quick where http.client's own parsing cost as much as the rest of a request.
 """
 
 from __future__ import annotations
 
-import http.client
 import io
-import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
+import httptools
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import HTTPHeaderDict, HTTPResponse
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -37,15 +41,14 @@ MASKED = "***"
 IDLE_GUARD = 1.0
 MAX_REPLY = 64 * 1024 * 1024
 PIECE = 64 * 1024
-BUFFER = 16 * 1024
 
 
 class ReplyTooLarge(Exception):
     """The reply is larger than any this interface gives."""
 
 
-class HeadersCut(ConnectionError):
-    """The peer closed before the headers of its reply were complete."""
+class ReplyCut(ConnectionError):
+    """The peer closed before its reply was complete."""
 
 
 class DeadlinePassed(TimeoutError):
@@ -58,7 +61,6 @@ class Trace:
 
     phase: str = "before"
     target: str = ""
-    unsent: bytes = b""
     deadline: float = 0.0
     read_timeout: float = 0.0
     received: int = 0
@@ -103,72 +105,67 @@ class Failure:
         return self.reason == KeyboardInterrupt.__name__
 
 
-class _WatchedReader(io.RawIOBase):
-    """The bytes of a reply, each read against the deadline and the size cap."""
+class _Reply:
+    """The whole reply to one request, as llhttp reads it; what is said beyond it is noticed, not read.
 
-    def __init__(self, raw: Any, sock: Any, connection: _Watched, trace: Trace) -> None:
-        self._raw, self._sock, self.connection, self._trace = raw, sock, connection, trace
-        self.over = False
+    It has what urllib3 asks of a response that passes through its pool.
+    """
 
-    def readable(self) -> bool:
-        return True
+    version_string, length_remaining = "HTTP/1.1", 0  # for urllib3's log
 
-    def readinto(self, buffer: Any) -> int:
-        if self.over:
-            return 0
-        trace = self._trace
-        self._sock.settimeout(min(trace.read_timeout, trace.left()))
-        count: int = self._raw.readinto(buffer)
-        if not count and trace.phase != "body":  # http.client takes headers that end early for whole ones
-            raise HeadersCut("the connection ended before the reply's headers did")
-        if trace.phase == "awaiting":
-            trace.phase = "headers"
-        trace.received += count
-        if trace.received > MAX_REPLY:
-            raise ReplyTooLarge(f"the reply is larger than {MAX_REPLY} bytes")
-        self.connection.last_used = trace.clock()
-        return count
+    def __init__(self, trace: Trace) -> None:
+        self.status = 0
+        self.headers = HTTPHeaderDict()
+        self.whole = self.reusable = self.until_close = False
+        self._trace, self._pieces = trace, list[bytes]()
+        self._parser = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Read on.
+
+        Raises:
+            httptools.HttpParserError: this is no reply.
+        """
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            if not self.whole:
+                raise
+            self.reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.add(name.decode("latin-1"), value.decode("latin-1"))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status >= 200:  # anything below announces the reply
+            self.status = self._trace.status = status
+            self._trace.phase = "body"
+            self.until_close = not {"content-length", "transfer-encoding"} & {name.lower() for name in self.headers}
+        else:
+            self.headers.clear()
+
+    def on_body(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+
+    def on_message_begin(self) -> None:
+        if self.whole:  # more came than the reply: the next one here may not be ours, so there is no next one
+            self.reusable = False
+            raise ReplyCut
+
+    def on_message_complete(self) -> None:
+        self.whole = self.status >= 200
+        self.reusable = self.whole and self._parser.should_keep_alive()
+
+    def stream(self, amount: int, *, decode_content: bool) -> Iterable[bytes]:
+        """Return the body in pieces, unpacked where the service packed it although it was asked not to."""
+        if "content-encoding" not in self.headers:
+            return self._pieces
+        packed = HTTPResponse(io.BytesIO(b"".join(self._pieces)), headers=self.headers, preload_content=False)
+        return packed.stream(amount, decode_content=decode_content)
 
     def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _WatchedResponse(http.client.HTTPResponse):
-    """http.client's response, reading through a ``_WatchedReader``; headers are read by the deadline too."""
-
-    def __init__(self, sock: Any, connection: _Watched, trace: Trace, **options: Any) -> None:
-        opened: Any = _Opened(sock, connection, trace)
-        super().__init__(opened, **options)
-
-    def begin(self) -> None:
-        super().begin()
-        if self.msg.defects or self.msg.get_payload():  # urllib3 would print what it could not parse as a warning
-            parsed = self.msg.items()
-            self.headers = self.msg = http.client.HTTPMessage()
-            for name, value in parsed:
-                self.msg[name] = value
-
-    def _close_conn(self) -> None:
-        reader: Any = self.fp.raw
-        reader.over = True
-        if self.fp.peek(1):  # more came than the reply: the next one here may not be ours, so there is no next one
-            reader.connection.last_used = -math.inf
-        super()._close_conn()  # type: ignore[misc]
-        # A kept connection keeps its last reply, whose headers may quote the request.
-        self.headers = self.msg = http.client.HTTPMessage()
-        self.reason = ""
-
-
-class _Opened:
-    """A socket, as far as http.client's response uses one: to open it as a file."""
-
-    def __init__(self, sock: Any, connection: _Watched, trace: Trace) -> None:
-        self._parts = sock, connection, trace
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        sock, connection, trace = self._parts
-        return io.BufferedReader(_WatchedReader(sock.makefile("rb", buffering=0), sock, connection, trace), BUFFER)
+        """Let go of nothing: the connection went back to its pool when the reply was whole."""
 
 
 class _Watched:
@@ -179,52 +176,48 @@ class _Watched:
 
     current: Callable[[], Trace]
     last_used: float = 0.0
-    debuglevel = 0  # http.client's switch for everybody would print the address with its key
     sock: Any
-    response_class: Any
 
     def connect(self) -> None:
         trace = self.current()
         trace.phase = "connect"
-        self.response_class = http.client.HTTPResponse  # a proxy's answer is no reply of the request before
         super().connect()  # type: ignore[misc]
         trace.phase = "connected"
 
-    def putrequest(self, method: str, url: str, *args: Any, **options: Any) -> None:
-        super().putrequest(method, self.current().target or url, *args, **options)  # type: ignore[misc]
-
-    def send(self, data: Any) -> None:
+    def request(self, method: str, url: str, body: Any = None, headers: Any = None, **_: Any) -> None:
+        """Write head and body at once: one system call, one packet where it fits."""
+        trace = self.current()
         if self.sock is None:
             self.connect()
-        trace = self.current()
-        if trace.phase == "before":  # a kept connection
-            trace.phase = "connected"
-        if trace.phase == "connect":  # a proxy is asked for a tunnel; nothing of the request itself
-            super().send(data)  # type: ignore[misc]
-        elif trace.phase == "connected" and not trace.unsent:
-            trace.unsent = data  # the head waits for the body: one write, one packet
-        else:
-            self._write(trace, trace.unsent + data)
-
-    def _write(self, trace: Trace, data: bytes) -> None:
+        trace.phase = "connected"
+        lines = [f"{method} {trace.target or url} HTTP/1.1", *[f"{name}: {value}" for name, value in headers.items()]]
+        data = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
         self.sock.settimeout(min(trace.read_timeout, trace.left()))
-        trace.phase, trace.unsent = "writing", b""
-        super().send(data)  # type: ignore[misc]
+        trace.phase = "writing"
+        self.sock.sendall(data)
 
     def getresponse(self) -> Any:
+        """Read the reply to its end, each piece against the deadline and the size cap."""
         trace = self.current()
-        if trace.unsent:
-            self._write(trace, trace.unsent)
         trace.phase = "awaiting"
-
-        def response_class(sock: Any, **options: Any) -> _WatchedResponse:
-            return _WatchedResponse(sock, self, trace, **options)
-
-        self.response_class = response_class
-        response = super().getresponse()  # type: ignore[misc]
-        trace.phase = "body"
-        trace.status = response.status
-        return response
+        reply = _Reply(trace)
+        while not reply.whole:
+            self.sock.settimeout(min(trace.read_timeout, trace.left()))
+            data = self.sock.recv(PIECE)
+            if not data:
+                if reply.until_close:
+                    break
+                raise ReplyCut("the connection ended before the reply did")
+            if trace.phase == "awaiting":
+                trace.phase = "headers"
+            trace.received += len(data)
+            if trace.received > MAX_REPLY:
+                raise ReplyTooLarge(f"the reply is larger than {MAX_REPLY} bytes")
+            reply.feed(data)
+        self.last_used = trace.clock()
+        if not reply.reusable:
+            self.close()  # type: ignore[attr-defined]
+        return reply
 
     @property
     def is_connected(self) -> bool:
@@ -273,8 +266,8 @@ class _Adapter(HTTPAdapter):
         return self._pool
 
     def build_response(self, req: requests.PreparedRequest, resp: Any) -> Any:
-        """Hand on what is read of a reply: no cookie is kept and no encoding guessed."""
-        return _Reply(req, resp)
+        """Hand on the reply as it was read: no cookie is kept and no encoding guessed."""
+        return _Handed(req, resp, resp.status)
 
     def close(self) -> None:
         self._pool = None
@@ -291,24 +284,33 @@ class _Adapter(HTTPAdapter):
 
         Plain.current = Tls.current = staticmethod(current)
 
-        class PlainPool(HTTPConnectionPool):
+        class PlainPool(_Pool, HTTPConnectionPool):
             ConnectionCls = Plain
 
-        class TlsPool(HTTPSConnectionPool):
+        class TlsPool(_Pool, HTTPSConnectionPool):
             ConnectionCls = Tls
 
         return {"http": PlainPool, "https": TlsPool}
 
 
-class _Reply:
-    """A reply whose body is still to be read; it stays inside this module, for its request holds the key."""
+class _Pool:
+    """Mixed into urllib3's pools: a connection comes back as soon as its reply is whole."""
 
-    def __init__(self, request: requests.PreparedRequest, raw: Any) -> None:
-        self.request, self.raw, self.status_code, self.headers = request, raw, raw.status, raw.headers
+    def urlopen(self, *args: Any, **options: Any) -> Any:
+        return super().urlopen(*args, **options, release_conn=True)  # type: ignore[misc]
 
-    def close(self) -> None:
-        self.raw.close()
-        self.raw.release_conn()
+
+@dataclass(slots=True)
+class _Handed:
+    """A reply on its way through requests; it stays inside this module, for its request holds the key."""
+
+    request: requests.PreparedRequest
+    raw: Any
+    status_code: int
+
+    @property
+    def headers(self) -> Any:
+        return self.raw.headers
 
 
 class Transport:
@@ -325,7 +327,7 @@ class Transport:
         ca_bundle: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._address = base_url + "/"
+        self._address, self._host = base_url + "/", urlsplit(base_url).netloc
         self._timeouts = (connect_timeout, read_timeout)
         self._deadline, self._clock = deadline, clock
         session = requests.Session()
@@ -352,27 +354,27 @@ class Transport:
             stop = isinstance(error, KeyboardInterrupt)
             return Failure(trace.phase, type(error if stop else _root(error)).__name__, trace.status)
         finally:
-            trace.target, trace.unsent = "", b""  # the thread keeps its last trace
+            trace.target = ""  # the thread keeps its last trace
 
     def _request(self, query: str, body: bytes) -> requests.PreparedRequest:
         request = requests.PreparedRequest()
         request.method, request.url, request.body, request.hooks = "POST", f"{self._address}?{query}", body, {}
-        request.headers = {**_HEADERS, "Content-Length": str(len(body))}  # type: ignore[assignment]
+        request.headers = {"Host": self._host, **_HEADERS, "Content-Length": str(len(body))}  # type: ignore[assignment]
         return request
 
     def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
-        response = self._adapter.send(request, timeout=self._timeouts, **self._options)
+        reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
         try:
             pieces, size = [], 0
-            for piece in response.raw.stream(PIECE, decode_content=True):
+            for piece in reply.stream(PIECE, decode_content=True):
                 trace.left()
                 size += len(piece)
                 if size > MAX_REPLY:
                     raise ReplyTooLarge(f"the reply unpacks to more than {MAX_REPLY} bytes")
                 pieces.append(piece)
-            return RawReply(response.status_code, tuple(response.headers.items()), b"".join(pieces))
+            return RawReply(reply.status, tuple(reply.headers.items()), b"".join(pieces))
         finally:
-            response.close()
+            reply.close()
 
     def close(self) -> None:
         """Close every kept connection."""

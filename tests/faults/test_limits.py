@@ -52,10 +52,11 @@ def send(one: Client) -> str:
 # -- time and size -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["version", "within a header", "head", "body but 1"])
+@pytest.mark.parametrize("place", ["within a header", "head", "body but 1"])
 def test_a_reply_that_drips_ends_at_the_deadline(place: str) -> None:
     """Each byte comes within the read timeout, so only the deadline of the whole request ends it."""
-    with BreakingServer(Script((dripping(place),))) as server, client(server.port, read_timeout=5, deadline=0.5) as one:
+    act = dripping(place, b"a")
+    with BreakingServer(Script((act,))) as server, client(server.port, read_timeout=5, deadline=0.5) as one:
         started = time.monotonic()
         assert send(one) == "InDoubt"
         assert 0.5 <= time.monotonic() - started < 4
