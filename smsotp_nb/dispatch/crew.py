@@ -20,19 +20,25 @@ class Crew(Generic[Work, Report]):
     """Run ``task`` over ``work`` in threads and yield each report in the thread that asks.
 
     Args:
-        task: called in a thread with one piece of work; what it returns is reported, what it raises ends the crew.
+        task: called once in each thread with an iterator over the pieces that fall to it; what it yields is reported,
+            what it raises ends the crew.
         work: taken from one piece at a time.
         threads: how many.
         stop: set to begin nothing more.
 
     Example:
-        >>> crew = Crew(abs, [-1, -2], threads=2, stop=threading.Event())
+        >>> crew = Crew(lambda pieces: map(abs, pieces), [-1, -2], threads=2, stop=threading.Event())
         >>> sorted(crew.reports())
         [1, 2]
     """
 
     def __init__(
-        self, task: Callable[[Work], Report], work: Iterable[Work], *, threads: int, stop: threading.Event
+        self,
+        task: Callable[[Iterator[Work]], Iterable[Report]],
+        work: Iterable[Work],
+        *,
+        threads: int,
+        stop: threading.Event,
     ) -> None:
         self._task, self._work, self._stop = task, iter(work), stop
         self._guard = threading.Lock()
@@ -77,8 +83,8 @@ class Crew(Generic[Work, Report]):
 
     def _run(self) -> None:
         try:
-            while (piece := self._next()) is not _NOTHING:
-                self._reports.put(self._task(piece))  # type: ignore[arg-type]
+            for report in self._task(iter(self._next, _NOTHING)):  # type: ignore[arg-type]
+                self._reports.put(report)
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits, which raises it
             self._reports.put(error)
         finally:

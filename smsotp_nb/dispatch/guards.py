@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from ..errors import UsageError
-from ..ledger import Pending, Run
+from ..ledger import Pending, Run, Wanted
 from ..phones.zones import time_zones
 from ..wire import SendReply, amount, micros
 
@@ -65,10 +65,10 @@ class Guards:
 class Admission:
     """What may be sent of a chunk, and what stops the campaign after it, if anything.
 
-    ``positions`` None means all planned rows; ``reserved`` is (currency, micro-units) by position.
+    ``reserved`` is (currency, micro-units) by position.
     """
 
-    positions: tuple[int, ...] | None = None
+    wanted: Wanted
     reserved: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     stopper: str | None = None
     detail: str = ""
@@ -76,7 +76,7 @@ class Admission:
     def part(self, positions: Sequence[int]) -> Admission:
         """Return the admission of some of its rows."""
         reserved = {place: self.reserved[place] for place in positions if place in self.reserved}
-        return Admission(tuple(positions), reserved)
+        return Admission(Wanted(self.wanted.chunk, positions), reserved)
 
 
 def read(
@@ -132,7 +132,7 @@ class Watch:
     def admit(self, chunk: int) -> Admission:
         """Say what of a chunk may be sent now, and reserve its cost."""
         if not self._guards.looks_at_rows:
-            return Admission()
+            return Admission(Wanted(chunk))
         rows = self._run.pending(chunk)
         quiet = self._guards.quiet_hours
         if quiet is not None:
@@ -142,7 +142,7 @@ class Watch:
                 self._run.hold(QUIET_HOURS, chunk=chunk, positions=[row.position for row in silent])
                 rows = [row for row in rows if row not in silent]
         with self._lock:
-            return self._within_canary_and_budget(rows)
+            return self._within_canary_and_budget(chunk, rows)
 
     def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
         """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
@@ -153,7 +153,7 @@ class Watch:
             limit = self._guards.stop_after
             return FAILING if limit is not None and self._failures >= limit else None
 
-    def _within_canary_and_budget(self, rows: Sequence[Pending]) -> Admission:
+    def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
         stopper, detail = None, ""
         if self._guards.canary is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
@@ -164,11 +164,11 @@ class Watch:
             spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
             if cost and spent + cost > limit:
                 said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
-                return Admission((), {}, BUDGET, said)
+                return Admission(Wanted(chunk, ()), {}, BUDGET, said)
         self._left -= len(rows)
         for currency, cost in costs.items():
             self._spent[currency] = self._spent.get(currency, 0) + cost
-        return Admission(tuple(row.position for row in rows), reserved, stopper, detail)
+        return Admission(Wanted(chunk, [row.position for row in rows]), reserved, stopper, detail)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Put what was billed in place of what was reserved.

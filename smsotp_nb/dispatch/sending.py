@@ -7,7 +7,8 @@ import dataclasses
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -27,11 +28,11 @@ from ..errors import (
     TransportError,
     UsageError,
 )
-from ..ledger import Claim, Ledger, Run, Verdict, state_line
+from ..ledger import Claim, Ledger, Run, Verdict, Wanted, state_line
 from ..planning import Plan, to_oneself
 from ..progress import Bar
 from ..results import COLUMNS, Progress
-from ..wire import ACCOUNT_CODES, SendReply, check_body
+from ..wire import ACCOUNT_CODES, Body, SendReply, check_body
 from . import guards
 from .crew import Crew
 from .pacing import Pacer, check_rate
@@ -62,14 +63,13 @@ class _Tally:
 
     total: int
     counts: dict[str, int]
-    costs: dict[str, int] = field(default_factory=dict)
+    costs: Counter[str] = field(default_factory=Counter)
 
     def add(self, settled: _Settled) -> None:
         for state, rows in settled.rows.items():
             self.counts[state] += rows
             self.counts["planned"] -= rows
-        if settled.currency:
-            self.costs[settled.currency] = self.costs.get(settled.currency, 0) + settled.micros
+        self.costs.update(settled.costs)
 
     def progress(self) -> Progress:
         one = len(self.costs) == 1  # amounts in several currencies have no sum to show
@@ -87,12 +87,21 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """One chunk as it ended: rows by their new state, what they cost, and what stops the campaign, if anything."""
+    """One chunk as it ended: rows by their new state, micro-units by currency, and where a reply contradicts itself."""
 
     rows: Mapping[str, int]
-    currency: str | None = None
-    micros: int = 0
+    costs: Mapping[str, int] = field(default_factory=dict)
     disagreement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """How one request ended: what the ledger is still to be told (None: it knows), and what it means for the rows."""
+
+    claim: Claim
+    outcome: SendReply | Verdict | None
+    settled: _Settled
+    seconds: float = 0.0
 
 
 def send(
@@ -234,6 +243,7 @@ class _Sending:
         self._pacer = Pacer(rate=rate, stop=self._halt, cancel=cancel)
         run.release()
         self._watch = guards.Watch(asked, run)
+        self._latest: tuple[int | None, Body] = (None, Body())
         self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
@@ -244,7 +254,7 @@ class _Sending:
         chunks, counts = self._run.chunks(), self._run.counts()
         tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
         callback(tally.progress())
-        crew = Crew(self._one, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
+        crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
 
         def take(settled: _Settled) -> None:
             tally.add(settled)
@@ -280,69 +290,95 @@ class _Sending:
         except KeyboardInterrupt:
             self._run.abandon()
 
-    def _one(self, chunk: int) -> _Settled:
-        """Send one chunk as far as the guards admit it."""
-        if self._pacer.stopped():
-            self._end(STOPPED, "cancelled")
-            return _Settled({})
-        admission = self._watch.admit(chunk)
-        settled = _Settled({})
-        if admission.positions is None or admission.positions:
-            claim = self._run.claim(chunk, admission.positions)
-            if claim is not None:  # nothing left to claim: nothing may be sent
-                settled = self._post(claim, admission)
-        if admission.stopper:
-            self._end(admission.stopper, admission.detail)
-        return settled
+    def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
+        """Send the chunks that fall to one thread; an answer is recorded together with the intent of what is next."""
+        answer = None
+        for admission in self._admitted(chunks):
+            claim = self._record(answer, admission.wanted)
+            if answer:
+                yield answer.settled
+            answer = self._post(claim, admission) if claim else None  # nothing left to claim: nothing may be sent
+        if answer:
+            self._record(answer, None)
+            yield answer.settled
 
-    def _post(self, claim: Claim, admission: guards.Admission) -> _Settled:
+    def _admitted(self, chunks: Iterator[int]) -> Iterator[guards.Admission]:
+        """Yield what the guards let pass of each chunk; where they end the campaign, nothing comes after it."""
+        for chunk in chunks:
+            if self._pacer.stopped():
+                self._end(STOPPED, "cancelled")
+                return
+            admission = self._watch.admit(chunk)
+            if admission.wanted.positions is None or admission.wanted.positions:
+                yield admission
+            if admission.stopper:
+                self._end(admission.stopper, admission.detail)
+
+    def _record(self, answer: _Answer | None, then: Wanted | None) -> Claim | None:
+        """Record an answer, if there is one, and the intent of the next request, if there is one."""
+        outcome = answer.outcome if answer else None
+        if answer and isinstance(outcome, SendReply):
+            return self._run.settle_reply(answer.claim, outcome, seconds=answer.seconds, then=then)
+        if answer and isinstance(outcome, Verdict):
+            return self._run.settle(answer.claim, outcome, then=then)
+        return self._run.claim(then.chunk, then.positions) if then else None
+
+    def _post(self, claim: Claim, admission: guards.Admission) -> _Answer:
         started = time.monotonic()
         outcome: SendReply | ServiceError | TransportError
         try:
-            body = self._plan.message(self._body[claim.body])
-            outcome = self._client.deliver(claim.to, body, gate=self._pacer, patience=PATIENCE)
+            outcome = self._client.deliver(claim.to, self._message(claim.body), gate=self._pacer, patience=PATIENCE)
         except (ServiceError, TransportError) as error:
             outcome = error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
             self._run.settle(claim, Verdict("NOT_SENT", "before", error=str(error)))
             raise
         if isinstance(outcome, SendReply):
-            self._run.settle_reply(claim, outcome, seconds=time.monotonic() - started)
-            settled = _accepted(outcome)
+            answer = _Answer(claim, outcome, _accepted(outcome), time.monotonic() - started)
         elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
             return self._in_halves(claim, outcome, admission)
         else:
-            settled = self._settle(claim, outcome)
+            answer = self._refused(claim, outcome)
         if isinstance(outcome, NotSent) and self._pacer.stopped():  # given up on the way, not failed
             self._end(STOPPED, "cancelled")
-        failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in settled.rows)
+        failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in answer.settled.rows)
         if failing:
             self._end(failing, str(outcome))
-        return settled
+        return answer
 
-    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Settled:
+    def _message(self, key: int) -> Body:
+        """Return the message of a body key; many chunks carry the one that was asked for last."""
+        known, message = self._latest
+        if known != key:
+            message = self._plan.message(self._body[key])
+            self._latest = key, message
+        return message
+
+    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
         """Post a refused list again as two; by assumption nothing of it was sent."""
         verdict, _ = _verdict(error)
         self._run.settle(claim, dataclasses.replace(verdict, name=ISOLATING))
         middle = len(claim.positions) // 2
-        rows: dict[str, int] = {}
-        micros, currency, said = 0, None, []
+        rows, costs, said = Counter[str](), Counter[str](), []
         for positions in (claim.positions[:middle], claim.positions[middle:]):
             half = None if self._stop.is_set() else self._run.claim(claim.chunk, positions)
-            settled = self._post(half, admission.part(positions)) if half else _Settled({})
-            rows = {state: rows.get(state, 0) + settled.rows.get(state, 0) for state in {*rows, *settled.rows}}
-            micros, currency = micros + settled.micros, settled.currency or currency
-            said += [settled.disagreement] * bool(settled.disagreement)
-        return _Settled(rows, currency, micros, "; ".join(said))
+            if half is None:
+                continue
+            answer = self._post(half, admission.part(positions))
+            self._record(answer, None)
+            rows.update(answer.settled.rows)
+            costs.update(answer.settled.costs)
+            said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
+        return _Answer(claim, None, _Settled(rows, costs, "; ".join(said)))
 
-    def _settle(self, claim: Claim, error: ServiceError | TransportError) -> _Settled:
+    def _refused(self, claim: Claim, error: ServiceError | TransportError) -> _Answer:
         verdict, stopper = _verdict(error)
         if stopper == "NOT_SENT" and self._pacer.stopped():
             verdict, stopper = dataclasses.replace(verdict, name=self._stopper[0] if self._stopper else STOPPED), None
-        self._run.settle(claim, verdict)
         if stopper and not self._halt.is_set():
             self._end(stopper, str(error))
-        return _Settled({verdict.name: len(claim.to)} if verdict.name in {"rejected", "in_doubt"} else {})
+        rows = {verdict.name: len(claim.to)} if verdict.name in {"rejected", "in_doubt"} else {}
+        return _Answer(claim, verdict, _Settled(rows))
 
     def _end(self, stopper: str, detail: str) -> None:
         """Begin nothing more; the first reason is the one that is told."""
@@ -354,8 +390,8 @@ class _Sending:
 
 def _accepted(reply: SendReply) -> _Settled:
     rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
-    micros = sum(record.price_micros or 0 for record in reply.messages)
-    return _Settled(rows, reply.currency, micros, "; ".join(reply.disagreements()))
+    costs = {reply.currency: sum(record.price_micros or 0 for record in reply.messages)} if reply.currency else {}
+    return _Settled(rows, costs, "; ".join(reply.disagreements()))
 
 
 def _verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]:

@@ -6,6 +6,6 @@
 
 from .book import Campaign, Ledger
 from .overview import state_line
-from .run import Claim, Pending, Run, Verdict
+from .run import Claim, Pending, Run, Verdict, Wanted
 
-__all__ = ["Campaign", "Claim", "Ledger", "Pending", "Run", "Verdict", "state_line"]
+__all__ = ["Campaign", "Claim", "Ledger", "Pending", "Run", "Verdict", "Wanted", "state_line"]

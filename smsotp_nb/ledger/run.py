@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import pandas as pd
@@ -30,6 +31,14 @@ class Claim:
     body: int
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
+
+    chunk: int
+    positions: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,32 +164,16 @@ class Run:
 
         When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
         """
-        only = "" if positions is None else f" AND position IN ({','.join(str(int(number)) for number in positions)})"
+        wanted = Wanted(chunk, positions)
+        return self._store.together(lambda connection: self._claim(connection, wanted), "FULL")
 
-        def work(connection: sqlite3.Connection) -> Claim | None:
-            attempt = inserted(
-                connection,
-                "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)",
-                (self.campaign, chunk, self._now()),
-            )
-            rows = connection.execute(
-                "UPDATE recipient SET state=?, problem=NULL, attempts=attempts+1, attempt=? "
-                f"WHERE campaign=? AND chunk=? AND state=?{only} RETURNING position, number",
-                (SENDING, attempt, self.campaign, chunk, PLANNED),
-            ).fetchall()
-            if not rows:
-                connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
-                return None
-            body = connection.execute(
-                "SELECT body FROM chunk WHERE campaign=? AND chunk=?", (self.campaign, chunk)
-            ).fetchone()[0]
-            rows.sort()
-            return Claim(attempt, chunk, body, tuple(row[0] for row in rows), tuple(f"+{row[1]}" for row in rows))
+    def settle_reply(
+        self, claim: Claim, reply: SendReply, *, seconds: float, then: Wanted | None = None
+    ) -> Claim | None:
+        """Record an accepted request: every matched number accepted, every number without a record in doubt.
 
-        return self._store.together(work, "FULL")
-
-    def settle_reply(self, claim: Claim, reply: SendReply, *, seconds: float) -> Verdict:
-        """Record an accepted request: every matched number accepted, every number without a record in doubt."""
+        ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
+        """
         verdict = Verdict(
             "partial" if reply.missing else "accepted",
             phase="body",
@@ -190,49 +183,67 @@ class Run:
             seconds=seconds,
         )
         self._learn(reply)
-        asked = {number.removeprefix("+"): place for number, place in zip(claim.to, claim.positions, strict=True)}
-        rows = [
-            (
-                ACCEPTED,
+        place = dict(zip(claim.to, claim.positions, strict=True))
+        values: list[object] = []
+        for record in reply.messages:
+            to = record.to if record.to.startswith("+") else f"+{record.to}"
+            values += (
+                place[to],
                 _packed(record.id),
                 self._billed[record.iso, record.cc],
                 record.parts,
                 record.price_micros,
-                self.campaign,
-                claim.chunk,
-                asked[record.to.removeprefix("+")],
-                claim.attempt,
-                SENDING,
-                IN_DOUBT,  # given up by a second Stop, and answered all the same
-                PLANNED,  # and then said to be not accepted: the service knows better
             )
-            for record in reply.messages
-        ]
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection) -> Claim | None:
             self._write_attempt(connection, claim, verdict, reply)
-            connection.executemany(
-                "UPDATE recipient SET state=?, problem=NULL, message=?, billed=?, parts=?, price=? "
-                "WHERE campaign=? AND chunk=? AND position=? AND attempt=? AND state IN (?, ?, ?)",
-                rows,
-            )
+            if values:
+                which = self.campaign, claim.chunk, claim.attempt
+                connection.execute(_accepting(len(reply.messages)), (*values, *which))
             if reply.missing:
                 self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+            return self._claim(connection, then) if then else None
 
-        self._store.together(work, "NORMAL")
-        return verdict
+        return self._store.together(work, "FULL" if then else "NORMAL")
 
-    def settle(self, claim: Claim, verdict: Verdict) -> Verdict:
-        """Record a request that was not accepted, or of which nobody knows."""
+    def settle(self, claim: Claim, verdict: Verdict, *, then: Wanted | None = None) -> Claim | None:
+        """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(verdict.name, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection) -> Claim | None:
             self._write_attempt(connection, claim, verdict, None)
             self._write_state(connection, claim, state, problem)
+            return self._claim(connection, then) if then else None
 
-        self._store.together(work, "NORMAL")
-        return verdict
+        return self._store.together(work, "FULL" if then else "NORMAL")
+
+    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
+        only = ""
+        if wanted.positions is not None:
+            only = f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
+        attempt = inserted(
+            connection,
+            "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)",
+            (self.campaign, wanted.chunk, self._now()),
+        )
+        claimed = connection.execute(
+            "UPDATE recipient SET state=?, problem=NULL, attempts=attempts+1, attempt=? "
+            f"WHERE campaign=? AND chunk=? AND state=?{only}",
+            (SENDING, attempt, self.campaign, wanted.chunk, PLANNED),
+        ).rowcount
+        if not claimed:
+            connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+            return None
+        # One row of text instead of a row for each number: every row fetched lets another thread in.
+        positions, numbers, body = connection.execute(
+            "SELECT group_concat(position), group_concat('+' || number), "
+            "(SELECT body FROM chunk WHERE campaign=?1 AND chunk=?2) "
+            "FROM recipient WHERE campaign=?1 AND chunk=?2 AND attempt=?3 AND state=?4",
+            (self.campaign, wanted.chunk, attempt, SENDING),
+        ).fetchone()
+        pairs = sorted(zip(map(int, positions.split(",")), numbers.split(","), strict=True))
+        return Claim(attempt, wanted.chunk, body, *map(tuple, zip(*pairs, strict=True)))
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by state."""
@@ -291,6 +302,21 @@ class Run:
         with self._store.writing("NORMAL") as connection:
             found = {key: _number_of(connection, key) for key in sorted(new, key=str)}
         self._billed.update(found)
+
+
+@lru_cache
+def _accepting(records: int) -> str:
+    """Return the statement that records that many answers of a request.
+
+    A row given up by a second Stop may be answered all the same, even after a person said that it was not accepted:
+    the service knows better.
+    """
+    return (
+        f"WITH answer(position, message, billed, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
+        f"UPDATE recipient SET state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
+        "parts=answer.parts, price=answer.price FROM answer WHERE campaign=? AND chunk=? "
+        f"AND recipient.position=answer.position AND attempt=? AND state IN ({SENDING}, {IN_DOUBT}, {PLANNED})"
+    )
 
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:

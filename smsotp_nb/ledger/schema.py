@@ -122,6 +122,7 @@ class Store:
         self.path = path
         self._guard = threading.RLock()
         self._connections: dict[int, sqlite3.Connection] = {}
+        self._synchronous = ""  # of this process's connection, where it is known
         self._waiting: deque[_Shared] = deque()
         _stores.add(self)
         _refuse_network(path)
@@ -134,7 +135,9 @@ class Store:
         """Run a block in one immediate transaction; with FULL it is on the disk when the block ends."""
         with self._guard, _named(self.path):
             connection = self._connection()
-            connection.execute(f"PRAGMA synchronous={synchronous}")
+            if synchronous != self._synchronous:
+                connection.execute(f"PRAGMA synchronous={synchronous}")
+                self._synchronous = synchronous
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
@@ -194,6 +197,7 @@ class Store:
         found = self._connections.get(os.getpid())
         if found is None:
             found = self._connections[os.getpid()] = _connect(self.path)
+            self._synchronous = ""
         return found
 
 

@@ -13,7 +13,7 @@ from unittest import mock
 
 from smsotp_nb.dispatch import send
 from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Claim, Ledger, Run
+from smsotp_nb.ledger import Claim, Ledger, Run, Wanted
 from smsotp_nb.ledger.schema import PLANNED, Store
 from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
@@ -94,9 +94,10 @@ def intents_after_the_fact() -> Iterator[None]:
             found = Claim(0, chunk, body.fetchone()[0], tuple(row[0] for row in rows), tuple(row[1] for row in rows))
             return found if rows else None
 
-    def both(self: Run, found: Claim, reply: Any, **more: Any) -> Any:
+    def both(self: Run, found: Claim, reply: Any, *, then: Wanted | None = None, **more: Any) -> Claim | None:
         recorded = claim(self, found.chunk)
-        return settle_reply(self, replace(found, attempt=recorded.attempt if recorded else 0), reply, **more)
+        settle_reply(self, replace(found, attempt=recorded.attempt if recorded else 0), reply, **more)
+        return looked_up(self, then.chunk) if then else None
 
     with mock.patch.object(Run, "claim", looked_up), mock.patch.object(Run, "settle_reply", both):
         yield
