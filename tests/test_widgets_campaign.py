@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -14,11 +15,11 @@ from smsotp_nb.errors import UsageError
 from smsotp_nb.ledger import Ledger
 from smsotp_nb.results import Progress
 from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignForm
 from smsotp_nb.widgets.campaign_choices import Choices, Guards
 from smsotp_nb.widgets.campaign_html import clock, draft_html, lines_html, progress_html, results_html
 from smsotp_nb.widgets.campaign_steps import CampaignSteps, Draft, Running
-from smsotp_nb.widgets.columns import country_column, phone_column
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": "USD", "price": ["0.0075", "0.055"]})
@@ -92,14 +93,46 @@ def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guard
     with pytest.raises(UsageError):
         guards.arguments()
     checked(steps).send(guards)
-    assert (steps.stage, steps.notice.text[:9]) == ("planned", "Not sent.")
+    assert (steps.stage, steps.refusal.text[:9]) == ("planned", "Not sent.")
+    assert steps.notice.text == "Nothing has been sent."
     assert len(steps.client.sandbox.inbox) == 0
 
 
-def test_columns_are_found(people: pd.DataFrame) -> None:
-    frame = people.assign(id=range(100, 112), land="Germany", city="Bonn")
-    assert (phone_column(frame), country_column(frame, "phone")) == ("phone", "land")
-    assert country_column(people, "phone") is None
+# -- what the form was given
+
+
+def test_columns_are_found(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> None:
+    form = CampaignForm(people.assign(id=range(100, 112), land="Germany", city="Bonn"), client=box, ledger=ledger)
+    assert (form.choices().to, form.choices().region) == ("phone", "land")
+
+
+def test_a_list_without_a_phone_column_guesses_none(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> None:
+    form = CampaignForm(people[["name"]], client=box, ledger=ledger)
+    form._latest.settle()
+    assert form.choices().to == ""
+    assert "Choose the column of the phone numbers." in form._preview.value
+    form.steps.check(form.choices())
+    assert form.steps.stage == "write"
+
+
+def test_columns_may_have_numbers_for_names(box: Sandbox, ledger: Ledger) -> None:
+    form = CampaignForm(pd.DataFrame({0: ["+12025550123"], 1: ["Ann"]}), client=box, ledger=ledger)
+    form.campaign.value, form.kind.value, form.words.value = "c", "text", "Hi"
+    assert form.choices().arguments()["to"] == 0
+    form.steps.check(form.choices())
+    assert form.steps.to_go == 1
+
+
+@pytest.mark.parametrize("frame", [None, "list.csv", pd.DataFrame()], ids=["none", "path", "no columns"])
+def test_what_is_no_list_is_refused(frame: Any, box: Sandbox) -> None:
+    with pytest.raises(UsageError, match=r"DataFrame|columns"):
+        CampaignForm(frame, client=box)
+
+
+@pytest.mark.parametrize("client", [None, "https://sms.example"])
+def test_what_is_no_client_is_refused(people: pd.DataFrame, client: Any) -> None:
+    with pytest.raises(UsageError, match="needs a Client"):
+        CampaignForm(people, client=client)
 
 
 # -- write
@@ -107,9 +140,32 @@ def test_columns_are_found(people: pd.DataFrame) -> None:
 
 def test_the_draft_is_a_plan_or_says_what_is_missing(steps: CampaignSteps) -> None:
     assert steps.draft(HELLO).plan is not None
-    missing = steps.draft(Choices(to="phone", words="Hi {nome}"))
-    assert missing.plan is None
-    assert any("nome" in problem for problem in missing.problems)
+    wrong = steps.draft(Choices(campaign="c", to="phone", words="Hi {nome}"))
+    assert wrong.plan is None
+    assert any("nome" in problem for problem in wrong.problems)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        (Choices(to="phone", words="Hi"), "Give the campaign a name"),
+        (Choices(campaign="c", words="Hi"), "Choose the column of the phone numbers."),
+        (Choices(campaign="c", to="phone"), "Write the text."),
+        (Choices(campaign="c", to="phone", kind="template"), "Give the ID of the template."),
+    ],
+    ids=["name", "column", "text", "template"],
+)
+def test_what_is_missing_is_asked_for(steps: CampaignSteps, choices: Choices, said: str) -> None:
+    problems = steps.draft(choices).problems
+    assert len(problems) == 1
+    assert problems[0].startswith(said)
+    steps.check(choices)
+    assert steps.refusal.text.startswith(f"There is no plan yet. {said}")
+
+
+def test_a_file_that_is_not_there_is_named_by_its_field(steps: CampaignSteps) -> None:
+    draft = steps.draft(dataclasses.replace(HELLO, suppress="no.csv"))
+    assert draft.problems[0].startswith("The suppression list 'no.csv' is no file")
 
 
 def test_only_the_beginning_of_a_long_list_is_planned_while_typing(client: Client, ledger: Ledger) -> None:
@@ -123,10 +179,25 @@ def test_the_preview_shows_hostile_text_as_text(steps: CampaignSteps) -> None:
     draft = steps.draft(Choices(campaign="c", to="phone", kind="text", words="<script>{name}</script> $5 ć"))
     shown = draft_html(draft)
     assert "<script>" not in shown
-    assert "10 of 12 rows would be texted" in shown
+    assert "10 of 12 rows would be texted: 10 parts" in shown
     assert "because of ć" in shown
     assert "&lt;b&gt;" in draft_html(Draft(problems=("<b>",)))
     assert "<script>" not in lines_html(Choices(words="<script>").lines())
+
+
+def test_the_preview_says_what_it_would_cost(steps: CampaignSteps) -> None:
+    assert "10 of 12 rows would be texted: 10 parts, about USD 0.075." in draft_html(steps.draft(HELLO))
+    abroad = steps.draft(dataclasses.replace(HELLO, rates=RATES[RATES["iso"].eq("FR")]))
+    assert "about" not in draft_html(abroad)
+
+
+def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    steps = CampaignSteps(people.assign(phone=["nobody"] * 11 + [None]), client=client, ledger=ledger)
+    shown = draft_html(steps.draft(HELLO))
+    assert "No row of the list can be texted" in shown
+    assert "<li>11 rows: this is no phone number</li>" in shown
+    empty = CampaignSteps(people.iloc[:0], client=client, ledger=ledger)
+    assert "The list has no rows." in draft_html(empty.draft(HELLO))
 
 
 # -- check and send
@@ -142,7 +213,7 @@ def test_checking_sends_nothing_and_the_button_says_what_it_does(steps: Campaign
 def test_an_unusable_choice_stays_at_the_text(steps: CampaignSteps) -> None:
     steps.check(Choices(campaign="c", to="fone", words="Hi"))
     assert steps.stage == "write"
-    assert "fone" in steps.notice.text
+    assert "fone" in steps.refusal.text
 
 
 def test_a_send_ends_with_the_results_on_the_callers_index(steps: CampaignSteps, people: pd.DataFrame) -> None:
@@ -159,7 +230,7 @@ def test_many_messages_are_confirmed_by_their_number(people: pd.DataFrame, clien
     steps = checked(CampaignSteps(people, client=client, ledger=ledger, type_above=5))
     assert steps.to_type() == "10"
     steps.send(Guards(), "11")
-    assert (steps.stage, steps.notice.text) == ("planned", "Type 10 to confirm; nothing was sent.")
+    assert (steps.stage, steps.refusal.text) == ("planned", "Type 10 to confirm; nothing was sent.")
     steps.send(Guards(), " 10 ")
     assert steps.counts["accepted"] == 10
 
@@ -194,6 +265,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     assert 0 < sent < 60
     assert steps.stage == "done"
     assert steps.notice.text.startswith(f"Stopped: {sent} accepted, 0 in doubt")
+    assert not steps._stop.is_set()
     assert steps.send_label().startswith(f"Send the remaining {60 - sent} message")
     box.clear_faults()
     steps.send(Guards())
@@ -218,7 +290,9 @@ def test_another_text_under_the_same_name_is_refused_in_the_card(steps: Campaign
     again = CampaignSteps(people, client=steps.client, ledger=steps.ledger)
     again.check(Choices(campaign="hello", to="phone", kind="text", words="Other", default_region="US"))
     again.send(Guards())
-    assert (again.stage, again.notice.text[:9]) == ("planned", "Not sent.")
+    assert (again.stage, again.refusal.text[:9]) == ("planned", "Not sent.")
+    assert again.notice.text.startswith("This campaign is on record")
+    assert again.refusal.text not in again.notice.text
 
 
 def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) -> None:
@@ -286,7 +360,7 @@ def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[Campa
     """A form whose work is done before its click returns, and whose preview is awaited."""
     made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
     made._settle = 0.0
-    made._work = lambda move, then: move()  # type: ignore[method-assign]
+    made._work = lambda move: move()  # type: ignore[method-assign]
     yield made
     made._latest.settle()
 
@@ -303,6 +377,66 @@ def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
     assert form.results is not None
     assert "Results" in form._card.value
     assert "canary" not in form._lines.value
+
+
+def test_a_plan_on_record_never_says_that_nothing_was_sent(form: CampaignForm) -> None:
+    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
+    form.default_region.value, form.canary.value = "us", 4
+    for button in (form.check_button, form.send_button, form.back_button, form.check_button):
+        button.click()
+    assert "This campaign is on record: 4 accepted" in form._outcome.value
+    assert "Nothing has been sent" not in form._outcome.value + form._card.value
+
+
+def test_the_focus_goes_where_reading_goes_on(form: CampaignForm) -> None:
+    form.check_button.click()
+    assert form._next_to_read() is form.check_button
+    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
+    form.check_button.click()
+    assert form._next_to_read() is form._head
+    form.budget.value = "50"
+    form.send_button.click()
+    assert form._next_to_read() is form.send_button
+
+
+# -- on the real service
+
+
+@pytest.fixture
+def live(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> Iterator[CampaignForm]:
+    """A form whose client knows only an address, as that of the real service would."""
+    with Client(Settings(base_url=box.url, access_key_id=Secret("live-key-4711"))) as client:
+        made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
+        made._settle = 0.0
+        made._work = lambda move: move()  # type: ignore[method-assign]
+        made.campaign.value, made.kind.value, made.words.value = "hello", "text", "Hi {name}"
+        made.default_region.value = "us"
+        yield made
+        made._latest.settle()
+
+
+def test_the_real_service_is_named_with_what_it_does(live: CampaignForm, box: Sandbox) -> None:
+    live.check_button.click()
+    for part in (live._head, live._where):
+        assert f"Live service at {box.url}: real people are texted, and every text is billed." in part.value
+    assert live.send_button.description == "Send 10 messages to real people, about USD 0.075"
+    assert "live-key-4711" not in str(live.widget.get_state()) + live._head.value + live._lines.value
+
+
+@pytest.mark.parametrize("typed", ["", "yes", "11"])
+def test_the_real_service_wants_the_number_typed_however_small(live: CampaignForm, box: Sandbox, typed: str) -> None:
+    live.check_button.click()
+    assert live.typed.layout.display is None
+    assert live.typed.description == "Type 10 to confirm"
+    live.typed.value = typed
+    live.send_button.click()
+    assert box.inbox.empty
+    assert "Type 10 to confirm; nothing was sent." in live._notice.value
+    assert live._next_to_read() is live.typed
+    live.typed.value = "10"
+    live.send_button.click()
+    assert len(box.inbox) == 10
+    assert live.typed.value == ""
 
 
 def test_a_rate_table_given_in_code_is_named_not_printed(form: CampaignForm) -> None:

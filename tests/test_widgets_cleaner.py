@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import threading
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from smsotp_nb.cards import Marked
 from smsotp_nb.client import Client
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import InboxView, PhoneCleaner
 from smsotp_nb.widgets.cleaning import PAGE, Question, clean, export, marked, rows
 from smsotp_nb.widgets.latest import Latest
@@ -115,9 +118,13 @@ def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
     assert not written["phone"].iat[3].startswith("=")
 
 
-@pytest.mark.parametrize("name", ["", "rejected.pdf", "no/such/folder/x.csv"], ids=["blank", "pdf", "no folder"])
-def test_export_says_what_it_cannot_do(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("", "write a file that ends"), ("rejected.pdf", "ends in .csv"), ("no/such/folder/x.csv", "there is no folder")],
+    ids=["blank", "pdf", "no folder"],
+)
+def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
         export(clean(PEOPLE, QUESTION), str(tmp_path / name) if name else "")
 
 
@@ -157,6 +164,62 @@ def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path
     assert "+12025550123" not in cleaner._rows.value
 
 
+def test_without_a_phone_column_none_is_guessed() -> None:
+    cleaner = PhoneCleaner(PEOPLE[["land"]]).settle()
+    assert cleaner.phone.value == ""
+    assert "Choose the column of the phone numbers." in cleaner._rows.value
+    assert "no column" not in cleaner._rows.value
+    cleaner.phone.value = "land"
+    assert cleaner.settle().table is not None
+
+
+def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> None:
+    cleaner = PhoneCleaner(PEOPLE)
+    cleaner.default_region.value = "XX"
+    cleaner.settle()
+    assert "The country of the rest &#x27;XX&#x27; is no country" in cleaner._rows.value
+    assert "invalid" not in cleaner._rows.value
+    assert cleaner._export.layout.display == "none"
+
+
+def test_pages_and_the_export_appear_when_there_is_something() -> None:
+    good = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"]})).settle()
+    assert (good._pages.layout.display, good._export.layout.display) == ("none", "none")
+    good.shown.value = "invalid"
+    assert "No rows with this result." in good._rows.value
+    long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
+    assert (long._pages.layout.display, long._export.layout.display) == (None, None)
+    assert long.write_button.description == "Write 20 rows"
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        (None, {}, "needs a DataFrame"),
+        ("no/such.csv", {}, "no file at"),
+        (pd.DataFrame(), {}, "no columns"),
+        (PEOPLE, {"phone": "fone"}, "no column 'fone'"),
+        (PEOPLE, {"region": "lan"}, "no column 'lan'"),
+    ],
+    ids=["none", "no file", "no columns", "no such phone column", "no such country column"],
+)
+def test_what_cannot_be_cleaned_is_refused(source: Any, options: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        PhoneCleaner(source, **options)
+
+
+def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None:
+    import smsotp_nb as sms
+
+    PEOPLE.assign(type="mine").to_csv(tmp_path / "list.csv", index=False)
+    cleaner = PhoneCleaner(tmp_path / "list.csv").settle()
+    code = html.unescape(cleaner._lines.value.partition("<pre>")[2].partition("</pre>")[0])
+    room: dict[str, Any] = {"sms": sms}
+    exec(code, room)
+    assert cleaner.table is not None
+    assert room["numbers"]["to"].tolist()[:1] == cleaner.table["to"].tolist()[:1] == ["+12025550123"]
+
+
 def test_the_cleaners_saved_output_holds_no_number() -> None:
     cleaner = PhoneCleaner(PEOPLE).settle()
     assert cleaner._repr_mimebundle_()["text/plain"] == "<PhoneCleaner of 6 rows; run the cell to use it>"
@@ -166,12 +229,27 @@ def test_the_inbox_view_shows_messages_and_hides_codes(box: Sandbox, client: Cli
     client.send_message("+12025550123", text="Hello")
     client.send_otp("+14155550100")
     code = box.code("+14155550100") or ""
-    view, open_view = InboxView(box), InboxView(box, codes=True)
+    view, open_view = InboxView(box), InboxView(client, codes=True)
+    told: list[str] = []
+    open_view._pane.observe(lambda change: told.append(change["new"]), "value")
+    client.send_otp("+14155550100")
+    newest = box.code("+14155550100") or ""
+    open_view.refresh()
+    open_view.refresh()
     assert "Hello" in view._pane.value
-    assert code not in view._pane.value
-    assert code in open_view._pane.value
+    assert [newest in shown for shown in told] == [True, False]
+    for pane in (view._pane, open_view._pane):
+        assert code not in pane.value
+        assert newest not in pane.value
     view.widget.close()
     open_view.widget.close()
+
+
+@pytest.mark.parametrize("given", [None, "real"])
+def test_an_inbox_needs_a_sandbox(given: str | None) -> None:
+    real = Client(Settings(base_url="https://sms.example", access_key_id=Secret("key")))
+    with pytest.raises(UsageError, match="needs a Sandbox"):
+        InboxView(real if given else None)  # type: ignore[arg-type]
 
 
 def test_the_inbox_view_says_when_the_sandbox_has_ended() -> None:

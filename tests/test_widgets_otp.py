@@ -14,10 +14,12 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled
+from smsotp_nb.client import Client
+from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled, UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.phones import lookup
 from smsotp_nb.sandbox import Sandbox
+from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import OtpForm
 from smsotp_nb.widgets.inbox import inbox_html
 from smsotp_nb.widgets.otp_steps import OtpSteps, number_hint
@@ -42,15 +44,13 @@ class Clock:
         self.time += timedelta(seconds=seconds)
 
 
-class Scripted:
+class Scripted(Client):
     """A live service whose answers a test chooses; an exception is raised."""
 
-    sandbox = None
-
     def __init__(self, *answers: Any) -> None:
+        super().__init__(Settings(base_url="https://sms.example", access_key_id=Secret("key")))
         self.answers = list(answers)
         self.asked: list[str] = []
-        self.settings = SimpleNamespace(variant="intl", base_url="https://sms.example")
 
     def _next(self, what: str) -> Any:
         self.asked.append(what)
@@ -59,11 +59,11 @@ class Scripted:
             raise answer
         return answer() if callable(answer) else answer
 
-    def send_otp(self, to: str, **_: Any) -> OtpReply:
+    def send_otp(self, to: str, **_: Any) -> OtpReply:  # type: ignore[override]
         self._next("send")
         return OtpReply(record=MessageRecord(id="1", to=to, iso="US", parts=1, price_micros=7500))
 
-    def verify_otp(self, to: str, code: str, **_: Any) -> VerifyReply:
+    def verify_otp(self, to: str, code: str, **_: Any) -> VerifyReply:  # type: ignore[override]
         return VerifyReply(to=to, valid=self._next("verify"))
 
 
@@ -341,14 +341,33 @@ def test_no_widget_holds_the_access_key(box: Sandbox) -> None:
     assert "canary-4711" not in states(form.widget) + repr(form) + str(form._repr_mimebundle_())
 
 
-def test_the_inbox_shows_the_open_code_and_dots_afterwards(driven: OtpForm, box: Sandbox) -> None:
+def test_the_inbox_tells_the_page_the_open_code_and_keeps_dots(driven: OtpForm, box: Sandbox) -> None:
+    """The page is told once; whatever is saved, at whatever moment, holds no code."""
+    told: list[str] = []
+    driven._side.observe(lambda change: told.append(change["new"]), "value")
     driven.phone.value = BEN
     driven.send_button.click()
     code = box.code(BEN) or ""
-    assert code in driven._side.value
+    assert [code in shown for shown in told].count(True) == 1
+    assert code not in states(driven.widget)
+    assert 'data-open="' in driven._side.value
+    driven.code.value = "0" if code[0] != "0" else "1"
+    driven.verify_button.click()
+    assert code not in states(driven.widget)
     driven.code.value = code
     driven.verify_button.click()
     assert code not in states(driven.widget)
+    assert 'data-open="' not in driven._side.value
+
+
+@pytest.mark.parametrize("client", [None, "key", pd.DataFrame()], ids=["none", "text", "frame"])
+def test_what_is_no_client_is_refused_with_what_to_pass(client: Any) -> None:
+    with pytest.raises(UsageError, match=r"Sandbox\(\)\.client\(\)"):
+        OtpForm(client)
+
+
+def test_a_sandbox_stands_for_its_client(box: Sandbox) -> None:
+    assert OtpForm(box).steps.client.sandbox is box
 
 
 def test_an_incomplete_code_waits_for_its_last_digits(driven: OtpForm, box: Sandbox) -> None:

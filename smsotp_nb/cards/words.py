@@ -40,8 +40,9 @@ def about(value: float | Decimal | None, currency: str | None = "") -> str:
         >>> about(9.334, "USD"), about(0.0225, "USD"), about(1234.5678, "EUR")
         ('USD 9.33', 'USD 0.0225', 'EUR 1,234.57')
     """
-    whole = value is not None and not _is_missing(value) and abs(value) >= 1
-    return money(value, currency, places=2 if whole else None)
+    if value is None or _is_missing(value):
+        return MISSING
+    return money(value, currency, places=2 if abs(float(value)) >= 1 else None)
 
 
 def places_of(values: Iterable[float | Decimal | None]) -> int:

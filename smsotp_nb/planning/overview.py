@@ -87,6 +87,12 @@ def about(rows: pd.DataFrame) -> str:
     return " and ".join(cards.about(total, currency) for currency, total in costs(rows).items())
 
 
+def reasons(skipped: pd.DataFrame) -> list[tuple[str, str, int]]:
+    """Return why rows are left out, the commonest first: the problem's code, what it means, and how many rows."""
+    counts = skipped["problem"].value_counts().to_dict()
+    return [(str(problem), _MEANINGS.get(str(problem), ""), int(count)) for problem, count in counts.items()]
+
+
 def _cost(planned: pd.DataFrame) -> str:
     return about(planned) or ("unknown" if len(planned) else cards.MISSING)
 
@@ -118,7 +124,8 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
         for currency, group in estimate.head(_COUNTRIES).groupby("currency")
     }
-    one = next(iter(places)) if len(places) == 1 else ""  # one currency stands in the heads, several beside each amount
+    # One currency stands in the heads, several stand beside each amount.
+    one = str(next(iter(places))) if len(places) == 1 else ""
     rows = tuple(
         (
             row["country"],
@@ -168,10 +175,10 @@ def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) ->
 
 def _left_out(skipped: pd.DataFrame) -> cards.Table:
     rows = []
-    for problem, count in skipped["problem"].value_counts().to_dict().items():
+    for problem, meaning, count in reasons(skipped):
         labels = skipped.index[(skipped["problem"] == problem).to_numpy()][:_LABELS].tolist()
         shown = ", ".join(map(_label, labels)) + (" ..." if count > _LABELS else "")
-        rows.append((cards.Code(str(problem)), int(count), shown, _MEANINGS.get(str(problem), "")))
+        rows.append((cards.Code(problem), count, shown, meaning))
     columns = ("Problem", "Rows", "First rows", "Meaning")
     return cards.Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Rows left out")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import UsageError
 from ..wire import Variant
+from .arguments import NONE_CHOSEN
 
 Kind = Literal["content", "text", "template"]
 
@@ -22,8 +23,8 @@ class Choices:
     """
 
     campaign: str = ""
-    to: str = ""
-    region: str = ""
+    to: Hashable = NONE_CHOSEN
+    region: Hashable = NONE_CHOSEN
     default_region: str = ""
     kind: Kind = "content"
     words: str = ""
@@ -56,6 +57,16 @@ class Choices:
         }
         always = {"to", "campaign"} | ({"template_id"} if self.kind == "template" else {self.kind})
         return {name: value for name, value in given.items() if name in always or not _blank(value)}
+
+    def missing(self) -> tuple[str, ...]:
+        """Say what is still to be filled in, in the form's own words."""
+        blanks = (
+            (self.campaign, "Give the campaign a name, such as autumn-sale: it is recorded under it."),
+            (self.to, "Choose the column of the phone numbers."),
+            (self.template_id or self.kind != "template", "Give the ID of the template."),
+            (self.words or self.kind == "template", "Write the text."),
+        )
+        return tuple(words for filled, words in blanks if filled == NONE_CHOSEN or filled is False)
 
     def lines(self, guards: Guards | None = None, *, frame: str = "people") -> str:
         """Return the code that plans and sends the same."""

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import pandas as pd
 
+from .. import phones
 from ..errors import UsageError
 from ..ledger import Ledger
 from . import campaign_html, skin
+from .arguments import names_of, with_none
 from .campaign_choices import Choices, Guards
 from .campaign_steps import TYPE_ABOVE, CampaignSteps, Draft
-from .columns import country_column, phone_column
 from .latest import Latest
 
 if TYPE_CHECKING:
     from ..client import Client
+    from ..sandbox import Sandbox
 
 STEPS = ("Write", "Check", "Send", "Results")
 STEP_OF = {"write": 1, "planning": 2, "planned": 2, "sending": 3, "done": 4}
@@ -30,18 +32,22 @@ class CampaignForm:
     """Show a form that writes, checks and sends a campaign to the rows of a frame; put it last in a cell.
 
     Nothing is sent before the button that says how many messages it sends. What was sent is in the ledger: after a
-    kernel's restart, run the cell again, check the same campaign, and go on with the rest.
+    kernel's restart, run the cell again, check the same campaign, and go on with the rest. On the real service the
+    number of messages must be typed every time.
 
     Args:
         frame: the recipients; never changed.
-        client: the service; ``Sandbox().client()`` to try it.
+        client: the service, or a sandbox to try it.
         ledger: where the campaign is recorded; without it this user's one ledger.
         suppress, rates: as for ``plan``; a path can be changed in the form.
-        type_above: from how many messages on their number must be typed before sending.
+        type_above: on a sandbox, from how many messages on their number must be typed before sending.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
         steps: the state and the moves behind the form; ``steps.plan``, ``steps.counts``.
+
+    Raises:
+        UsageError: the list is no frame with columns, or the client is none.
 
     Example:
         >>> import pathlib, tempfile
@@ -58,14 +64,14 @@ class CampaignForm:
         self,
         frame: pd.DataFrame,
         *,
-        client: Client,
+        client: Client | Sandbox,
         ledger: Ledger | None = None,
         suppress: Any = None,
         rates: Any = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
         self.steps = CampaignSteps(frame, client=client, ledger=ledger, type_above=type_above, changed=self._render)
-        self._variant = client.settings.variant
+        self._variant = self.steps.client.settings.variant
         self._given = {"suppress": suppress, "rates": rates}
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
@@ -89,8 +95,8 @@ class CampaignForm:
         """Return what the fields say now."""
         return Choices(
             campaign=self.campaign.value.strip(),
-            to=self.phone.value or "",
-            region=self.region.value or "",
+            to=self.phone.value,
+            region=self.region.value,
             default_region=self.default_region.value.strip().upper(),
             kind=self.kind.value,
             words=self.words.value,
@@ -122,15 +128,13 @@ class CampaignForm:
     # -- parts
 
     def _make_fields(self, frame: pd.DataFrame) -> None:
-        names = [str(name) for name in dict.fromkeys(frame.columns)]
-        phone = phone_column(frame)
+        names, found = names_of(frame), phones.find_columns(frame)
+        numbers = names if found.phone is not None else with_none(names, "choose")
         self.campaign = skin.text("Campaign name", placeholder="autumn-sale")
         self.kind = ipywidgets.Dropdown(description="Message", options=KINDS, value="content")
-        self.phone = ipywidgets.Dropdown(description="Phone column", options=names, value=phone or names[0])
-        none = [("none", ""), *((name, name) for name in names)]
-        self.region = ipywidgets.Dropdown(
-            description="Country column", options=none, value=country_column(frame, phone) or ""
-        )
+        self.phone = skin.choice("Phone column", numbers, found.phone)
+        countries = ((label, name) for label, name in names if isinstance(name, str))  # as plan takes them
+        self.region = skin.choice("Country column", with_none(countries, "none"), found.region)
         self.default_region = skin.text("Country of the rest", placeholder="DE")
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
@@ -140,7 +144,7 @@ class CampaignForm:
         self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
         self.keep = skin.text("Columns to keep", placeholder="segment, city")
-        self._names = names
+        self._names = [label for label, _ in names]
         for field in (self.campaign, self.kind, self.phone, self.region, self.default_region, self.signature):
             field.observe(lambda _: self._typed(), "value")
         for field in (self.template_id, self.variables, self.words, self.fill, self.suppress, self.rates, self.keep):
@@ -161,7 +165,7 @@ class CampaignForm:
         self.canary = ipywidgets.BoundedIntText(description="First send to so many (0: all)", min=0, max=10**7)
         self.quiet_from = skin.text("Quiet from", placeholder="21:00")
         self.quiet_to = skin.text("Quiet until", placeholder="08:00")
-        self.typed = skin.text("Type the number of messages to confirm")
+        self.typed = skin.text("")
         for field in (self.budget, self.canary, self.quiet_from, self.quiet_to):
             field.observe(lambda _: self._render(), "value")
 
@@ -180,7 +184,8 @@ class CampaignForm:
         self.again_button.on_click(lambda _: self._resolve(accepted=False))
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._head, self._notice, self._lines = skin.block(""), skin.block(""), skin.block("")
+        self._head = skin.block("", tabbable=False)  # takes the focus after a step: reading goes on there
+        self._notice, self._lines = skin.block(""), skin.block("")
         self._write, self._rest = self._lay_out_write(), self._lay_out_rest()
         foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
         return skin.form(self._head, self._write, self._rest, foot, classes=("smsotp-campaign",))
@@ -191,6 +196,7 @@ class CampaignForm:
         self._template = skin.box(self.template_id, self.variables, classes=("smsotp-pair",))
         more = skin.folded(
             "More options",
+            "Fewer options",
             self.suppress,
             self.rates,
             skin.box(self.fill, self.keep, classes=("smsotp-pair",)),
@@ -212,11 +218,12 @@ class CampaignForm:
         )
 
     def _lay_out_rest(self) -> ipywidgets.VBox:
-        self._card, self._progress = skin.block(""), skin.block("")
+        self._outcome, self._card, self._progress = skin.block(""), skin.block(""), skin.block("")
         self._where, self._doubt_line = skin.block(""), skin.block("")
         self._guards = skin.box(
             *skin.folded(
                 "Guards: budget, first recipients, quiet hours",
+                "Hide the guards",
                 skin.box(self.budget, self.canary, classes=("smsotp-pair",)),
                 skin.box(self.quiet_from, self.quiet_to, classes=("smsotp-pair",)),
             ),
@@ -227,14 +234,19 @@ class CampaignForm:
             skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",)),
             classes=("smsotp-main", "smsotp-doubt"),
         )
+        self._confirm = skin.box(
+            self._where,
+            self.typed,
+            skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
+            classes=("smsotp-main", *(["smsotp-framed"] if self.steps.live else [])),
+        )
         return skin.box(
+            self._outcome,
             self._card,
             self._progress,
             self._doubt,
             self._guards,
-            self._where,
-            self.typed,
-            skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
+            self._confirm,
             classes=("smsotp-main", "smsotp-pad"),
         )
 
@@ -244,7 +256,7 @@ class CampaignForm:
         def check() -> None:
             self.steps.check(skin.settled(self.choices, wait=self._settle))
 
-        self._work(check, then=self.back_button)
+        self._work(check)
 
     def _send(self) -> None:
         def send() -> None:
@@ -252,21 +264,29 @@ class CampaignForm:
             self.typed.value = ""
             self.steps.send(guards, typed)
 
-        self._work(send, then=self.back_button)
+        self._work(send)
 
     def _back(self) -> None:
         self.steps.back()
         self.words.focus()
 
     def _resolve(self, *, accepted: bool) -> None:
-        self._work(lambda: self.steps.resolve(accepted=accepted), then=self.back_button)
+        self._work(lambda: self.steps.resolve(accepted=accepted))
 
-    def _work(self, move: Callable[[], None], *, then: ipywidgets.Button) -> None:
+    def _work(self, move: Callable[[], None]) -> None:
         def work() -> None:
             move()
-            then.focus()
+            self._next_to_read().focus()
 
         threading.Thread(target=work, name="smsotp-form", daemon=True).start()
+
+    def _next_to_read(self) -> ipywidgets.DOMWidget:
+        """Return what takes the focus after a move: the top of the new screen, or what a refusal asks for."""
+        if not self.steps.refusal.text:
+            return self._head
+        if self.steps.stage == "write":
+            return self.check_button
+        return self.typed if self.steps.to_type() else self.send_button
 
     # -- the preview, a moment after the last key
 
@@ -284,10 +304,12 @@ class CampaignForm:
     def _render(self) -> None:
         with self._drawing:
             stage = self.steps.stage
-            self._head.value = skin.head("Campaign", self.steps.where(), STEPS, STEP_OF[stage], done=stage == "done")
+            self._head.value = skin.head(
+                "Campaign", self.steps.where(), STEPS, STEP_OF[stage], done=stage == "done", live=self.steps.live
+            )
             writing = stage in ("write", "planning")
-            _show(self._write, writing)
-            _show(self._rest, not writing)
+            skin.show(self._write, writing)
+            skin.show(self._rest, not writing)
             if writing:
                 self._draw_write(stage)
             else:
@@ -295,12 +317,12 @@ class CampaignForm:
             if stage == "sending" != self._stage:
                 self.stop_button.focus()  # the button that was pressed is gone
             self._stage = stage
-            self._notice.value = skin.notice(self.steps.notice.text, self.steps.notice.sign)
+            self._notice.value = skin.notice(self.steps.refusal.text, self.steps.refusal.sign)
             self._lines.value = campaign_html.lines_html(self._code())
 
     def _draw_write(self, stage: str) -> None:
         template = self.kind.value == "template"
-        _show(self._template, template)
+        skin.show(self._template, template)
         self.words.description = "Template's text, for the estimate only" if template else "Text"
         self._preview.value = campaign_html.draft_html(self._draft)
         self.check_button.description = "Planning …" if stage == "planning" else "Check the plan"
@@ -309,21 +331,24 @@ class CampaignForm:
 
     def _draw_rest(self, stage: str) -> None:
         steps, sending = self.steps, stage == "sending"
+        self._outcome.value = skin.notice(steps.notice.text, steps.notice.sign)
+        skin.show(self._outcome, not sending)
         self._draw_card(stage)
-        _show(self._card, not sending)
-        _show(self._progress, sending)
+        skin.show(self._card, not sending)
+        skin.show(self._progress, sending)
         self._progress.value = campaign_html.progress_html(steps.running) if sending else ""
         self._draw_doubt(stage)
         can_send = not sending and steps.to_go > 0
         for part in (self._guards, self._where, self.send_button):
-            _show(part, can_send)
-        _show(self.typed, can_send and bool(steps.to_type()))
-        self._where.value = skin.line(steps.where(), "" if steps.client.sandbox else "warn")
+            skin.show(part, can_send)
+        skin.show(self.typed, can_send and bool(steps.to_type()))
+        self.typed.description = f"Type {steps.to_type()} to confirm"
+        self._where.value = skin.line(steps.where(), "warn" if steps.live else "")
         self.send_button.description = steps.send_label()
         skin.primary(self.send_button, True)
-        _show(self.stop_button, sending)
+        skin.show(self.stop_button, sending)
         self.stop_button.disabled = bool(steps.running and steps.running.stopping)
-        _show(self.back_button, not sending)
+        skin.show(self.back_button, not sending)
         skin.primary(self.back_button, not can_send)
 
     def _draw_card(self, stage: str) -> None:
@@ -335,13 +360,14 @@ class CampaignForm:
         if stage == "done":
             self._card.value = campaign_html.results_html(self.steps.results, self.steps.counts)
         elif self.steps.plan is not None:
-            self._card.value = self.steps.plan._repr_html_()
+            self._card.value = campaign_html.plan_html(self.steps.plan)
 
     def _draw_doubt(self, stage: str) -> None:
         doubt = self.steps.counts.get("in_doubt", 0) if stage == "done" else 0
-        _show(self._doubt, doubt > 0)
-        words = f"{doubt:,} rows are in doubt: no answer came, so they may have been accepted. Look, then say which:"
-        self._doubt_line.value = skin.line(words, "warn")
+        skin.show(self._doubt, doubt > 0)
+        rows = "1 row is" if doubt == 1 else f"{doubt:,} rows are"
+        words = f"{rows} in doubt: no answer came, so they may have been accepted. Look in the service's own records"
+        self._doubt_line.value = skin.line(f"{words} or ask somebody on the list, then say which:", "warn")
 
     def _code(self) -> str:
         choices = self.choices()
@@ -349,10 +375,6 @@ class CampaignForm:
             return choices.lines(self.guards())
         except UsageError as error:
             return f"{choices.lines()}\n# {error}"
-
-
-def _show(part: ipywidgets.Widget, yes: bool) -> None:
-    part.layout.display = None if yes else "none"
 
 
 def _pairs(typed: str) -> dict[str, str]:

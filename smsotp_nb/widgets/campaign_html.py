@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from collections.abc import Sequence
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 import pandas as pd
 
 from .. import cost
-from ..cards import Card, Figures, money, number
-from ..planning import Plan
+from ..cards import MISSING, Card, Figures, about, number
+from ..planning import Plan, overview
 from ..results import Progress
 from ..wire import amount
 from .campaign_steps import Draft, Running
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 SHOWN = 3
+MOST_REASONS = 6
 
 
 def draft_html(draft: Draft | None) -> str:
@@ -24,9 +26,19 @@ def draft_html(draft: Draft | None) -> str:
     if draft is None:
         return _pane('<p class="smsotp-empty">Reading the list …</p>')
     if draft.plan is None:
-        items = "".join(f"<li>{html.escape(problem)}</li>" for problem in draft.problems)
-        return _pane(f'<p class="smsotp-line">Still to do:</p><ul class="smsotp-todo">{items}</ul>')
-    return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
+        return _pane(_items(draft.problems), "Still to do")
+    if draft.plan.rows["status"].eq("planned").any():
+        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
+    if draft.plan.rows.empty:
+        return _pane('<p class="smsotp-empty">The list has no rows.</p>')
+    reasons = overview.reasons(draft.plan.skipped)
+    said = [f"{number(count)} rows: {meaning or code}" for code, meaning, count in reasons]
+    return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
+
+
+def plan_html(plan: Plan) -> str:
+    """Return the card of a plan, without what the form itself says around it."""
+    return dataclasses.replace(overview.card(plan), state="", closing="").html()
 
 
 def progress_html(running: Running | None) -> str:
@@ -55,7 +67,8 @@ def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
     names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
     billed = cost.card(results)
-    return Card("Results", billed.state, (figures, *billed.blocks[1:]), billed.closing).html()
+    closing = "The table of results is the form's .results: one row for every row of the list."
+    return Card("Results", billed.state, (figures, *billed.blocks[1:]), closing).html()
 
 
 def lines_html(code: str) -> str:
@@ -96,22 +109,24 @@ def _pace(running: Running) -> str:
 
 
 def _billed(told: Progress) -> str:
-    return money(amount(told.cost_micros), told.currency) if told.currency else "–"
+    return about(amount(told.cost_micros), told.currency) if told.currency else MISSING
 
 
 def _totals(plan: Plan, whole: bool) -> str:
     rows = plan.rows
-    planned = int((rows["status"] == "planned").sum())
-    parts = rows["est_parts"].sum()
-    said = f"{number(planned)} of {number(len(rows))} rows would be texted, {number(int(parts))} parts"
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    said = f"{number(len(planned))} of {number(len(rows))} rows would be texted"
+    parts, cost_said = planned["est_parts"].dropna(), overview.about(planned)
+    said += f": {number(int(parts.sum()))} parts" if len(parts) else ""
+    said += f", about {cost_said}" if cost_said else ""
+    unrated = int(planned["est_cost"].isna().sum())
+    said += f", {number(unrated)} without a rate" if cost_said and unrated else ""
     where = "" if whole else f"<br>Seen so far: the first {number(len(rows))} rows."
-    return f'<p class="smsotp-line smsotp-num">{said}.{where}</p>'
+    return f'<p class="smsotp-line smsotp-num">{html.escape(said)}.{where}</p>'
 
 
 def _messages(plan: Plan) -> str:
     items = [_message(row) for row in plan.preview(SHOWN).to_dict("records")]
-    if not items:
-        return '<p class="smsotp-empty">No row of the list can be texted.</p>'
     return f'<ul class="smsotp-mail">{"".join(items)}</ul>'
 
 
@@ -127,5 +142,9 @@ def _message(row: dict[Any, Any]) -> str:
     return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(" · ".join(said))}</p></li>'
 
 
-def _pane(content: str) -> str:
-    return f'<section class="smsotp-inbox" aria-label="Preview"><h3>As recipients will read it</h3>{content}</section>'
+def _items(words: Sequence[str]) -> str:
+    return f'<ul class="smsotp-todo">{"".join(f"<li>{html.escape(line)}</li>" for line in words)}</ul>'
+
+
+def _pane(content: str, title: str = "As recipients will read it") -> str:
+    return f'<section class="smsotp-inbox" aria-label="Preview"><h3>{title}</h3>{content}</section>'

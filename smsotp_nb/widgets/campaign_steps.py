@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import planning
-from ..cards import money, number
+from ..cards import number
 from ..dispatch import send
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..ledger import Campaign, Ledger, state_line
 from ..planning import Plan
 from ..results import Progress
+from .arguments import client_of, names_of
 from .campaign_choices import Choices, Guards
-from .stages import Stages, broken, complaints, refused
+from .stages import Notice, Sign, Stages, broken, complaints, refused
 
 if TYPE_CHECKING:
     from ..client import Client
+    from ..sandbox import Sandbox
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
 HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
 TYPE_ABOVE = 1000
+BUSY = ("planning", "sending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class Running:
 class CampaignSteps(Stages):
     """The campaign form's state and moves.
 
+    ``notice`` says how things stand, ``refusal`` why the last click did nothing.
+
     Example:
         >>> import pathlib, tempfile
         >>> from smsotp_nb import Ledger, Sandbox
@@ -74,15 +79,17 @@ class CampaignSteps(Stages):
         self,
         frame: pd.DataFrame,
         *,
-        client: Client,
+        client: Client | Sandbox,
         ledger: Ledger | None = None,
         type_above: int = TYPE_ABOVE,
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        names_of(frame)
         super().__init__("write", changed=changed)
+        self.refusal = self._before = Notice()
         self.frame = frame
-        self.client = client
+        self.client = client_of(client)
         self.ledger = ledger or Ledger()
         self.plan: Plan | None = None
         self.results: pd.DataFrame | None = None
@@ -91,7 +98,6 @@ class CampaignSteps(Stages):
         self._type_above = type_above
         self._clock = clock
         self._stop = threading.Event()
-        self._stopped = False
         self._started = 0.0
         self._cost = ""
 
@@ -100,6 +106,8 @@ class CampaignSteps(Stages):
     def draft(self, choices: Choices) -> Draft:
         """Plan the first rows, quietly: for the preview beside the text."""
         head = self.frame.head(LIVE_ROWS)
+        if choices.missing():
+            return Draft(problems=choices.missing())
         try:
             plan = planning.plan(head, **choices.arguments())
         except SmsOtpError as error:
@@ -110,6 +118,9 @@ class CampaignSteps(Stages):
 
     def check(self, choices: Choices) -> None:
         """Plan the whole list; sends nothing."""
+        if self.stage == "write" and choices.missing():
+            self._refuse("write", f"{NO_PLAN} {' '.join(choices.missing())}", "warn")
+            return
         if not self._begin({"write"}, "planning", f"Planning {number(len(self.frame))} rows …"):
             return
         try:
@@ -118,9 +129,9 @@ class CampaignSteps(Stages):
             self.counts = campaign.counts if campaign else {}
             self._cost = self._cost_to_go(campaign.frame if campaign else None)
         except SmsOtpError as error:
-            self._show("write", *refused(error, "There is no plan yet."))
+            self._refuse("write", *refused(error, NO_PLAN))
         except Exception as error:
-            self._show("write", *broken(error))
+            self._refuse("write", *broken(error))
             raise
         else:
             self._show("planned", *self._standing())
@@ -147,18 +158,19 @@ class CampaignSteps(Stages):
         begun = any(self.counts.get(state) for state in ("accepted", "rejected", "in_doubt"))
         plural = "" if self.to_go == 1 else "s"
         what = f"Send {'the remaining ' if begun else ''}{number(self.to_go)} message{plural}"
+        what += " to real people" if self.live else ""
         return f"{what}, about {self._cost}" if self._cost else what
 
     def to_type(self) -> str:
-        """Return the number to be typed before sending: that of the messages, when they are many; else nothing."""
-        return str(self.to_go) if self.to_go > self._type_above else ""
+        """Return the number to be typed before sending: that of the messages, when they are many or real; or ``""``."""
+        return str(self.to_go) if self.live or self.to_go > self._type_above else ""
 
     def send(self, guards: Guards, typed: str = "") -> None:
         """Send the plan, or what is left of it; blocks until it ends or was stopped."""
-        if self.plan is None or not self.to_go:
+        if self.stage not in ("planned", "done") or self.plan is None or not self.to_go:
             return
         if self.to_type() and typed.replace(",", "").strip() != self.to_type():
-            self._show(self.stage, f"Type {self.to_type()} to confirm; nothing was sent.", "warn")
+            self._refuse(self.stage, f"Type {self.to_type()} to confirm; nothing was sent.", "warn")
             return
         back = self.stage
         if self._begin({"planned", "done"}, "sending", ""):
@@ -184,7 +196,7 @@ class CampaignSteps(Stages):
         try:
             settled = campaign.resolve(campaign.in_doubt, accepted=accepted)
         except SmsOtpError as error:
-            self._show("done", *refused(error, "Nothing was changed."))
+            self._refuse("done", *refused(error, "Nothing was changed."))
             return
         self._read_results()
         what = "count as accepted" if accepted else "are planned again; nothing was sent yet"
@@ -192,31 +204,43 @@ class CampaignSteps(Stages):
 
     # -- inside a move
 
+    def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
+        if stage in BUSY:
+            self._before = self.notice
+        self.refusal = Notice()
+        super()._show(stage, words, sign)
+
+    def _refuse(self, stage: str, words: str, sign: Sign) -> None:
+        """Leave how things stand, and say why the click did nothing."""
+        if self.stage in BUSY:
+            self.notice = self._before
+        self.stage, self.refusal = stage, Notice(words, sign)
+        self._changed()
+
     def _send(self, plan: Plan, guards: Guards, back: str) -> None:
-        self._stop.clear()
-        self._stopped, self._started, self.running = False, self._clock(), None
+        self._started, self.running = self._clock(), None
         try:
-            send(plan, client=self.client, ledger=self.ledger, progress=self._heard, **guards.arguments())
-        except (KeyboardInterrupt, SmsOtpWarning):
+            asked = guards.arguments()
+            send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
+        except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
             self._finished()
         except SmsOtpError as error:
-            self._show(back, *refused(error, "Not sent."))
+            self._refuse(back, *refused(error, "Not sent."))
         except Exception as error:
-            self._show(back, *broken(error))
+            self._refuse(back, *broken(error))
             raise
         else:
             self._finished()
+        finally:
+            self._stop.clear()
 
     def _heard(self, progress: Progress) -> None:
-        """Take one update; raising here is the way to stop a send, and once is enough."""
+        """Take one update, and pass on a few a second."""
         seconds = self._clock() - self._started
         last = self.running.seconds if self.running else -1.0
         if seconds - last >= HEARD_EVERY or not progress.left:
             self.running = Running(progress, seconds, self._stop.is_set())
             self._changed()
-        if self._stop.is_set() and not self._stopped:
-            self._stopped = True
-            raise KeyboardInterrupt
 
     def _finished(self) -> None:
         self._read_results()
@@ -225,8 +249,7 @@ class CampaignSteps(Stages):
         if doubt:
             self._show("done", f"{line}. Rows in doubt are never sent again by themselves.", "warn")
         elif planned:
-            why = "Stopped" if self._stopped else self._why()
-            self._show("done", f"{why}: {line}.", "warn")
+            self._show("done", f"{self._why()}: {line}.", "warn")
         else:
             self._show("done", f"{line}.", "ok")
 
@@ -265,22 +288,29 @@ class CampaignSteps(Stages):
         if recorded is not None:
             left = recorded.loc[recorded["status"].eq("planned"), "to"]
             rows = rows[rows["to"].isin(left).to_numpy()]
-        costs = planning.overview.costs(rows)
-        return " and ".join(money(total, currency) for currency, total in costs.items())
+        return planning.overview.about(rows)
+
+    @property
+    def live(self) -> bool:
+        """Whether a send reaches real people and costs real money."""
+        return self.client.sandbox is None
 
     def where(self) -> str:
         """Say in words whom a send would reach."""
-        if self.client.sandbox is not None:
+        if not self.live:
             return "Sandbox: nobody is texted, nothing leaves this machine."
-        return f"Live service {self.client.settings.base_url}: real people are texted, and it is billed."
+        return f"Live service at {self.client.settings.base_url}: real people are texted, and every text is billed."
 
 
+NO_PLAN = "There is no plan yet."
 WHY = {
+    "STOPPED": "Stopped",
     "NO_FUNDS": "The balance does not cover the rest; top up and send again",
     "BUDGET": "The budget holds the rest back",
     "CANARY": "The first recipients have it; look at them, then send the rest",
     "FAILING": "Too many refusals in a row; look at the rejected rows first",
     "QUIET_HOURS": "Quiet hours hold rows back; send again later",
     "THROTTLED": "The service asks for a pause; send again later",
+    "ACCOUNT": "The account or its key was refused; see the settings",
     "NOT_SENT": "The service could not be reached; send again later",
 }

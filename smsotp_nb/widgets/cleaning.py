@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -13,10 +13,12 @@ import pandas as pd
 from .. import phones, results
 from ..cards import Marked, State, Table
 from ..errors import SmsOtpError, UsageError
+from .arguments import NONE_CHOSEN
 
 Outcome = Literal["unchanged", "fixed", "invalid", "duplicate"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("unchanged", "fixed", "invalid", "duplicate")
 STATES: Final = {
+    "unchanged": State("check", "unchanged"),
     "fixed": State("check", "fixed"),
     "invalid": State("cross", "invalid"),
     "duplicate": State("!", "duplicate"),
@@ -33,15 +35,15 @@ class Question:
         people.sms.normalize("phone", region="country", default_region="DE")
     """
 
-    column: str
-    region: str = ""
+    column: Hashable
+    region: Hashable = NONE_CHOSEN
     default_region: str = ""
     repair: tuple[str, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``frame.sms.normalize``."""
         given = {"region": self.region, "default_region": self.default_region, "repair": list(self.repair)}
-        return {name: value for name, value in given.items() if value}
+        return {name: value for name, value in given.items() if value not in ("", [])}
 
     def line(self) -> str:
         """Return the line of code that judges the same."""
@@ -57,7 +59,7 @@ class Cleaned:
     """
 
     frame: pd.DataFrame
-    column: str
+    column: Hashable
     judged: pd.DataFrame
     problem: str = ""
 
@@ -88,9 +90,11 @@ def clean(frame: pd.DataFrame, question: Question) -> Cleaned:
         >>> clean(people, Question("phone", default_region="US")).table["result"].tolist()
         ['unchanged', 'duplicate', 'invalid', 'fixed']
     """
+    if question.column == NONE_CHOSEN:
+        return Cleaned(frame, question.column, _nothing(frame), problem="no column is chosen")
     before = frame[question.column]
     arguments = question.arguments()
-    region = frame[arguments.pop("region")] if question.region else None
+    region = frame[arguments.pop("region")] if "region" in arguments else None
     try:
         judged = phones.normalize(before, region=region, **arguments)
     except SmsOtpError as error:
@@ -136,12 +140,14 @@ def export(cleaned: Cleaned, path: str) -> tuple[Path, int]:
     file = Path(path.strip()).expanduser().absolute()
     if file.suffix.lower() not in {".csv", ".tsv"}:
         raise UsageError(f"{file.name or 'a name'}: write a file that ends in .csv or .tsv")
+    if not file.parent.is_dir():
+        raise UsageError(f"there is no folder {file.parent}")
     rejected = cleaned.rejected
     try:
         texts = rejected.astype("str").apply(results.neutral)
         texts.to_csv(file, index=False, sep="\t" if file.suffix.lower() == ".tsv" else ",")
     except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+        raise UsageError(f"{file} cannot be written: {error.strerror or type(error).__name__}") from None
     return file, len(rejected)
 
 
@@ -176,7 +182,7 @@ def _line(cleaned: Cleaned, place: int) -> tuple[Any, ...]:
     before = "" if pd.isna(cell) else str(cell)
     label, outcome = str(cleaned.judged.index[place]), str(row["result"])
     if outcome == "unchanged":
-        return (label, _same(before), _same(before), "unchanged", "")
+        return (label, _same(before), _same(before), STATES[outcome], "")
     if outcome == "invalid":
         return (label, _same(before) if before else "–", "–", STATES[outcome], _why(row["problem"], ""))
     old, new = marked(before, str(row["to"]))

@@ -1,6 +1,7 @@
 """The sandbox's inbox as a person would read it, newest first.
 
-A passcode is shown only while it is open: widget state is saved with notebooks, and a code has no business there.
+A passcode is shown only while it is open, and only on the page: widget state is saved with notebooks, and a code has no
+business there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+import ipywidgets
 import pandas as pd
 
 from ..errors import SmsOtpError
@@ -22,10 +24,15 @@ SHOWN = 4
 HIDDEN = "•"
 
 
-def inbox_html(inbox: pd.DataFrame, *, open_ids: Collection[str] = (), shown: int = SHOWN) -> str:
-    """Return the newest messages of an inbox frame; codes of messages not in ``open_ids`` are dots."""
+def inbox_html(
+    inbox: pd.DataFrame, *, open_ids: Collection[str] = (), shown: int = SHOWN, plainly: bool = False
+) -> str:
+    """Return the newest messages of an inbox frame, codes as dots.
+
+    Those of messages in ``open_ids`` are marked for the page's script, and legible only if ``plainly`` is set.
+    """
     newest = inbox.tail(shown).iloc[::-1]
-    items = [_message(row, open_ids) for row in newest.to_dict("records")]
+    items = [_message(row, open_ids, plainly=plainly) for row in newest.to_dict("records")]
     more = len(inbox) - len(items)
     if more > 0:
         items.append(f'<li class="smsotp-more">and {more:,} more</li>')
@@ -35,23 +42,35 @@ def inbox_html(inbox: pd.DataFrame, *, open_ids: Collection[str] = (), shown: in
 EMPTY = '<p class="smsotp-empty">No messages yet.<br>What is sent appears here.</p>'
 
 
-def _message(row: dict[object, object], open_ids: Collection[str]) -> str:
+def _message(row: dict[object, object], open_ids: Collection[str], *, plainly: bool) -> str:
     code = row["code"] if isinstance(row["code"], str) else ""
     text = html.escape(str(row["text"]))
     if code:
-        written = html.escape(code) if row["id"] in open_ids else HIDDEN * len(code)
-        text = re.sub(rf"(?<!\d){re.escape(code)}(?!\d)", f"<b>{written}</b>", text)
+        opened = row["id"] in open_ids
+        mark = f' data-open="{html.escape(str(row["id"]))}"' if opened else ""
+        written = html.escape(code) if opened and plainly else HIDDEN * len(code)
+        text = re.sub(rf"(?<!\d){re.escape(code)}(?!\d)", f"<b{mark}>{written}</b>", text)
     foot = " · ".join((str(row["channel"]), mask(str(row["to"])), f"{row['at']:%H:%M:%S} UTC"))
     return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(foot)}</p></li>'
 
 
-def pane(box: Sandbox, open_ids: Collection[str] = ()) -> str:
-    """Return the inbox of a sandbox as it is now."""
+def draw(pane: ipywidgets.HTML, box: Sandbox, open_ids: Collection[str] | None = (), *, shown: int = SHOWN) -> bool:
+    """Draw the inbox of a sandbox as it is now; say whether the sandbox is still there.
+
+    A code that is open (``None``: every one) passes through the widget once, for the page to remember.
+    """
     try:
         inbox = box.inbox
     except SmsOtpError:
-        return ENDED
-    return inbox_html(inbox, open_ids=open_ids)
+        pane.value = ENDED
+        return False
+    ids = inbox["id"].tail(shown).tolist() if open_ids is None else open_ids
+    dotted = inbox_html(inbox, open_ids=ids, shown=shown)
+    if pane.value != dotted:
+        if ids:
+            pane.value = inbox_html(inbox, open_ids=ids, shown=shown, plainly=True)
+        pane.value = dotted
+    return True
 
 
 def currency_of(box: Sandbox | None, message_id: str | None) -> str | None:

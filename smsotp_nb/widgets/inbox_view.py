@@ -7,11 +7,12 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SmsOtpError
 from . import skin
-from .inbox import ENDED, inbox_html
+from .arguments import sandbox_of
+from .inbox import draw
 
 if TYPE_CHECKING:
+    from ..client import Client
     from ..sandbox import Sandbox
 
 LOOK_EVERY = 1.0  # seconds
@@ -21,15 +22,19 @@ SHOWN = 12
 class InboxView:
     """Show a sandbox's inbox and follow it, newest first, until the sandbox ends; put it last in a cell.
 
-    Passcodes are dots unless ``codes`` is set: what a widget shows can be saved with the notebook.
+    Passcodes are dots unless ``codes`` is set; then they are legible on the page that is open, and in no saved
+    notebook.
 
     Args:
-        box: the sandbox.
+        box: the sandbox, or a client that speaks to one.
         codes: show passcodes.
         shown: how many messages.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
+
+    Raises:
+        UsageError: there is no sandbox; the real service has no inbox.
 
     Example:
         >>> from smsotp_nb import Sandbox
@@ -40,8 +45,8 @@ class InboxView:
         <InboxView; run the cell to use it>
     """
 
-    def __init__(self, box: Sandbox, *, codes: bool = False, shown: int = SHOWN) -> None:
-        self._box, self._codes, self._shown = box, codes, shown
+    def __init__(self, box: Sandbox | Client, *, codes: bool = False, shown: int = SHOWN) -> None:
+        self._box, self._codes, self._shown = sandbox_of(box), codes, shown
         self._pane = skin.block("")
         self.widget = skin.form(self._pane, classes=("smsotp-slim", "smsotp-bare"))
         self.refresh()
@@ -49,14 +54,7 @@ class InboxView:
 
     def refresh(self) -> bool:
         """Draw the inbox as it is now; say whether the sandbox is still there."""
-        try:
-            inbox = self._box.inbox
-        except SmsOtpError:
-            self._pane.value = ENDED
-            return False
-        open_ids = inbox["id"].tail(self._shown).tolist() if self._codes else ()
-        self._pane.value = inbox_html(inbox, open_ids=open_ids, shown=self._shown)
-        return True
+        return draw(self._pane, self._box, None if self._codes else (), shown=self._shown)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         return skin.bundle(self.widget, repr(self), **kwargs)

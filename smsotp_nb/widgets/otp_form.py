@@ -15,12 +15,14 @@ from ..otp import Now, Request, utc_now
 from ..settings import Secret
 from ..wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
 from . import skin
-from .inbox import pane
+from .arguments import client_of
+from .inbox import draw
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
 from .stages import plain, sentence
 
 if TYPE_CHECKING:
     from ..client import Client
+    from ..sandbox import Sandbox
 
 STEPS = ("Request", "Enter code", "Verified")
 CHANNELS = (("Automatic (SMS first)", "auto"), ("SMS", "sms"), ("Voice call", "call"), ("WhatsApp", "whatsapp"))
@@ -37,7 +39,7 @@ class OtpForm:
     there is none. Codes typed into it are read and cleared at once, so no saved notebook holds one.
 
     Args:
-        client: whom to ask.
+        client: whom to ask: a client, or a sandbox to try it.
         resend_wait: seconds before another passcode may be asked for.
         now: the clock.
 
@@ -45,16 +47,20 @@ class OtpForm:
         widget: the ipywidgets root, to place in a layout of your own.
         steps: the state and the moves behind the form; ``steps.challenge`` is the open challenge.
 
+    Raises:
+        UsageError: the client is none.
+
     Example:
         >>> from smsotp_nb import Sandbox
         >>> from smsotp_nb.widgets import OtpForm
         >>> with Sandbox() as box:
-        ...     form = OtpForm(box.client())
+        ...     form = OtpForm(box)
         >>> form.steps.stage
         'request'
     """
 
-    def __init__(self, client: Client, *, resend_wait: float = RESEND_WAIT, now: Now = utc_now) -> None:
+    def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now = utc_now) -> None:
+        client = client_of(client)
         self.steps = OtpSteps(client, resend_wait=resend_wait, now=now, changed=self._render)
         self._box = client.sandbox
         self._cn = client.settings.variant == "cn"
@@ -115,7 +121,7 @@ class OtpForm:
         self._hint = skin.block("", "smsotp-hint")
         self._countdown, self._notice = skin.block(""), skin.block("")
         rare = (self.lifetime, self.custom) if self._cn else (self.signature, self.lifetime, self.custom)
-        more = skin.folded("More options", skin.box(*rare, classes=("smsotp-pair",)))
+        more = skin.folded("More options", "Fewer options", skin.box(*rare, classes=("smsotp-pair",)))
         main = skin.box(
             self.phone,
             self._hint,
@@ -235,7 +241,12 @@ class OtpForm:
         with self._drawing:
             view = self.steps.view()
             self._head.value = skin.head(
-                "One-time passcode", self._where, STEPS, view.step, done=view.stage == "verified"
+                "One-time passcode",
+                self._where,
+                STEPS,
+                view.step,
+                done=view.stage == "verified",
+                live=self._box is None,
             )
             self._draw_inbox(view)  # first: when the words say verified, the code is gone
             self._draw_fields(view)
@@ -272,7 +283,7 @@ class OtpForm:
         self._drawn = moment
         showing = view.stage in ("entry", "checking") and not view.expired and self.steps.challenge
         open_ids = (self.steps.challenge.record.id or "",) if showing and self.steps.challenge else ()
-        self._side.value = pane(self._box, open_ids)
+        draw(self._side, self._box, open_ids)
 
 
 def _missing(request: Request, *, cn: bool) -> str:

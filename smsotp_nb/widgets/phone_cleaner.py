@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 import ipywidgets
 import pandas as pd
 
-from ..cards import Card, Figures, Note, number
-from ..errors import SmsOtpError
+from .. import phones
+from ..cards import Card, Figures, Note, Table, number
+from ..errors import SmsOtpError, UsageError
 from ..recipients import read_recipients
 from . import skin
+from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
 from .cleaning import OUTCOMES, Cleaned, Question, clean, export, rows
-from .columns import country_column, phone_column
 from .latest import Latest
-from .stages import refused
+from .stages import plain, refused, sentence
 
 QUIET = 0.35
 FILTERS = (("all rows", ""), *((name, name) for name in OUTCOMES))
+CHOOSE = "Choose the column of the phone numbers."
 REPAIRS = {
     "lost_plus": "A plus that was lost",
     "trailing_note": "Words after the number",
@@ -42,6 +45,9 @@ class PhoneCleaner:
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
 
+    Raises:
+        UsageError: there is no such file or column, or it is no list.
+
     Example:
         >>> from smsotp_nb.widgets import PhoneCleaner
         >>> people = pd.DataFrame({"phone": ["(202) 555-0123", "nobody"], "country": "US"})
@@ -58,7 +64,9 @@ class PhoneCleaner:
         region: str | None = None,
         default_region: str = "",
     ) -> None:
-        self.frame = source if isinstance(source, pd.DataFrame) else read_recipients(source)
+        self.frame = read_recipients(source) if isinstance(source, (str, Path)) else source
+        self._names = names_of(self.frame)
+        self._read = f"people = sms.read_recipients({str(source)!r})\n" if isinstance(source, (str, Path)) else ""
         self._cleaned: Cleaned | None = None
         self._page = 0
         self._said = skin.notice("")
@@ -73,7 +81,7 @@ class PhoneCleaner:
         """Return what the fields ask for now."""
         return Question(
             column=self.phone.value,
-            region=self.region.value or "",
+            region=self.region.value,
             default_region=self.default_region.value.strip().upper(),
             repair=tuple(name for name, box in self.repairs.items() if box.value),
         )
@@ -102,12 +110,12 @@ class PhoneCleaner:
     # -- parts
 
     def _make_fields(self, phone: str | None, region: str | None, default_region: str) -> None:
-        names = [str(name) for name in self.frame.columns[~self.frame.columns.duplicated(keep=False)]]
-        found = phone or phone_column(self.frame, default_region or None) or names[0]
-        country = region if region is not None else country_column(self.frame, found)
-        self.phone = ipywidgets.Dropdown(description="Phone column", options=names, value=found)
-        none = [("none", ""), *((name, name) for name in names)]
-        self.region = ipywidgets.Dropdown(description="Country column", options=none, value=country or "")
+        found = phones.find_columns(self.frame, default_region=default_region or None)
+        number_column = found.phone if phone is None else self._named(phone)
+        numbers = self._names if number_column is not None else with_none(self._names, "choose")
+        self.phone = skin.choice("Phone column", numbers, number_column)
+        country = found.region if region is None else self._named(region)
+        self.region = skin.choice("Country column", with_none(self._names, "none"), country)
         self.default_region = skin.text("Country of the rest", value=default_region, placeholder="DE")
         self.shown = ipywidgets.Dropdown(description="Show", options=FILTERS, value="")
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
@@ -122,16 +130,29 @@ class PhoneCleaner:
         self.previous_button.on_click(lambda _: self._turn(self._page - 1))
         self.next_button.on_click(lambda _: self._turn(self._page + 1))
 
+    def _named(self, name: str) -> str:
+        if name != NONE_CHOSEN and name not in [column for _, column in self._names]:
+            raise UsageError(
+                f"no column {name!r} in the list (columns: {', '.join(label for label, _ in self._names)})"
+            )
+        return name
+
     def _lay_out(self) -> ipywidgets.VBox:
         sub = f"{number(len(self.frame))} rows. The list itself is never changed."
         self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
+        self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
+        self._export = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
         main = skin.box(
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
             skin.box(self.default_region, self.shown, classes=("smsotp-pair",)),
-            *skin.folded("Repairs that are only made when asked for", *self.repairs.values()),
+            *skin.folded(
+                "Repairs that are only made when asked for",
+                "Hide the repairs",
+                skin.box(*self.repairs.values(), classes=("smsotp-pair",)),
+            ),
             self._rows,
-            skin.box(self.previous_button, self.next_button, classes=("smsotp-pair",)),
-            skin.box(self.path, self.write_button, classes=("smsotp-pair", "smsotp-low")),
+            self._pages,
+            self._export,
             self._notice,
             self._lines,
             classes=("smsotp-main", "smsotp-pad"),
@@ -141,6 +162,7 @@ class PhoneCleaner:
     # -- gestures
 
     def _ask(self) -> None:
+        self._said = skin.notice("")
         self._render()
         self._latest.ask(self.question())
 
@@ -169,22 +191,35 @@ class PhoneCleaner:
 
     def _render(self) -> None:
         with self._drawing:
-            cleaned = self._cleaned
-            self._lines.value = lines_html(_code(self.question()))
+            cleaned, asked = self._cleaned, self.question()
+            chosen = asked.column != NONE_CHOSEN
+            self._lines.value = lines_html(self._read + _code(asked, self.frame.columns) if chosen else f"# {CHOOSE}")
             self._notice.value = self._said
-            if cleaned is None:
-                self._rows.value = '<p class="smsotp-line">Reading the numbers …</p>'
-                return
-            table, pages = rows(cleaned, self.shown.value or "", page=self._page)
+            judged = cleaned is not None and chosen and not cleaned.problem
+            table, pages = rows(cleaned, self.shown.value, page=self._page) if cleaned and judged else (None, 1)
+            skin.show(self._pages, pages > 1)
             self.previous_button.disabled = self._page == 0
             self.next_button.disabled = self._page + 1 >= pages
-            self.write_button.disabled = not (cleaned.counts["invalid"] or cleaned.counts["duplicate"])
+            rejected = len(cleaned.rejected) if cleaned and judged else 0
+            skin.show(self._export, rejected > 0)
+            self.write_button.description = f"Write {number(rejected)} row{'' if rejected == 1 else 's'}"
             skin.primary(self.write_button, True)
-            where = f"Page {number(self._page + 1)} of {number(pages)}"
-            trouble = (Note("!", cleaned.problem),) if cleaned.problem else ()
-            counts = Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES))
-            self._rows.value = Card("What became of them", where, (*trouble, counts, table)).html()
+            if cleaned is None or not chosen:
+                self._rows.value = skin.line("Reading the numbers …" if chosen else CHOOSE)
+            elif cleaned.problem:
+                self._rows.value = skin.line(sentence(plain(cleaned.problem)), "warn")
+            elif table is not None:
+                self._rows.value = _card(cleaned, table, self._page, pages).html()
 
 
-def _code(question: Question) -> str:
-    return f"numbers = {question.line()}\npeople.join(numbers)"
+def _card(cleaned: Cleaned, table: Table, page: int, pages: int) -> Card:
+    where = f"Page {number(page + 1)} of {number(pages)}" if table.rows else ""
+    shown = table if table.rows else Note("i", "No rows with this result." if len(cleaned.frame) else "No rows.")
+    counts = Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES))
+    return Card("What became of them", where, (counts, shown))
+
+
+def _code(question: Question, names: Iterable[Hashable]) -> str:
+    taken = {"to", "region", "cc", "type", "problem", "note"} & set(names)
+    beside = 'numbers.add_prefix("sms_")' if taken else "numbers"
+    return f"numbers = {question.line()}\npeople.join({beside})"

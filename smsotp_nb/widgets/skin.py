@@ -1,4 +1,4 @@
-"""The look shared by every form: one style sheet, one keyboard guard, fields and buttons made alike.
+"""The look shared by every form: one style sheet, one script, fields and buttons made alike.
 
 The sheet rides inside each form, so a form looks right in JupyterLab, voila and a notebook opened on its own.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
@@ -23,13 +23,13 @@ MARKS: dict[str, str] = {"": "", "ok": "✓", "warn": "!", "bad": "✗"}
 
 @cache
 def sheet_html() -> str:
-    """Return the style element; its load event sets up the keyboard guard of the form around it.
+    """Return the style element; its load event runs the script of the form around it.
 
     A script element put into a page as HTML never runs, the load event of a style element does.
     """
     folder = resources.files(__package__)
     css = (folder / "smsotp.css").read_text(encoding="utf-8")
-    script = (folder / "focus.js").read_text(encoding="utf-8")
+    script = (folder / "page.js").read_text(encoding="utf-8")
     return f'<style onload="{html.escape(script)}">{css}</style>'
 
 
@@ -47,9 +47,9 @@ def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VB
     return made
 
 
-def block(value: str, *classes: str) -> ipywidgets.HTML:
+def block(value: str, *classes: str, **traits: Any) -> ipywidgets.HTML:
     """Return a piece of HTML; whoever fills it escapes what came from outside."""
-    made = ipywidgets.HTML(value)
+    made = ipywidgets.HTML(value, **traits)
     for name in classes:
         made.add_class(name)
     return made
@@ -69,6 +69,11 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
     for name in classes:
         made.add_class(name)
     return made
+
+
+def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywidgets.Dropdown:
+    """Return a list to choose from, its label above; the first option where ``value`` is None."""
+    return ipywidgets.Dropdown(description=label, options=options, value=options[0][1] if value is None else value)
 
 
 def check(label: str) -> ipywidgets.Checkbox:
@@ -93,15 +98,15 @@ def settled(read: Callable[[], Value], *, wait: float = SETTLE) -> Value:
         found = now
 
 
-def folded(label: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:
-    """Return a link-like button and the box of rare fields that it folds out and away."""
+def folded(label: str, less: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:
+    """Return a link-like button and the box of rare fields that it folds out and away; the labels say which."""
     link, rare = button(label, "smsotp-link"), box(*parts, classes=("smsotp-main",))
     rare.layout.display = "none"
 
     def turn(_: ipywidgets.Button) -> None:
         opening = rare.layout.display == "none"
         rare.layout.display = None if opening else "none"
-        link.description = f"Less: {label[:1].lower()}{label[1:]}" if opening else label
+        link.description = less if opening else label
 
     link.on_click(turn)
     return link, rare
@@ -134,6 +139,11 @@ def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
     field.on_msg(heard)
 
 
+def show(part: ipywidgets.Widget, yes: bool) -> None:
+    """Show a part of a form, or take it away."""
+    part.layout.display = None if yes else "none"
+
+
 def primary(target: ipywidgets.Button, yes: bool) -> None:
     """Mark a button as the one thing to do next, or not."""
     if yes:
@@ -156,13 +166,19 @@ def notice(words: str, sign: Sign = "") -> str:
     )
 
 
-def head(title: str, sub: str, steps: tuple[str, ...] = (), now: int = 0, *, done: bool = False) -> str:
-    """Return a form's title, its line of state and its steps; ``now`` is the step in force, from 1."""
+def head(
+    title: str, sub: str, steps: tuple[str, ...] = (), now: int = 0, *, done: bool = False, live: bool = False
+) -> str:
+    """Return a form's title, its line of state and its steps; ``now`` is the step in force, from 1.
+
+    ``live``: the line says that people are reached and money is spent, and stands out.
+    """
     items = "".join(_step(number, name, now, done) for number, name in enumerate(steps, start=1))
     listed = f'<ol class="smsotp-steps">{items}</ol>' if steps else ""
     return (
         f'<div class="smsotp-head"><h2 class="smsotp-title">{html.escape(title)}</h2>'
-        f'<p class="smsotp-sub">{html.escape(sub)}</p>{listed}</div>'
+        f'<p class="smsotp-sub{" smsotp-live" if live else ""}">{"! " if live else ""}{html.escape(sub)}</p>'
+        f"{listed}</div>"
     )
 
 

@@ -24,6 +24,7 @@ FIELDS = {
     "template_data": "the list of variables",
     "template_text": "the template's text",
     "suppress": "the suppression list",
+    "rates": "the rates",
     "keep": "the columns to keep",
     "ttl": "the lifetime",
 }
@@ -93,10 +94,14 @@ def plain(words: str) -> str:
     """Return words about arguments as words about fields.
 
     Example:
-        >>> plain("content= is empty")
-        'the text is empty'
+        >>> plain("content= is empty"), plain("rates='x.csv' is no file")
+        ('the text is empty', "the rates 'x.csv' is no file")
     """
-    return re.sub(r"\b([a-z_]+)=(?=\s)", lambda found: FIELDS.get(found[1], found[1].replace("_", " ")), words)
+
+    def named(found: re.Match[str]) -> str:
+        return FIELDS.get(found[1], found[1].replace("_", " ")) + (" '" if found[2] else "")
+
+    return re.sub(r"\b([a-z_]+)=(?:(?=\s)|('))", named, words)
 
 
 def broken(error: Exception) -> tuple[str, Sign]:
