@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal
 
 Variant = Literal["intl", "cn"]
@@ -420,14 +421,13 @@ class SendReply:
         found = []
         if self.recipients is not None and self.recipients != len(records):
             found.append(f"recipients says {self.recipients}, the records are {len(records)}")
-        parts = [record.parts for record in records]
-        if self.message_count is not None and None not in parts and self.message_count != sum(filter(None, parts)):
-            found.append(f"messageCount says {self.message_count}, the parts add up to {sum(filter(None, parts))}")
+        parts = _sum([record.parts for record in records])
+        if self.message_count is not None and parts not in (None, self.message_count):
+            found.append(f"messageCount says {self.message_count}, the parts add up to {parts}")
         prices = [record.price_micros for record in records]
-        if self.total_micros is not None and None not in prices:
-            total = sum(filter(None, prices))
-            if self.total_micros != total:
-                found.append(f"totalAmount says {amount(self.total_micros)}, the prices add up to {amount(total)}")
+        total = _sum(prices)
+        if self.total_micros is not None and total is not None and self.total_micros != total:
+            found.append(f"totalAmount says {amount(self.total_micros)}, the prices add up to {amount(total)}")
         if self.unexpected:
             found.append(f"{len(self.unexpected)} records are of numbers that were not asked for, or repeated")
         if None in prices:
@@ -501,19 +501,19 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     records = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise Unreadable("the reply has no list of message records")
-    asked = {number[1:]: number for number in to}
+    asked = {number: number for number in to} | {number[1:]: number for number in to}
     matched: dict[str, MessageRecord] = {}
     unexpected = []
     for fields in records:
         record = _record(fields)
-        number = asked.get(record.to.removeprefix("+"))
+        number = asked.get(record.to)
         if number is None or number in matched:
             unexpected.append(record)
         else:
             matched[number] = record
     return SendReply(
         messages=tuple(matched.values()),
-        missing=tuple(number for number in to if number not in matched),
+        missing=tuple(number for number in to if number not in matched) if len(matched) < len(to) else (),
         unexpected=tuple(unexpected),
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
@@ -560,15 +560,23 @@ def _record(fields: Mapping[str, Any]) -> MessageRecord:
         _text(get("to")) or "",
         _text(get("iso")),
         _text(get("cc")),
-        _count(get("parts")) or _count(get("count")) or _count(get("messageCount")) or None,
+        _parts(get("parts")) or _parts(get("count")) or _parts(get("messageCount")),
         micros(get("price")),
     )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    return None if None in values else sum(values)  # type: ignore[arg-type]
 
 
 def _text(value: Any) -> str | None:
     if isinstance(value, str) and value:
         return value if value.isascii() else _whole(value)
     return None
+
+
+def _parts(value: Any) -> int | None:
+    return value if type(value) is int and 0 < value < 10**9 else _count(value) or None
 
 
 def _whole(text: str) -> str:
@@ -584,8 +592,8 @@ def _count(value: Any) -> int | None:
 
 # -- money -------------------------------------------------------------------------------------------------------------
 
-_SIX_PLACES = re.compile(r"([0-9]{1,12})\.([0-9]{6})")
 _AMOUNT = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,12}))?")
+LONGEST_AMOUNT = 25  # characters
 
 
 def micros(value: Any) -> int | None:
@@ -595,13 +603,14 @@ def micros(value: Any) -> int | None:
         >>> micros("0.007500"), micros("1"), micros("NaN"), micros("0.0000001")
         (7500, 1000000, None, None)
     """
-    if isinstance(value, str):
-        usual = _SIX_PLACES.fullmatch(value)
-        if usual:
-            return int(usual[1] + usual[2])
-    elif not isinstance(value, Decimal) and not (_is_int(value) and abs(value) < 10**12):
-        return None
-    found = _AMOUNT.fullmatch(str(value))
+    if isinstance(value, Decimal) or (_is_int(value) and abs(value) < 10**12):
+        value = str(value)
+    return _micros(value) if isinstance(value, str) and len(value) <= LONGEST_AMOUNT else None
+
+
+@lru_cache(10_000)  # a tariff has few prices, a campaign many messages
+def _micros(text: str) -> int | None:
+    found = _AMOUNT.fullmatch(text)
     if not found:
         return None
     places = (found[2] or "").ljust(6, "0")

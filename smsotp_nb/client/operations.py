@@ -310,10 +310,9 @@ class Client:
         """Make one attempt; return the reply or the error it means."""
         settings = self.settings
         started = self._clock()
+        nonce = secrets.token_hex(16) if settings.access_key_secret else ""
         reply = self._transport.post(
-            signing.query(
-                request.action, settings.key(), settings.secret(), now=self._now(), nonce=secrets.token_hex(16)
-            ),
+            signing.query(request.action, settings.key(), settings.secret(), now=self._now(), nonce=nonce),
             wire.encode(request.fields),
         )
         seconds = self._clock() - started

@@ -54,8 +54,8 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
         )
         connection.executemany(
             "INSERT INTO recipient (campaign, chunk, position, number, destination, kept, state, problem, attempts) "
-            "VALUES (?,?,?,?,?,?,?,?,0)",
-            _recipient_rows(connection, rows, plan.kept, number),
+            f"VALUES ({number},?,?,?,?,?,?,?,0)",
+            _recipient_rows(connection, rows, plan.kept),
         )
     return number
 
@@ -94,7 +94,7 @@ def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Itera
 
 
 def _recipient_rows(
-    connection: sqlite3.Connection, rows: pd.DataFrame, kept: tuple[str, ...], campaign: int
+    connection: sqlite3.Connection, rows: pd.DataFrame, kept: tuple[str, ...]
 ) -> Iterable[tuple[Any, ...]]:
     planned = rows["status"].eq("planned").to_numpy()
     chunk = rows["chunk"].fillna(-1).to_numpy("int64")
@@ -104,7 +104,6 @@ def _recipient_rows(
     problem = _objects(sorted_rows["problem"])
     own = _kept_texts(sorted_rows, kept)
     return zip(
-        [campaign] * len(rows),
         chunk[order].tolist(),
         order.tolist(),
         number,
@@ -128,9 +127,9 @@ def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[in
             "currency": rows["est_currency"].to_numpy(object),
         }
     )
-    groups = table.groupby(list(table.columns), dropna=False, sort=False)
+    group = table.groupby(list(table.columns), dropna=False, sort=False).ngroup().to_numpy()
     numbers: list[int] = []
-    for key in table.drop_duplicates().itertuples(index=False) if len(table) else ():
+    for key in table.iloc[np.unique(group, return_index=True)[1]].itertuples(index=False):
         values: list[Any] = [None if pd.isna(value) else value for value in key]
         values[2] = None if values[2] is None else int(values[2])
         found = connection.execute(
@@ -138,7 +137,7 @@ def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[in
         ).fetchone()
         insert = "INSERT INTO destination (region, type, rate, currency) VALUES (?,?,?,?)"
         numbers.append(int(found[0]) if found else inserted(connection, insert, values))
-    return [numbers[group] for group in groups.ngroup().tolist()]
+    return [numbers[place] for place in group.tolist()]
 
 
 def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str | None]:

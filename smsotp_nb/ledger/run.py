@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
 
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
-_HEX = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +338,10 @@ def _number_of(connection: sqlite3.Connection, key: tuple[str | None, str | None
 
 
 def _packed(message_id: str | None) -> bytes | str | None:
-    if message_id is not None and _HEX.fullmatch(message_id):
-        return bytes.fromhex(message_id)
-    return message_id
+    if message_id is None or len(message_id) != 32:
+        return message_id
+    try:
+        packed = bytes.fromhex(message_id)
+    except ValueError:
+        return message_id
+    return packed if packed.hex() == message_id else message_id
