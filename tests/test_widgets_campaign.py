@@ -315,6 +315,14 @@ def test_of_several_reasons_the_one_to_act_on_is_said(steps: CampaignSteps) -> N
 # -- in doubt
 
 
+def test_what_held_the_rest_back_is_said_beside_the_doubt(steps: CampaignSteps, box: Sandbox) -> None:
+    checked(steps)
+    box.fault("drop_after", next=1)
+    steps.send(Guards(canary=2))
+    assert steps.notice.text.startswith("The first recipients have it")
+    assert "never sent again by themselves" in steps.notice.text
+
+
 @pytest.mark.parametrize("accepted", [True, False], ids=["they were accepted", "they were not"])
 def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, accepted: bool) -> None:
     checked(steps)

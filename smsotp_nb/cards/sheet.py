@@ -49,6 +49,8 @@ background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
 .smsotp-card del{background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 24%,transparent)}
 .smsotp-card mark{text-decoration:underline;text-underline-offset:.15em}
 .smsotp-card .so-note+.so-note{margin-top:.45em!important}
+@container (max-width:22em){.smsotp-card .so-figure{padding:.6em!important}
+.smsotp-card .so-figure>div:first-child{font-size:1.2em!important}}
 @media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
 border-color:CanvasText!important}
 .smsotp-card mark,.smsotp-card ins,.smsotp-card del{forced-color-adjust:none;background:Highlight;color:HighlightText}}
@@ -64,6 +66,7 @@ padding:.12em 0!important;text-align:right!important;white-space:normal!importan
 .smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;
 font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sans-serif;font-weight:400}
 .smsotp-card .KIND td:empty{display:none}
+.smsotp-card .KIND .so-code{white-space:normal!important;overflow-wrap:anywhere}
 .smsotp-card .KIND .so-bars{display:block;text-align:left!important}
 .smsotp-card .KIND .so-bars::before{display:none}
 .smsotp-card .KIND .so-bars div{white-space:normal!important}

@@ -28,7 +28,7 @@ KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "temp
 QUIET = 0.35  # seconds without a key before the preview is made anew
 
 
-class CampaignForm:
+class CampaignForm(skin.Shown):
     """Show a form that writes, checks and sends a campaign to the rows of a frame; put it last in a cell.
 
     Nothing is sent before the button that says how many messages it sends. What was sent is in the ledger: after a
@@ -118,9 +118,6 @@ class CampaignForm:
             quiet_to=self.quiet_to.value.strip(),
             canary=self.canary.value,
         )
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return skin.bundle(self.widget, repr(self), **kwargs)
 
     def __repr__(self) -> str:
         return f"<CampaignForm at step {STEPS[STEP_OF[self.steps.stage] - 1]!r}; run the cell to use it>"
@@ -238,7 +235,7 @@ class CampaignForm:
             self._where,
             self.typed,
             skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
-            classes=("smsotp-main", *(["smsotp-framed"] if self.steps.live else [])),
+            classes=("smsotp-main",),
         )
         return skin.box(
             self._outcome,
@@ -341,6 +338,7 @@ class CampaignForm:
         can_send = not sending and steps.to_go > 0
         for part in (self._guards, self._where, self.send_button):
             skin.show(part, can_send)
+        skin.mark(self._confirm, "smsotp-framed", can_send and steps.live)
         skin.show(self.typed, can_send and bool(steps.to_type()))
         self.typed.description = f"Type {steps.to_type()} to confirm"
         self._where.value = skin.line(steps.where(), "warn" if steps.live else "")

@@ -245,13 +245,9 @@ class CampaignSteps(Stages):
     def _finished(self) -> None:
         self._read_results()
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
-        line = state_line(self.counts)
-        if doubt:
-            self._show("done", f"{line}. Rows in doubt are never sent again by themselves.", "warn")
-        elif planned:
-            self._show("done", f"{self._why()}: {line}.", "warn")
-        else:
-            self._show("done", f"{line}.", "ok")
+        line = f"{self._why()}: {state_line(self.counts)}." if planned else f"{state_line(self.counts)}."
+        line += " Rows in doubt are never sent again by themselves." if doubt else ""
+        self._show("done", line, "warn" if planned or doubt else "ok")
 
     def _why(self) -> str:
         """Say what held the rest back: the first of these reasons that stands in the rows themselves."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import skin
 from .arguments import sandbox_of
@@ -19,7 +19,7 @@ LOOK_EVERY = 1.0  # seconds
 SHOWN = 12
 
 
-class InboxView:
+class InboxView(skin.Shown):
     """Show a sandbox's inbox and follow it, newest first, until the sandbox ends; put it last in a cell.
 
     Passcodes are dots unless ``codes`` is set; then they are legible on the page that is open, and in no saved
@@ -55,9 +55,6 @@ class InboxView:
     def refresh(self) -> bool:
         """Draw the inbox as it is now; say whether the sandbox is still there."""
         return draw(self._pane, self._box, None if self._codes else (), shown=self._shown)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return skin.bundle(self.widget, repr(self), **kwargs)
 
     def __repr__(self) -> str:
         return "<InboxView; run the cell to use it>"

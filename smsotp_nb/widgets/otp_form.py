@@ -6,7 +6,7 @@ import html
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import ipywidgets
@@ -32,7 +32,7 @@ TICK = 1.0
 ANYBODY = "+12025550123"  # reserved for fiction: stands for a number not typed yet
 
 
-class OtpForm:
+class OtpForm(skin.Shown):
     """Show a form that sends a passcode and verifies it; put it last in a cell.
 
     Beside it stands the sandbox's inbox when ``client`` speaks to a sandbox; on a live service the form says that
@@ -75,9 +75,6 @@ class OtpForm:
         self.widget = self._lay_out()
         self._hint_number()
         self._render()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return skin.bundle(self.widget, repr(self), **kwargs)
 
     def __repr__(self) -> str:
         return f"<OtpForm at step {STEPS[self.steps.view().step - 1]!r}; run the cell to use it>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any
 
 import ipywidgets
 import pandas as pd
@@ -32,7 +31,7 @@ REPAIRS = {
 }
 
 
-class PhoneCleaner:
+class PhoneCleaner(skin.Shown):
     """Show what becomes of a list's phone numbers: counts, before and after, why; put it last in a cell.
 
     The list itself is never changed; ``table`` is the list with the new columns beside its own.
@@ -100,9 +99,6 @@ class PhoneCleaner:
     def rejected(self) -> pd.DataFrame | None:
         """The rows of ``table`` without a usable number of their own."""
         return self._cleaned.rejected if self._cleaned else None
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return skin.bundle(self.widget, repr(self), **kwargs)
 
     def __repr__(self) -> str:
         return f"<PhoneCleaner of {len(self.frame):,} rows; run the cell to use it>"

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any, TypeVar
 
 import ipywidgets
+from IPython.display import display
 
 from .stages import Sign
 
@@ -112,11 +113,30 @@ def folded(label: str, less: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets
     return link, rare
 
 
-def bundle(widget: ipywidgets.Widget, words: str, **kwargs: Any) -> dict[str, Any]:
-    """Return a form's output for a notebook; the text that is saved names the form and holds nothing typed into it."""
-    made = widget._repr_mimebundle_(**kwargs)
-    data = made[0] if isinstance(made, tuple) else made
-    return {**data, "text/plain": words}
+class Shown:
+    """What a notebook shows of a form: its widget, and, where no kernel makes it live, how to get it back.
+
+    A widget without its kernel is drawn as an error, in whose place a line of its own output stands.
+    """
+
+    widget: ipywidgets.DOMWidget
+
+    def _ipython_display_(self) -> None:
+        for output in ({"text/html": _place_html(repr(self))}, self._repr_mimebundle_()):
+            display(output, raw=True)  # type: ignore[no-untyped-call]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the widget's view; the text that is saved names the form and holds nothing typed into it."""
+        made = self.widget._repr_mimebundle_(**kwargs)
+        data = made[0] if isinstance(made, tuple) else made
+        return {**data, "text/plain": repr(self)}
+
+
+def _place_html(words: str) -> str:
+    """Return the line that stands in a form's place; its style takes it away while the form is there."""
+    line, form = ".jp-OutputArea-child:has(.smsotp-place)", ".jp-OutputArea-child"
+    gone = f"{line}:has(+ {form} .smsotp-form),{line} + {form}:not(:has(.smsotp-form)){{display:none!important}}"
+    return f'<style>{gone}</style><p class="smsotp-place">{html.escape(words.strip("<>"))}.</p>'
 
 
 def digits_of(typed: str) -> str:
@@ -144,12 +164,17 @@ def show(part: ipywidgets.Widget, yes: bool) -> None:
     part.layout.display = None if yes else "none"
 
 
+def mark(part: ipywidgets.DOMWidget, name: str, yes: bool) -> None:
+    """Give a part of a form a class of the sheet, or take it away."""
+    if yes:
+        part.add_class(name)
+    else:
+        part.remove_class(name)
+
+
 def primary(target: ipywidgets.Button, yes: bool) -> None:
     """Mark a button as the one thing to do next, or not."""
-    if yes:
-        target.add_class("smsotp-primary")
-    else:
-        target.remove_class("smsotp-primary")
+    mark(target, "smsotp-primary", yes)
 
 
 def line(words: str, sign: Sign = "") -> str:
