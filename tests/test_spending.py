@@ -85,10 +85,24 @@ def test_a_span_of_time_is_cut_out(tables: pd.DataFrame, ledger: Ledger) -> None
     assert cost.spending(ledger, since=day, until=day + pd.Timedelta(days=1))["messages"].sum() > 0
 
 
+def test_a_span_without_a_zone_is_by_the_clock_of_tz(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """A time just after the last message somewhere is before it elsewhere, unless it names its zone itself."""
+    after = tables["at"].max() + pd.Timedelta(minutes=1)
+    here = after.tz_convert("Asia/Tokyo").tz_localize(None)
+    assert cost.spending(ledger, since=here, tz="Asia/Tokyo")["messages"].sum() == 0
+    assert cost.spending(ledger, until=here, tz="Asia/Tokyo")["messages"].sum() > 0
+    assert cost.spending(ledger, since=here - pd.Timedelta(hours=9), tz="Asia/Tokyo")["messages"].sum() > 0
+    assert cost.spending(ledger, since=after, tz="Asia/Tokyo")["messages"].sum() == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [({"service": "nowhere"}, "no service 'nowhere'; it has none yet"), ({"since": "soon"}, "since= must be a day")],
-    ids=["service", "time"],
+    [
+        ({"service": "nowhere"}, "no service 'nowhere'; it has none yet"),
+        ({"since": "soon"}, "since= must be a day"),
+        ({"tz": "Mars/Base"}, "tz= must be a time zone"),
+    ],
+    ids=["service", "time", "zone"],
 )
 def test_a_wrong_call_is_refused(ledger: Ledger, arguments: dict[str, str], said: str) -> None:
     """The ledger says what it has."""

@@ -7,6 +7,7 @@ by (campaign, day, country, encoding, currency) hangs on a request or a destinat
 from __future__ import annotations
 
 import contextlib
+import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
@@ -53,7 +54,8 @@ def spending(
         ledger: the record; tests to oneself count, for they cost as well.
         service: ``"live"``, ``"sandbox"``, or the id of one service; by default what is live, and the rehearsals on a
             sandbox only where nothing is.
-        since, until: days or times that `pandas.Timestamp` reads; ``until`` is not part of it.
+        since, until: days or times that `pandas.Timestamp` reads, by the clock of ``tz`` where they name no zone;
+            ``until`` is not part of it.
         tz: time zone of days and months; those of a purged campaign are of UTC.
 
     Returns:
@@ -63,7 +65,7 @@ def spending(
         ``compared_price, est_cost`` (float64). `cost.by` and its like take it for a result table.
 
     Raises:
-        UsageError: the ledger knows no such service, or a time cannot be read.
+        UsageError: the ledger knows no such service, there is no such time zone, or a time cannot be read.
 
     Example:
         >>> import tempfile, pathlib
@@ -72,7 +74,11 @@ def spending(
         ...     len(spending(ledger))
         0
     """
-    span = _micros_of(since, "since"), _micros_of(until, "until")
+    try:
+        zone = zoneinfo.ZoneInfo(tz)
+    except (ValueError, TypeError, zoneinfo.ZoneInfoNotFoundError):
+        raise UsageError(f"tz= must be a time zone such as 'Europe/Berlin', got {tz!r}") from None
+    span = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
     with _snapshot(ledger) as store:
         campaigns = _campaigns(store, service)
         recorded = _summed(store, _requests(store, campaigns, *span, tz))
@@ -108,12 +114,14 @@ def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
     return chosen
 
 
-def _micros_of(when: object, name: str) -> int | None:
+def _micros_of(when: object, name: str, zone: zoneinfo.ZoneInfo) -> int | None:
     if when is None:
         return None
-    moment = pd.to_datetime(when, utc=True, errors="coerce")  # type: ignore[call-overload]
+    moment = pd.to_datetime(when, errors="coerce")  # type: ignore[call-overload]
     if not isinstance(moment, pd.Timestamp) or pd.isna(moment):
         raise UsageError(f"{name}= must be a day or a time such as '2026-11-01', got {when!r}")
+    if moment.tz is None:
+        moment = moment.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
     return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
 
 
