@@ -401,6 +401,17 @@ def test_a_keyring_that_gives_no_key_says_the_next_step(
     assert HMAC not in text
 
 
+def test_a_stop_while_the_keyring_asks_shows_no_key(hold: Callable[..., Held]) -> None:
+    """A keyring may ask for its password; whoever stops there has the environment in our frames."""
+    hold({}, fault=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}, keyring="smsotp_nb")
+    assert "_read_keyring" in [frame.f_code.co_name for frame in frames(caught.value)]
+    text = shown(caught.value) + in_other_styles(caught.value)
+    assert KEY not in text
+    assert HMAC not in text
+
+
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package is optional; whoever names a keyring is told how to get it."""
     monkeypatch.setitem(sys.modules, "keyring", None)
