@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+# A condition of a statement on the ledger; the mutant is one that always holds.
+CONDITION = re.compile(r"(?:(?<=WHERE )|(?<=AND ))([\w.]+(?:=\?\d?| IN \(.*?\)))")
 # What only words, types or logs hold: a change there decides nothing.
 PROSE = {"debug", "warn", "__repr__", "__reduce__", "annotation", "returns"}
 
@@ -68,8 +71,10 @@ def _deciding(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_prose(node: ast.AST) -> bool:
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr):
+    if isinstance(node, ast.Import | ast.ImportFrom):
         return True
+    if isinstance(node, ast.JoinedStr):
+        return not any(_is_sql(piece) for piece in node.values)
     if isinstance(node, ast.FunctionDef):
         return node.name in PROSE
     if isinstance(node, ast.Expr):
@@ -77,7 +82,11 @@ def _is_prose(node: ast.AST) -> bool:
         if isinstance(value, ast.Constant):
             return True
         return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in PROSE
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value and not _is_sql(node)
+
+
+def _is_sql(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CONDITION.search(node.value))
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:
@@ -132,6 +141,12 @@ def _constant(node: ast.Constant) -> Iterator[Change]:
             yield f"{value} -> {value + 1}", lambda: setattr(node, "value", value + 1)
         if value:
             yield f"{value} -> 0", lambda: setattr(node, "value", 0)
+    elif _is_sql(node):
+        for found in CONDITION.finditer(str(value)):
+            always = f"{value[: found.start()]}({found[0]} OR 1){value[found.end() :]}"
+            yield f"always: {found[0]} at {found.start()}", lambda always=always: setattr(node, "value", always)
+    elif value == "FULL":
+        yield "FULL -> NORMAL", lambda: setattr(node, "value", "NORMAL")
     elif isinstance(value, str):
         yield f"{value!r} -> other", lambda: setattr(node, "value", value + "X")
     elif isinstance(value, bytes):
