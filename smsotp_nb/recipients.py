@@ -50,9 +50,9 @@ def read_recipients(
         SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank.
 
     Raises:
-        UsageError: no such file, an unknown kind, an empty file, two columns of one name, rows with more cells than
-            the header (the first lines are named), a quote that is not closed, an encoding that does not fit, a
-            missing Excel extra.
+        UsageError: an argument that is no path, separator or encoding, no such file, an unknown kind, an empty file,
+            two columns of one name, rows with more cells than the header has names (the first lines are named), a
+            quote that is not closed, an encoding that does not fit, a missing Excel extra.
 
     Example:
         >>> import pathlib, tempfile
@@ -63,7 +63,7 @@ def read_recipients(
         0  +14155550100      US
         1    0491570156      NA
     """
-    return pd.concat(list(_frames(Path(path).expanduser(), sheet, sep, encoding, AT_ONCE)))
+    return pd.concat(list(_frames(path, sheet, sep, encoding, AT_ONCE)))
 
 
 def read_chunks(
@@ -85,14 +85,15 @@ def read_chunks(
         >>> [chunk.index.tolist() for chunk in read_chunks(file, rows=2)]
         [[0, 1], [2]]
     """
-    if rows < 1:
-        raise UsageError(f"rows={rows}: give how many rows at most a chunk has, such as 50000")
-    return _frames(Path(path).expanduser(), sheet, sep, encoding, rows)
+    if not isinstance(rows, int) or rows < 1:
+        raise UsageError(f"rows={rows!r}: give how many rows at most a chunk has, such as 50000")
+    return _frames(path, sheet, sep, encoding, rows)
 
 
 def _frames(
-    file: Path, sheet: str | int | None, sep: str | None, encoding: str | None, size: int
+    path: str | os.PathLike[str], sheet: str | int | None, sep: str | None, encoding: str | None, size: int
 ) -> Iterator[pd.DataFrame]:
+    file = _checked(path, sep, encoding)
     if not file.is_file():
         raise UsageError(f"no file at {file}: give the path of a CSV, Excel or Parquet file")
     suffix = file.suffix.lower()
@@ -104,6 +105,17 @@ def _frames(
     if suffix in (".xls", ".ods", ".numbers", ".xlsb"):
         raise UsageError(f"{file.name}: {suffix} is not read; save it as .xlsx or .csv and read that")
     return _tables(_csv_rows(file, sep, encoding), file, size)
+
+
+def _checked(path: object, sep: object, encoding: object) -> Path:
+    """Return the path of a call whose arguments can be what they say."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise UsageError(f"path must be the text or Path of a file, not {type(path).__name__}: such as 'people.csv'")
+    if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
+        raise UsageError(f"sep={sep!r}: give the one sign that stands between cells, such as ';', or leave it out")
+    if encoding is not None and (not isinstance(encoding, str) or not encoding):
+        raise UsageError(f"encoding={encoding!r}: give a name such as 'utf-8' or 'cp1252', or leave it out")
+    return Path(path).expanduser()
 
 
 class Row(NamedTuple):
@@ -123,6 +135,7 @@ def _tables(rows: Iterator[Row], file: Path, size: int) -> Iterator[pd.DataFrame
     first = 0
     while True:
         body = [_without_blank_tail(row, len(names)) for row in islice(filled, size)]
+        _refuse_nameless(body, names, len(header.cells), file)
         if first and not body:
             return
         yield _table(body, names, file, first)
@@ -154,7 +167,9 @@ def _names(cells: list[str], file: Path) -> list[str]:
     names = [cell.strip() or f"column_{place}" for place, cell in enumerate(cells, start=1)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"{file.name} has more than one column named {', '.join(map(repr, twice))}: rename them first")
+        nameless = ", a nameless column is called by its place" if not all(cell.strip() for cell in cells) else ""
+        listed = ", ".join(map(repr, twice))
+        raise UsageError(f"{file.name} has more than one column named {listed}{nameless}: rename them first")
     return names
 
 
@@ -164,6 +179,17 @@ def _without_blank_tail(row: Row, width: int) -> Row:
     while len(cells) > width and not cells[-1].strip():
         cells = cells[:-1]
     return Row(row.line, cells)
+
+
+def _refuse_nameless(rows: list[Row], names: list[str], header: int, file: Path) -> None:
+    """Cells may stand under blank ones at the end of the header only where they are blank too."""
+    found = tuple(_width(row, len(names)) for row in rows if len(names) < len(row.cells) <= header)
+    if found:
+        raise UsageError(
+            f"{file.name}: the header is blank behind {names[-1]!r}, but {len(found)} rows have cells there "
+            f"({'; '.join(found[:SHOWN])}); give these columns names in the header, or empty the cells",
+            problems=found,
+        )
 
 
 def _refuse_wide(rows: list[Row], width: int, file: Path) -> None:

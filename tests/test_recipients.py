@@ -208,3 +208,41 @@ def test_a_header_alone_is_one_empty_chunk(tmp_path: Path) -> None:
     assert [chunk.columns.tolist() for chunk in chunks] == [["phone", "name"]]
     with pytest.raises(UsageError, match="rows=0"):
         read_chunks(tmp_path, rows=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"sep": "||"}, "sep='||': give the one sign", id="two signs"),
+        pytest.param({"sep": 5}, "sep=5: give the one sign", id="sep a number"),
+        pytest.param({"sep": ""}, "sep='': give the one sign", id="sep empty"),
+        pytest.param({"encoding": b"utf-8"}, "encoding=b'utf-8': give a name", id="encoding as bytes"),
+        pytest.param({"path": None}, "path must be the text or Path of a file, not NoneType", id="no path"),
+        pytest.param({"path": b"people.csv"}, "not bytes", id="path as bytes"),
+        pytest.param({"path": ["people.csv"]}, "not list", id="list of paths"),
+    ],
+)
+def test_odd_arguments_are_named(tmp_path: Path, given: dict[str, object], says: str) -> None:
+    """Both readers say what was expected, before anything is read."""
+    arguments = {"path": written(tmp_path, "phone,name\n1,Ada\n")} | given
+    for read in (read_recipients, lambda **them: next(read_chunks(**them))):
+        with pytest.raises(UsageError) as caught:
+            read(**arguments)  # type: ignore[arg-type]
+        assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [0, None, "5", 2.5], ids=repr)
+def test_an_impossible_number_of_rows_is_named(tmp_path: Path, rows: object) -> None:
+    with pytest.raises(UsageError, match="give how many rows at most"):
+        next(read_chunks(written(tmp_path, "phone\n1\n"), rows=rows))  # type: ignore[arg-type]
+
+
+def test_cells_under_a_blank_header_are_explained(tmp_path: Path) -> None:
+    """A blank end of the header is dropped with its blank cells; filled cells there are an error that says why."""
+    assert read_recipients(written(tmp_path, "phone,,\n1,,\n")).columns.tolist() == ["phone"]
+    assert read_recipients(written(tmp_path, ",phone\nAda,1\n")).columns.tolist() == ["column_1", "phone"]
+    with pytest.raises(UsageError, match=r"the header is blank behind 'phone', but 1 rows .*line 3: 3 of 1") as caught:
+        read_recipients(written(tmp_path, "phone,,\n1,,\n2,,Ada\n"))
+    assert len(caught.value.problems) == 1
+    with pytest.raises(UsageError, match="'column_2', a nameless column is called by its place"):
+        read_recipients(written(tmp_path, "phone,,column_2\n1,2,3\n"))
