@@ -24,6 +24,7 @@ from smsotp_nb.errors import UsageError
         pytest.param(pd.Series([2025550101]), id="Series of integers"),
         pytest.param(pd.DataFrame({"to": [number(1)], "when": ["2026"]}), id="frame with to"),
         pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["USA"], "x": [1]}), id="frame with a region"),
+        pytest.param(pd.DataFrame({"Phone": ["202 555 0101"], "Country": ["us"]}), id="frame in capitals"),
         pytest.param(pd.DataFrame({"opted out": ["1 202 555 0101"]}), id="frame of one column"),
     ],
 )

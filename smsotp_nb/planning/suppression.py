@@ -28,7 +28,8 @@ def read(
     """Return the suppressed numbers in E.164.
 
     ``source`` is a list, Series, frame or path. A frame's numbers stand in its column ``to`` (the recipients' name for
-    it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it.
+    it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in
+    these names make no difference.
 
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them.
@@ -71,7 +72,8 @@ def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], 
         source = _file(source)
     if isinstance(source, pd.DataFrame):
         name = _phone_column(source, to)
-        regions = source[region] if region is not None and templates.no_column(region, source) is None else None
+        beside = None if region is None else _named(source, (region,))
+        regions = None if beside is None else source[beside]
         return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
@@ -87,13 +89,25 @@ def _file(path: str | Path) -> pd.DataFrame:
 
 
 def _phone_column(frame: pd.DataFrame, to: str) -> Any:
-    for name in (to, *_PHONE_COLUMNS):
-        if templates.no_column(name, frame) is None:
-            return name
+    named = _named(frame, (to, *_PHONE_COLUMNS))
+    if named is not None:
+        return named
     if len(frame.columns) == 1:
         return frame.columns[0]
     columns = ", ".join(repr(name) for name in frame.columns)
     raise UsageError(f"suppress= has no column {to!r}, 'to' or 'phone' (columns: {columns}); give the Series itself")
+
+
+def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
+    """Return the first of these columns the frame has: as written, else in other letters (``Phone``); None: none."""
+    for name in names:
+        if templates.no_column(name, frame) is None:
+            return name
+    for name in names:
+        found = [column for column in frame.columns if str(column).strip().casefold() == str(name).casefold()]
+        if len(found) == 1:
+            return found[0]
+    return None
 
 
 def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
