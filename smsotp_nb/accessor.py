@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from . import cost, phones, planning
 from .cards import Card
 from .errors import UsageError
+from .phones.judgement import TEXTABLE, Policy
 from .wire import mask
 
 
@@ -33,6 +34,10 @@ class Sms:
         region: str | pd.Series | None = None,
         default_region: str | None = None,
         repair: Collection[str] = (),
+        allow_types: Collection[str] = TEXTABLE,
+        region_mismatch: Policy = "note",
+        test_numbers: Policy = "note",
+        progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
         """Judge a column of phone numbers; see `phones.normalize`. ``region`` is a column's name or a Series.
 
@@ -40,11 +45,24 @@ class Sms:
             >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).sms.normalize("phone")["problem"].isna().tolist()
             [False]
         """
-        regions = self._regions(region)
-        return phones.normalize(self._column(column), region=regions, default_region=default_region, repair=repair)
+        return phones.normalize(
+            self._column(column),
+            region=self._regions(region),
+            default_region=default_region,
+            repair=repair,
+            allow_types=allow_types,
+            region_mismatch=region_mismatch,
+            test_numbers=test_numbers,
+            progress=progress,
+        )
 
     def verdict(
-        self, column: str, *, region: str | pd.Series | None = None, default_region: str | None = None
+        self,
+        column: str,
+        *,
+        region: str | pd.Series | None = None,
+        default_region: str | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
         """Return phonenumbers' own answer on a column; see `phones.verdict`.
 
@@ -52,7 +70,9 @@ class Sms:
             >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).sms.verdict("phone")["valid"].tolist()
             [True]
         """
-        return phones.verdict(self._column(column), region=self._regions(region), default_region=default_region)
+        return phones.verdict(
+            self._column(column), region=self._regions(region), default_region=default_region, progress=progress
+        )
 
     def plan(self, **arguments: Any) -> planning.Plan:
         """Plan a campaign to the people in this frame; the arguments are those of ``smsotp_nb.plan``.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pandas as pd
 import pytest
 from test_results import table
@@ -23,6 +25,27 @@ def test_normalize_and_verdict_take_a_region_by_name_or_as_a_series() -> None:
     pd.testing.assert_frame_equal(
         PEOPLE.sms.verdict("phone", region="country"), phones.verdict(PEOPLE["phone"], region=PEOPLE["country"])
     )
+
+
+@pytest.mark.parametrize("name", ["normalize", "verdict"])
+def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
+    """The accessor offers what the room takes, with the same defaults, and hands it over."""
+    offered, taken = (inspect.signature(getattr(on, name)).parameters for on in (PEOPLE.sms, phones))
+    defaults = {word: it.default for word, it in taken.items() if word != "numbers"}
+    assert {word: it.default for word, it in offered.items() if word != "column"} == defaults
+    seen: list[int] = []
+    chosen = {
+        "default_region": "DE",
+        "repair": {"lost_plus"},
+        "allow_types": {"MOBILE"},
+        "region_mismatch": "refuse",
+        "test_numbers": "refuse",
+    }
+    arguments = {word: value for word, value in chosen.items() if word in taken}
+    many = pd.concat([PEOPLE] * 100, ignore_index=True)
+    found = getattr(many.sms, name)("phone", region="country", progress=seen.append, **arguments)
+    pd.testing.assert_frame_equal(found, getattr(phones, name)(many["phone"], region=many["country"], **arguments))
+    assert seen[-1] == 300
 
 
 def test_plan_is_the_planners() -> None:
