@@ -1,18 +1,24 @@
-"""How fast phone lists are read, against phonenumbers itself: python benchmarks/phones.py [--rows N] [--runs K]
+"""How fast phone lists are read, against phonenumbers itself.
+
+    python benchmarks/phones.py [--rows N] [--runs K] [--memory]
 
 The reference is phonenumbers with its pattern cache on, asked row by row, its answers built into the same frame. Both
 sides run in one process on the same rows, alternating, and CPU time is compared, so that a busy machine disturbs
-little. The reference is slow, so it gets the first rows only. Memory is the growth of the peak while a million rows are
-read, in a process of its own.
+little. The reference is slow, so it gets the first rows only. No row of a list comes twice, but in the list of repeats.
+Memory is how far the peak grows, from the list in memory to the verdict beside it, in a process of its own; --memory
+measures nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
 import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -29,8 +35,26 @@ import phone_lists  # noqa: E402 - the lists the tests are made from
 REFERENCE_ROWS = 40_000
 
 
-def e164(rows: int) -> pd.DataFrame:
-    draw = random.Random(5)
+def unlike(make: Callable[[int, int], pd.DataFrame], rows: int) -> pd.DataFrame:
+    """Return so many rows of which no two are the same."""
+    made = pd.DataFrame()
+    for seed in itertools.count(5):
+        made = pd.concat([made, make(rows, seed)], ignore_index=True).drop_duplicates(ignore_index=True)
+        if len(made) >= rows:
+            return made.sample(rows, random_state=5, ignore_index=True)
+    raise AssertionError
+
+
+def messy(rows: int, seed: int) -> pd.DataFrame:
+    return phone_lists.messy(rows, seed=seed)
+
+
+def american(rows: int, seed: int) -> pd.DataFrame:
+    return phone_lists.messy(rows, seed=seed, regions=["US"]).drop(columns="country")
+
+
+def e164(rows: int, seed: int) -> pd.DataFrame:
+    draw = random.Random(seed)
     numbers = [it for it in phone_lists.example_numbers(phone_lists.LARGE) if phone_lists.is_person(it[1])]
     drawn = [draw.choice(numbers) for _ in range(rows)]
     texts = [phone_lists.E164(phone_lists.drawn(number, draw, 6), draw) for _, number in drawn]
@@ -38,15 +62,14 @@ def e164(rows: int) -> pd.DataFrame:
 
 
 def repeating(rows: int) -> pd.DataFrame:
-    few = phone_lists.messy(rows // 10, seed=5)
-    return few.sample(rows, replace=True, random_state=5).reset_index(drop=True)
+    return unlike(messy, rows // 10).sample(rows, replace=True, random_state=5, ignore_index=True)
 
 
 LISTS: dict[str, Callable[[int], pd.DataFrame]] = {
-    "messy, 64 regions": lambda rows: phone_lists.messy(rows, seed=5),
+    "messy, 64 regions": functools.partial(unlike, messy),
     "90 % repeats": repeating,
-    "already E.164": e164,
-    "one default region": lambda rows: phone_lists.messy(rows, seed=5, regions=["US"]).drop(columns="country"),
+    "already E.164": functools.partial(unlike, e164),
+    "one default region": functools.partial(unlike, american),
 }
 
 
@@ -91,7 +114,7 @@ def measure(name: str, frame: pd.DataFrame, runs: int) -> None:
     times = [one / other for one, other in zip(slow, fast, strict=True)]
     judged_times = [one / other for one, other in zip(slow, judged, strict=True)]
     cells = (spread(slow), spread(fast), spread(times, 1), spread(judged), spread(judged_times, 1))
-    print(f"{name:20}", *(f"{cell:>21}" for cell in cells))
+    print(f"{name:20}", *(f"{cell:>21}" for cell in cells), f"{memory(frame, runs):>14}", flush=True)
 
 
 def few_rows(runs: int) -> None:
@@ -104,45 +127,52 @@ def few_rows(runs: int) -> None:
 
 
 MEMORY = """
-import resource, sys
-sys.path[:0] = {path!r}
-import pandas as pd, phone_lists
+import sys
+sys.path.insert(0, {root!r})
+import pandas as pd
 from smsotp_nb import phones
-few = phone_lists.messy(20_000, seed=5)
-phones.verdict(few["phone"], region=few["country"])
-def peak():
-    return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
-made = pd.concat([few.assign(phone=few["phone"] + " " * n) for n in range({rows} // 20_000)], ignore_index=True)
-texts, regions = made["phone"].copy(), made["country"].copy()
-del made, few
+def megabytes(name):
+    return int(open("/proc/self/status").read().split(name + ":")[1].split()[0]) * 1024 / 1e6
+made = pd.read_feather({file!r})
+given = {{"region": made["country"]}} if "country" in made else {{"default_region": "US"}}
+phones.verdict(made["phone"].head(1_000), default_region="US")
 open("/proc/self/clear_refs", "w").write("5")
-before = peak()
-answer = phones.verdict(texts, region=regions)
-frame = answer.memory_usage(deep=True).sum() / 1e6
-print(f"{{len(answer):,}} rows: the peak grew by {{peak() - before:.0f}} MB; the frame itself is {{frame:.0f}} MB")
+before = megabytes("VmRSS")
+answer = phones.verdict(made["phone"], **given)
+print(f"{{megabytes('VmHWM') - before:.0f}}")
 """
 
 
-def memory(rows: int) -> None:
-    path = [str(ROOT), str(ROOT / "tests")]
-    run = subprocess.run(
-        [sys.executable, "-c", MEMORY.format(path=path, rows=rows)], capture_output=True, text=True, check=False
-    )
-    print(run.stdout.strip() or f"memory could not be measured here: {run.stderr.strip().splitlines()[-1:]}")
+def memory(frame: pd.DataFrame, runs: int) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "list.feather")
+        frame.to_feather(file, compression="uncompressed")
+        script = MEMORY.format(root=str(ROOT), file=file)
+        told = [
+            subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+            for _ in range(runs)
+        ]
+    wrong = [run.stderr.strip().splitlines()[-1:] for run in told if run.returncode]
+    return f"not measured here: {wrong[0]}" if wrong else spread([float(run.stdout) for run in told], 0)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rows", type=int, default=1_000_000)
     options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--memory", action="store_true")
     chosen = options.parse_args()
-    print(f"{chosen.rows:,} rows, {chosen.runs} runs: median (lowest-highest), CPU microseconds a row\n")
+    print(f"{chosen.rows:,} rows, {chosen.runs} runs: median (lowest-highest)\n")
+    if chosen.memory:
+        for name, make in LISTS.items():
+            print(f"{name:20} {memory(make(chosen.rows), chosen.runs)} MB added at the peak", flush=True)
+        return
+    print("CPU microseconds a row")
     heads = ("phonenumbers", "verdict", "times as fast", "normalize", "times as fast")
-    print(f"{'list':20}", *(f"{head:>21}" for head in heads))
+    print(f"{'list':20}", *(f"{head:>21}" for head in heads), f"{'MB added':>14}")
     for name, make in LISTS.items():
         measure(name, make(chosen.rows), chosen.runs)
     few_rows(chosen.runs)
-    memory(chosen.rows)
 
 
 if __name__ == "__main__":

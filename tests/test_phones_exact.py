@@ -114,6 +114,15 @@ def test_repeats_are_answered_once_and_alike() -> None:
     pd.testing.assert_frame_equal(found, reference.verdict(frame["phone"], frame["country"]))
 
 
+def test_a_few_rows_are_asked_about_with_no_question_twice() -> None:
+    """What answers short lists says what `reference.ask` says."""
+    lists = [make(4_000, seed=random.randrange(10**6)) for make in (phone_lists.corpus, phone_lists.fuzz)]
+    for frame in lists:
+        for text, region in frame.itertuples(index=False):
+            asked = [cell if isinstance(cell, str) else None for cell in (text, region)]
+            assert reference.ask_once(*asked) == reference.ask(*asked), asked
+
+
 def test_progress_and_stop() -> None:
     """Progress is told after each chunk; an exception from it stops the work."""
     numbers = pd.Series([f"+1 202 555 {n:04}" for n in range(engine.CHUNK * 2)])

@@ -20,6 +20,8 @@ import pyarrow.compute as pc
 
 from ..errors import UsageError
 
+BLOCK: Final = 1 << 15
+TEXT_DTYPE: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer tells neighbouring integers apart
 
 TEXT: Final = np.uint8(0)
@@ -64,6 +66,18 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
 def _series(values: Any) -> pd.Series:
     plain_list = isinstance(values, list | tuple)
     return pd.Series(values, dtype=object if plain_list or len(values) == 0 else None)
+
+
+def same(text: str | None, size: int) -> pd.Series:
+    """Return a column of one text (or of missing ones) that takes next to no memory, however long it is.
+
+    Example:
+        >>> same("DE", 3).tolist()
+        ['DE', 'DE', 'DE']
+    """
+    block = pa.array([text], pa.large_string()).take(pa.array(np.zeros(min(size, BLOCK), np.int8)))
+    pieces = [block.slice(0, size - first) for first in range(0, size, BLOCK)]
+    return pd.Series(TEXT_DTYPE.__from_arrow__(pa.chunked_array(pieces, pa.large_string())), copy=False)
 
 
 def read(column: pd.Series) -> Cells:

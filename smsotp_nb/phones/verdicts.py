@@ -42,9 +42,9 @@ def verdict(
         1    +4930901820   True         NaN
     """
     column = cells.column(numbers, what="numbers")
-    if len(column) < FEW and isinstance(column.dtype, pd.StringDtype):
-        beside = None if region is None else cells.column(region, what="region", like=column)
-        return reference.few(column, beside, default_region)
+    plain = _plain(column) if len(column) < FEW else None
+    if plain is not None:
+        return reference.few(plain, _plain_regions(region, default_region, column), column.index)
     text = cells.read(column).text
     codes = _regions(region, default_region, column)
     return answers(text, codes, progress=progress).set_axis(column.index, axis=0)
@@ -61,9 +61,24 @@ def answers(text: pd.Series, region: pd.Series, *, progress: Progress | None = N
     return engine.verdict(text, region, progress=progress)
 
 
+def _plain(column: pd.Series) -> list[str | None] | None:
+    """Return the cells of a column as they are, missing ones as None; None where there is more than text to read."""
+    texts = [None if cell is None or cell is np.nan else cell for cell in column.tolist()]
+    if isinstance(column.dtype, pd.StringDtype):
+        return [text if isinstance(text, str) else None for text in texts]
+    return texts if all(text is None or (isinstance(text, str) and text.isascii()) for text in texts) else None
+
+
+def _plain_regions(region: object, default_region: str | None, like: pd.Series) -> list[str | None]:
+    if region is None:
+        return [default_region] * len(like)
+    codes = cells.column(region, what="region", like=like).tolist()
+    return [code if isinstance(code, str) and code else default_region for code in codes]
+
+
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
     if region is None:
-        return pd.Series(np.full(len(like), default_region, dtype=object), dtype="str")
+        return cells.same(default_region, len(like))
     codes = cells.column(region, what="region", like=like).astype("str").reset_index(drop=True)
     if default_region is None:  # to phonenumbers a blank is no region either
         return codes

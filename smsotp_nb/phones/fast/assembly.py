@@ -155,12 +155,8 @@ def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, 
 def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
     """Write plus, calling code and national number of rows (in order) into one text column, the others missing."""
     code_length = 1 + (code > 9) + (code > 99)
-    lengths = np.zeros(size, np.int64)
-    lengths[target] = 1 + code_length + count
-    offset_buffer = pa.allocate_buffer(8 * (size + 1))
+    offset_buffer = _offsets(target, 1 + code_length + count, size)
     offsets = np.frombuffer(offset_buffer, np.int64)
-    offsets[0] = 0
-    np.cumsum(lengths, out=offsets[1:])
     text_buffer = pa.allocate_buffer(int(offsets[-1]))
     out = np.frombuffer(text_buffer, np.uint8)
     is_digit = np.ones(len(out), bool)
@@ -172,10 +168,48 @@ def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size
         where = at[has] + place
         out[where] = code[has] // 10 ** (code_length[has] - place) % 10 + ord("0")
         is_digit[where] = False
-    before = np.cumsum(count) - count
-    source = np.repeat(start - before, count) + np.arange(int(count.sum()), dtype=np.int32)
-    out[is_digit] = signs.take(source) + np.uint8(ord("0"))
+    out[is_digit] = _gathered(signs, start, count)
     return pa.Array.from_buffers(pa.large_string(), size, [_validity(target, size), offset_buffer, text_buffer])
+
+
+def scattered(texts: dict[int, str], size: int) -> pa.Array:
+    """Return a text column with these texts in these rows, the others missing.
+
+    Example:
+        >>> scattered({2: "12"}, 4).to_pylist()
+        [None, None, '12', None]
+    """
+    if not texts:
+        return missing(size)
+    rows = np.array(sorted(texts))
+    cells = [texts[row].encode() for row in rows.tolist()]
+    offsets = _offsets(rows, np.array([len(cell) for cell in cells]), size)
+    return pa.Array.from_buffers(
+        pa.large_string(), size, [_validity(rows, size), offsets, _kept(np.frombuffer(b"".join(cells), np.uint8))]
+    )
+
+
+def _offsets(target: Rows, lengths: Any, size: int) -> pa.Buffer:
+    """Return where each row's text begins in a column whose other rows are empty."""
+    buffer = pa.allocate_buffer(8 * (size + 1))
+    offsets = np.frombuffer(buffer, np.int64)
+    offsets[:] = 0
+    offsets[1:][target] = lengths
+    np.cumsum(offsets, out=offsets)
+    return buffer
+
+
+def _gathered(signs: Any, start: Any, count: Any) -> Any:
+    """Return the digits of all stretches (none is empty) one after the other, as text."""
+    if not len(start):
+        return signs[:0]
+    source = np.ones(int(count.sum()), np.intp)  # steps from each digit to the next one, then where they lead
+    source[0] = start[0]
+    source[np.cumsum(count[:-1])] = start[1:] - start[:-1] - count[:-1] + 1
+    np.cumsum(source, out=source)
+    digits = signs.take(source)
+    digits += np.uint8(ord("0"))
+    return digits
 
 
 def _validity(target: Rows, size: int) -> Any:
@@ -183,46 +217,93 @@ def _validity(target: Rows, size: int) -> Any:
         return None
     present = np.zeros(size, bool)
     present[target] = True
-    return pa.py_buffer(np.packbits(present, bitorder="little"))
+    return _packed(present)
 
 
-_NOTHING: Final = pa.nulls(1 << 15, pa.large_string())
+def _packed(present: Any) -> Any:
+    """Return flags as the bits by which Arrow tells what is there."""
+    return _kept(np.packbits(present, bitorder="little"))
+
+
+def _kept(values: Any) -> pa.Buffer:
+    """Return a copy in Arrow's memory."""
+    buffer = pa.allocate_buffer(values.nbytes)
+    np.frombuffer(buffer, values.dtype)[:] = values
+    return buffer
+
+
+RELEASED_EVERY: Final = 4  # stretches; Arrow keeps freed memory for later, asking for it each time takes 3 % longer
+ALIKE: Final = 1 << 15  # rows up to which columns share memory where they are alike
+_NOTHING: Final = pa.nulls(ALIKE, pa.large_string())
+_EVERY_SECOND: Final = pa.py_buffer(np.arange(0, 2 * ALIKE + 1, 2))
 
 
 def missing(size: int) -> pa.Array:
     """Return a text column without a text; short ones share their memory."""
-    return _NOTHING.slice(0, size) if size <= len(_NOTHING) else pa.nulls(size, pa.large_string())
+    return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, pa.large_string())
 
 
 class Speller:
-    """Turns laid-out columns into texts, stretch by stretch, so that small numbers never wait for the whole list."""
+    """Turns laid-out columns into texts, stretch by stretch, so that small numbers never wait for the whole list.
 
-    def __init__(self, it: Tables) -> None:
-        self.regions = _dictionary([str(region) for region in it.plan_region])
+    What stays is in Arrow's memory and scratch in numpy's, so that neither keeps the other's from being given back.
+    """
+
+    def __init__(self, it: Tables, size: int) -> None:
+        self.regions = _Regions([str(region) for region in it.plan_region])
         self.codes = _dictionary([str(code) for code in it.plan_code])
         self.kinds = _dictionary(KINDS)
         self.reasons = _dictionary(REASONS)
+        self.valid = np.zeros(size, bool)
+        self.rows = 0
         self.stretches: list[dict[str, Any]] = []
 
     def add(self, columns: Columns) -> None:
+        first, self.rows = self.rows, self.rows + len(columns.reason)
+        np.equal(columns.reason, 0, out=self.valid[first : self.rows])
         self.stretches.append(
             {
                 "e164": columns.e164,
-                "region": _spelled(self.regions, columns.region),
+                "region": self.regions.spelled(columns.region),
                 "cc": _spelled(self.codes, columns.code),
-                "valid": columns.reason == 0,
                 "type": _spelled(self.kinds, columns.kind),
                 "reason": _spelled(self.reasons, columns.reason),
                 "extension": columns.extension,
             }
         )
+        if len(self.stretches) % RELEASED_EVERY == 0:
+            pa.default_memory_pool().release_unused()
 
     def frame(self) -> pd.DataFrame:
         """Return the verdict's frame of all stretches; texts stay in the pieces they were made in."""
-        texts = {name: [stretch[name] for stretch in self.stretches] for name in reference.COLUMNS}
-        valid = np.concatenate(texts.pop("valid"))
-        arrays = {name: TEXT.__from_arrow__(pa.chunked_array(pieces)) for name, pieces in texts.items()}
-        return pd.DataFrame({name: arrays.get(name, valid) for name in reference.COLUMNS}, copy=False)
+        columns = {name: self._column(name) for name in reference.COLUMNS}
+        return pd.DataFrame(columns, copy=False)
+
+    def _column(self, name: str) -> Any:
+        if name == "valid":
+            return self.valid
+        return TEXT.__from_arrow__(pa.chunked_array([stretch[name] for stretch in self.stretches]))
+
+
+class _Regions:
+    """Spells regions out. Nearly all have two letters, and then every stretch of rows has the same offsets: kept once.
+
+    That spares a million rows eight megabytes. A missing region is two bytes that its bit says not to read.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self.words = _dictionary(names)
+        self.letters = np.frombuffer("".join(f"{name:2.2}" for name in [*names, ""]).encode(), np.uint16)
+        self.two = np.array([len(name) == 2 for name in names] + [True])
+
+    def spelled(self, places: Any) -> pa.Array:
+        if len(places) > ALIKE or not self.two.take(places).all():
+            return _spelled(self.words, places)
+        return pa.Array.from_buffers(
+            pa.large_string(),
+            len(places),
+            [_packed(places >= 0), _EVERY_SECOND, _kept(self.letters.take(places))],
+        )
 
 
 def _dictionary(words: Sequence[str | None]) -> pa.Array:

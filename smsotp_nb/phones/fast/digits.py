@@ -24,6 +24,7 @@ from .automata import END
 NOT_A_NUMBER, READABLE, UNDECIDED = range(3)
 
 LONGEST_ROW: Final = 250  # phonenumbers refuses longer texts; also the most a counter of eight bits can hold
+BLOCK: Final = 1 << 16
 MOST_DIGITS: Final = 27  # more go to the reference: tables end at 32, and a rule may put four digits in front
 
 _DIGIT, _PLUS, _INSIDE, _BEHIND = 1, 1 << 8, 1 << 16, 1 << 24
@@ -71,9 +72,15 @@ def read(data: Bytes, offsets: Ints) -> Digits:
         >>> found.signs.tolist(), found.count.tolist(), found.plus.tolist(), found.state.tolist()
         ([4, 9, 3, 0, 1, 2, 10, 10], [6, 0], [True, False], [1, 2])
     """
+    values, count, plus, state = _judged(data, offsets)
+    signs, start = _closed_rows(values, count)
+    return Digits(signs, start, count, plus, state)
+
+
+def _judged(data: Bytes, offsets: Ints) -> tuple[Bytes, Ints, Flags, Bytes]:
+    """Return all digits of all rows, how many each row has, whether a plus comes first, and each row's state."""
     begin, end = offsets[:-1], offsets[1:]
-    running = np.zeros(len(data) + 1, np.uint32)
-    np.cumsum(COUNTERS.take(data), out=running[1:], dtype=np.uint32)
+    running = _running_sum(data)
     at_begin, at_end = running.take(begin), running.take(end)
     count = ((at_end - at_begin) & _FIELD).astype(np.int32)
     state = np.full(len(begin), NOT_A_NUMBER, np.uint8)
@@ -95,8 +102,18 @@ def read(data: Bytes, offsets: Ints) -> Digits:
     state[some] = np.where(plain, np.where(enough, READABLE, NOT_A_NUMBER), UNDECIDED)
     state[long] = UNDECIDED
     state[_foreign_rows(data, offsets)] = UNDECIDED
-    signs, start = _closed_rows(data, place, count)
-    return Digits(signs, start, count, plus, state)
+    return data.take(place) - np.uint8(48), count, plus, state
+
+
+def _running_sum(data: Bytes) -> npt.NDArray[np.uint32]:
+    """Sum up the counters of all bytes; looked up in blocks, because numpy widens each byte it looks up to eight."""
+    running = np.zeros(len(data) + 1, np.uint32)
+    counters = running[1:]
+    for first in range(0, len(data), BLOCK):
+        block = slice(first, first + BLOCK)
+        COUNTERS.take(data[block], out=counters[block], mode="clip")
+    np.cumsum(counters, out=counters, dtype=np.uint32)
+    return running
 
 
 def _places(data: Bytes, count: Ints, begin: Ints, end: Ints, long: Flags) -> tuple[npt.NDArray[np.intp], Ints]:
@@ -127,11 +144,11 @@ def _foreign_rows(data: Bytes, offsets: Ints) -> npt.NDArray[np.intp]:
     return np.unique(np.searchsorted(offsets, foreign, side="right") - 1)
 
 
-def _closed_rows(data: Bytes, place: npt.NDArray[np.intp], count: Ints) -> tuple[Bytes, Ints]:
+def _closed_rows(values: Bytes, count: Ints) -> tuple[Bytes, Ints]:
     """Pack the digits of all rows, an END after each row."""
     closing = np.cumsum(count + 1, dtype=np.int32) - 1
-    signs = np.full(len(place) + len(count), END, np.uint8)
+    signs = np.full(len(values) + len(count), END, np.uint8)
     digit = np.ones(len(signs), bool)
     digit[closing] = False
-    signs[digit] = data.take(place) - np.uint8(48)
+    signs[digit] = values
     return signs, (closing - count).astype(np.int32)

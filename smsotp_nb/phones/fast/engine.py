@@ -17,7 +17,7 @@ from .assembly import Asked, Columns
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 28_000  # rows at a time: working arrays stay in the second-level cache, offsets in a 256 kB page
+CHUNK: Final = 24_400  # rows at a time: working arrays stay in the second-level cache, and the memory small
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
@@ -38,7 +38,7 @@ def verdict(
     if it is None:
         return reference.verdict(text, region)
     texts, regions = _as_arrow(text), _as_arrow(region)
-    known, speller = _Regions(it), assembly.Speller(it)
+    known, speller = _Regions(it), assembly.Speller(it, len(texts))
     repeats = repeats_in.distinct_rows(texts, regions)
     if repeats is None:
         for columns in _stretches(texts, regions, known, it, progress):
@@ -87,8 +87,7 @@ class _Regions:
 
 
 def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> Columns:
-    if texts.null_count:
-        texts = texts.fill_null("")  # phonenumbers answers both alike
+    texts = _missing_as_empty(texts)
     plan = known.read(regions)
     data, offsets = _bytes(texts)
     found = digits.read(data, offsets)
@@ -103,6 +102,15 @@ def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> C
     return columns
 
 
+def _missing_as_empty(texts: pa.Array) -> pa.Array:
+    """Missing texts are read as empty ones, as phonenumbers reads them; nearly always they are stored so."""
+    if not texts.null_count:
+        return texts
+    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    missing = texts.is_null().to_numpy(zero_copy_only=False)
+    return texts.fill_null("") if (np.diff(offsets)[missing] != 0).any() else texts
+
+
 def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
     """Put the rows left to phonenumbers."""
     pairs = zip(texts.take(pa.array(rows)).to_pylist(), regions.take(pa.array(rows)).to_pylist(), strict=True)
@@ -114,11 +122,7 @@ def _lay_in_extensions(columns: Columns, extensions: dict[int, str], asked: Aske
     found = {row: text for row, text in extensions.items() if columns.code[row] >= 0}
     answers = zip(asked.rows.tolist(), asked.answers, strict=True)
     found |= {row: answer.extension for row, answer in answers if answer.extension is not None}
-    if found:
-        texts: list[str | None] = [None] * len(columns.code)
-        for row, text in found.items():
-            texts[row] = text
-        columns.extension = pa.array(texts, pa.large_string())
+    columns.extension = assembly.scattered(found, len(columns.code))
 
 
 def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
