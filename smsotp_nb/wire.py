@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Variant = Literal["intl", "cn"]
 Form = Literal["current", "earlier"]
@@ -353,9 +353,10 @@ class Envelope:
     data: Any
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRecord:
+class MessageRecord(NamedTuple):
     """One accepted message as the service billed it; a field it left out or made unreadable is None.
+
+    A named tuple, for a campaign makes millions of them: a frozen dataclass takes four times as long to make.
 
     ``price_micros`` is the amount in millionths of the currency unit; ``price`` the same as an exact Decimal.
 
