@@ -68,13 +68,14 @@ class Crew(Generic[Work, Report]):
             raise self._failure
 
     def _next_report(self) -> object:
+        wait = LOOK_AROUND
         while self._ended < len(self._threads):
-            alive = any(thread.is_alive() for thread in self._threads)
             try:
-                found = self._reports.get(timeout=LOOK_AROUND if alive else 0)
+                found = self._reports.get(timeout=wait)
             except queue.Empty:
-                if not alive:  # a Stop came before all threads were started
+                if not wait:  # a Stop came before all threads were started
                     break
+                wait = LOOK_AROUND if any(thread.is_alive() for thread in self._threads) else 0
                 continue
             if found is not _NOTHING:
                 return found
