@@ -137,6 +137,8 @@ USE = [
     "plan = sms.plan(people, to='phone', campaign='notebook', text='Hello {name}')\nplan",
     "results = sms.send(plan, client=client)\nresults.sms.card()",
     "ledger = sms.Ledger()\ndisplay(ledger, ledger.campaign('notebook'))",
+    "sms.charts.report(results, 'report.html')",
+    "sms.widgets.CampaignForm(people, client=client)",
 ]
 FORM = [
     "form = sms.widgets.OtpForm(client)\nform",
