@@ -226,6 +226,9 @@ WRONG_CALLS: dict[str, Callable[[], object]] = {
     "bytes": lambda: settings(access_key_id=KEY.encode(), access_key_secret=[HMAC]),
     "line break": lambda: settings(access_key_id=KEY + "\n", access_key_secret=HMAC + "\n"),
     "argument of from_env": lambda: Settings.from_env({}, access_key_id=KEY, access_key_secret=HMAC),
+    "argument, address pasted": lambda: Settings.from_env(
+        {"SMSOTP_ACCESS_KEY_ID": "other"}, base_url=f"{ADDRESS}/?accessKeyId={KEY}"
+    ),
     "unknown argument": lambda: Settings.from_env({}, access_key_id=KEY, base_url=ADDRESS, key=5),
     "environment": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}),
     "environment, address": lambda: Settings.from_env({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_BASE_URL": "wrong"}),
@@ -254,6 +257,20 @@ def test_a_refused_call_shows_no_key_in_any_frame_of_the_package(call: Callable[
     text = shown(caught.value) + in_other_styles(caught.value)
     assert KEY not in text
     assert HMAC not in text
+
+
+def test_a_machine_without_a_home_shows_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is looked up with the environment in hand."""
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(RuntimeError) as caught:
+        ledger_path({"SMSOTP_ACCESS_KEY_ID": KEY})
+    ours = [frame for frame in frames(caught.value) if frame.f_code.co_name == "data_folder"]
+    assert ours
+    assert KEY not in repr([frame.f_locals for frame in ours])
 
 
 def test_a_frame_that_holds_a_key_would_be_seen() -> None:
