@@ -67,6 +67,13 @@ def test_a_country_nobody_knows_is_said_and_judges_nothing() -> None:
     assert cleaned.table["to"].isna().all()
 
 
+def test_labels_of_several_levels_are_read_as_words() -> None:
+    labels = pd.MultiIndex.from_product([["north", "south"], range(3)])
+    cleaned = clean(PEOPLE.set_axis(labels), QUESTION)
+    assert [row[0] for row in rows(cleaned, "duplicate")[0].rows] == ["north, 1"]
+    assert rows(cleaned, "duplicate")[0].rows[0][-1] == "the number of row north, 0"
+
+
 def test_an_empty_list() -> None:
     cleaned = clean(PEOPLE.iloc[:0], QUESTION)
     assert sum(cleaned.counts.values()) == 0

@@ -29,7 +29,7 @@ _SHEET: Final = """
 --so-face:color-mix(in srgb,var(--so-ink) 5%,transparent);
 color:var(--so-ink);container-type:inline-size}
 .smsotp-card .so-soft{color:var(--so-soft)}
-.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.6em}
+.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(2,minmax(min-content,1fr));gap:.6em}
 .smsotp-card .so-figure{display:block!important;margin:0!important;padding:.7em .8em!important;
 border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card thead th{border-bottom:1px solid var(--so-edge)!important;color:var(--so-soft)}
@@ -89,6 +89,6 @@ def _figures_in_rows(count: int) -> str:
     """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone."""
     return "".join(
         f"@container (min-width:{across * _FIGURE:g}em)"
-        f"{{.smsotp-card .so-of-{count}{{grid-template-columns:repeat({across},minmax(0,1fr))}}}}"
+        f"{{.smsotp-card .so-of-{count}{{grid-template-columns:repeat({across},minmax(min-content,1fr))}}}}"
         for across in sorted({-(-count // 2), count} - {2})
     )

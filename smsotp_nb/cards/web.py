@@ -14,6 +14,7 @@ from .words import plain_value, visible
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
 _TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
+_ONE_AMOUNT: Final = 16  # characters: USD 1,234,567.89
 _SHORT_BAR: Final = 10.0  # em
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
 
@@ -31,11 +32,16 @@ def block_html(block: Block) -> str:
 def _figures_html(block: Figures) -> str:
     boxes = "".join(
         '<div class="so-figure" style="display:inline-block;vertical-align:top;margin:0 1.8em .4em 0">'
-        f'<div style="font-size:1.45em;font-weight:600;{_TABULAR}">{_cell_html(value)}</div>'
+        f'<div style="font-size:1.45em;font-weight:600;{_figure_wrap(value)}{_TABULAR}">{_cell_html(value)}</div>'
         f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
         for label, value in block.pairs
     )
     return f'<div class="so-figures so-of-{min(len(block.pairs), MOST_FIGURES)}" style="margin:.9em 0 0">{boxes}</div>'
+
+
+def _figure_wrap(value: Cell) -> str:
+    """One amount stays on its line; words, and amounts in several currencies, may be broken."""
+    return "white-space:nowrap;" if not isinstance(value, str) or len(value) <= _ONE_AMOUNT else ""
 
 
 def _table_html(block: Table) -> str:

@@ -181,7 +181,7 @@ class CampaignForm(skin.Shown):
         self.again_button.on_click(lambda _: self._resolve(accepted=False))
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._head = skin.block("", tabbable=False)  # takes the focus after a step: reading goes on there
+        self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
         self._notice, self._lines = skin.block(""), skin.block("")
         self._write, self._rest = self._lay_out_write(), self._lay_out_rest()
         foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))

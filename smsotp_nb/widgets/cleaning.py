@@ -163,7 +163,7 @@ def _name_duplicates(judged: pd.DataFrame) -> None:
     again = (judged["result"] == "duplicate").to_numpy()
     first = judged.index[~judged["to"].duplicated().to_numpy() & judged["to"].notna().to_numpy()]
     label_of = dict(zip(judged.loc[~judged["to"].duplicated() & judged["to"].notna(), "to"], first, strict=True))
-    named = pd.Series([f"DUPLICATE_OF:{label_of[to]}" for to in judged["to"][again]], dtype="str")
+    named = pd.Series([f"DUPLICATE_OF:{_label(label_of[to])}" for to in judged["to"][again]], dtype="str")
     judged["problem"] = judged["problem"].mask(again, "DUPLICATE_OF")
     notes = judged["note"].to_numpy(dtype=object, copy=True)
     notes[again] = named.to_numpy(dtype=object)
@@ -180,13 +180,17 @@ def _line(cleaned: Cleaned, place: int) -> tuple[Any, ...]:
     row = cleaned.judged.iloc[place]
     cell: Any = cleaned.frame[cleaned.column].iat[place]
     before = "" if pd.isna(cell) else str(cell)
-    label, outcome = str(cleaned.judged.index[place]), str(row["result"])
+    label, outcome = _label(cleaned.judged.index[place]), str(row["result"])
     if outcome == "unchanged":
         return (label, _same(before), _same(before), STATES[outcome], "")
     if outcome == "invalid":
         return (label, _same(before) if before else "–", "–", STATES[outcome], _why(row["problem"], ""))
     old, new = marked(before, str(row["to"]))
     return (label, old, new, STATES[outcome], _why(row["problem"], row["note"]))
+
+
+def _label(label: Any) -> str:
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def _same(text: str) -> Marked:

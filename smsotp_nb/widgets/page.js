@@ -15,7 +15,13 @@
   // A passcode passes through a widget once and is dots there ever after, so that no saved notebook holds it. The page
   // remembers it while its message is drawn as open.
   var codes = {};
+  function focusable() {
+    // The top of a form takes the focus after a step, so that reading goes on there and no key reaches the notebook.
+    root.querySelectorAll('.smsotp-top > .widget-html-content').forEach(function (top) { top.tabIndex = -1; });
+  }
+  focusable();
   new MutationObserver(function (records) {
+    focusable();
     records.forEach(function (record) {
       record.addedNodes.forEach(function (added) {
         if (!added.querySelectorAll) return;

@@ -123,8 +123,8 @@ class PhoneCleaner(skin.Shown):
             field.observe(lambda _: self._ask(), "value")
         self.shown.observe(lambda _: self._turn(0), "value")
         self.write_button.on_click(lambda _: self._write())
-        self.previous_button.on_click(lambda _: self._turn(self._page - 1))
-        self.next_button.on_click(lambda _: self._turn(self._page + 1))
+        self.previous_button.on_click(lambda _: self._leaf(-1))
+        self.next_button.on_click(lambda _: self._leaf(1))
 
     def _named(self, name: str) -> str:
         if name != NONE_CHOSEN and name not in [column for _, column in self._names]:
@@ -170,6 +170,13 @@ class PhoneCleaner(skin.Shown):
     def _turn(self, page: int) -> None:
         self._page = max(0, page)
         self._render()
+
+    def _leaf(self, by: int) -> None:
+        """Turn pages; at either end the button used goes dead, and the focus would fall to the notebook."""
+        self._turn(self._page + by)
+        for dead, other in ((self.previous_button, self.next_button), (self.next_button, self.previous_button)):
+            if dead.disabled and not other.disabled:
+                other.focus()
 
     def _write(self) -> None:
         if self._cleaned is None:

@@ -48,9 +48,9 @@ def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VB
     return made
 
 
-def block(value: str, *classes: str, **traits: Any) -> ipywidgets.HTML:
+def block(value: str, *classes: str) -> ipywidgets.HTML:
     """Return a piece of HTML; whoever fills it escapes what came from outside."""
-    made = ipywidgets.HTML(value, **traits)
+    made = ipywidgets.HTML(value)
     for name in classes:
         made.add_class(name)
     return made

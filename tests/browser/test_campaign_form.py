@@ -1,7 +1,8 @@
-"""The campaign form in JupyterLab: write, check, send, stop, go on after a kernel's restart; themes and widths."""
+"""The campaign form in JupyterLab: write, check, send, stop, go on after a kernel's restart, and the real service."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
@@ -17,6 +18,10 @@ form
 """
 
 
+REAL = 'sms.Client(sms.Settings(base_url=box.url, access_key_id=sms.settings.Secret("live-key-4711")))'
+LIVE = FORM.replace("box.client()", REAL).replace('state="form-sandbox.sqlite"', "")
+TOP_HAS_FOCUS = """() => document.activeElement.matches('.smsotp-top *')
+  && document.querySelector('.smsotp-form').getBoundingClientRect().top >= 0"""
 SOME_ACCEPTED = "() => Number(document.querySelector('.smsotp-figures dd')?.textContent) > 0"
 
 
@@ -48,7 +53,11 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     write(card)
     assert look(notebook, THEMES[0]) == []
     click(card, "Check the plan")
-    card.get_by_role("button", name="about USD").wait_for()
+    notebook.page.wait_for_function(TOP_HAS_FOCUS)
+    cells = notebook.cells()
+    notebook.page.keyboard.press("d")
+    notebook.page.keyboard.press("d")
+    assert notebook.cells() == cells
     assert look(notebook, THEMES[1]) == []
     notebook.kernel("box.fault('latency', seconds=0.4)")
     click(card, "about USD")
@@ -64,7 +73,36 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     write(card)
     click(card, "Check the plan")
     card.get_by_text("This campaign is on record").wait_for()
+    notebook.kernel("box.fault('drop_before', next=1)")
+    click(card, "Send the remaining")
+    card.get_by_text("Rows in doubt are never sent again").wait_for()
+    assert look(notebook, THEMES[2]) == []
+    click(card, "They were not: plan them again")
+    card.get_by_text("planned again; nothing was sent yet").wait_for()
     click(card, "Send the remaining")
     card.get_by_text(", 0 to go.").wait_for()
     assert int(notebook.kernel("len(box.inbox)")) > stopped
     assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+
+
+def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:
+    notebook.open(lab.write("live_form.ipynb", LIVE)).run_all()
+    page, card = notebook.page, notebook.page.locator(".smsotp-form")
+    assert card.get_by_text("Live service at http://127.0.0.1").first.is_visible()
+    write(card)
+    click(card, "Check the plan")
+    click(card, "messages to real people, about USD")
+    card.get_by_text("to confirm; nothing was sent.").wait_for()
+    assert notebook.kernel("len(box.inbox)") == "0"
+    for theme in THEMES:
+        assert look(notebook, theme) == []
+    number = notebook.kernel("form.steps.to_go")
+    page.wait_for_function("() => document.activeElement.matches('.smsotp-framed input')")
+    page.keyboard.type(number)
+    click(card, "messages to real people, about USD")
+    card.get_by_text(", 0 to go.").wait_for()
+    assert notebook.kernel("len(box.inbox)") == number
+    notebook.command("docmanager:save")
+    saved = json.loads((lab.folder / "notebooks" / "live_form.ipynb").read_text(encoding="utf-8"))
+    assert saved["cells"][0]["outputs"]
+    assert "live-key-4711" not in json.dumps(saved["cells"][0]["outputs"])

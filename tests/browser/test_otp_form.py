@@ -100,17 +100,24 @@ def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook: 
 
 
 def test_no_code_is_left_in_a_saved_notebook(notebook: Notebook, lab: Lab) -> None:
-    """Not even with "Save Widget State Automatically"."""
+    """Not even with "Save Widget State Automatically", and not while the page shows the code."""
     card = shown(notebook, lab)
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     code = send(card)
+    assert code == eval(notebook.kernel("box.code('+14155550100')"))
+    while_open = saved(notebook, lab)
     card.get_by_label("Code from the message").fill(code)
     click(card, "Verify")
     card.get_by_text("Verified +14155550100").wait_for()
-    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    assert card.locator(".smsotp-mail b").first.inner_text() == "••••••"
+    for text in (while_open, saved(notebook, lab)):
+        assert "application/vnd.jupyter.widget-state+json" in text
+        assert code not in text
+
+
+def saved(notebook: Notebook, lab: Lab) -> str:
     notebook.command("docmanager:save")
-    saved = (lab.folder / "notebooks" / "form.ipynb").read_text(encoding="utf-8")
-    assert "application/vnd.jupyter.widget-state+json" in saved
-    assert code not in saved
+    return (lab.folder / "notebooks" / "form.ipynb").read_text(encoding="utf-8")
 
 
 def test_the_passcode_notebook_runs_and_its_form_works(notebook: Notebook) -> None:
