@@ -51,6 +51,7 @@ CAMPAIGN = (
     "test_guards.py",
     "test_ledger_file.py",
 )
+LONG = ("kills/test_power_cut.py", "test_stateful.py")
 # Of each file, the functions that decide whether a request is sent again; "" is what stands outside of every function,
 # which in ledger and dispatch is names alone.
 PHASE: dict[str, frozenset[str]] = {
@@ -98,7 +99,7 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._source, str(self._path), "exec"), module.__dict__)
 
 
-def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False) -> int:
+def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, quick: bool = False) -> int:
     """Run the tests against a mutant, in a process of its own: the quickest first."""
     sys.meta_path.insert(0, Mutated(name, path, mutant.source))
     log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -106,7 +107,7 @@ def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False) ->
     os.dup2(log, 2)
     print(f"== {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
     if "client" not in path.parts:
-        return KILLED if tests(*CAMPAIGN) or tests("kills/test_power_cut.py", "test_stateful.py") else SURVIVED
+        return KILLED if tests(*CAMPAIGN) or not quick and tests(*LONG) else SURVIVED
     campaign(_short())
     if tests(*CLIENT):
         return KILLED
@@ -153,14 +154,16 @@ def campaign(wanted: Callable[[Any], bool]) -> None:
     socket.getaddrinfo, transport.MAX_REPLY = real, cap
 
 
-def verdict(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False) -> tuple[int, float]:
+def verdict(
+    name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, quick: bool = False
+) -> tuple[int, float]:
     """Judge one mutant in a fork; what takes too long counts as noticed."""
     started = time.monotonic()
     child = os.fork()
     if not child:
         os.setsid()
         try:
-            code = judge(name, path, mutant, phase_only=phase_only)
+            code = judge(name, path, mutant, phase_only=phase_only, quick=quick)
         except BaseException:  # noqa: BLE001 - whatever a mutant breaks, it was noticed
             code = KILLED
         os._exit(code)
@@ -179,6 +182,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", default=list(PHASE))
     parser.add_argument("--part", default="0/1", help="which part of how many, such as 0/2")
     parser.add_argument("--phase", action="store_true", help="only the functions that decide about sending again")
+    parser.add_argument("--quick", action="store_true", help="ledger and dispatch without power cuts and stories")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it; a test needs it
     part, parts = map(int, options.part.split("/"))
@@ -187,15 +191,15 @@ def main() -> None:
         name = "smsotp_nb." + file.removesuffix(".py").replace("/", ".")
         every = list(mutants(path.read_text(encoding="utf-8")))
         chosen = [mutant for mutant in every if mutant.function in PHASE[file] or not options.phase][part::parts]
-        survivors = list(_survivors(name, path, chosen, phase_only=options.phase))
+        survivors = list(_survivors(name, path, chosen, phase_only=options.phase, quick=options.quick))
         killed = len(chosen) - len(survivors)
         print(f"{file}: {killed} of {len(chosen)} mutants noticed ({killed / max(len(chosen), 1):.0%})", flush=True)
 
 
-def _survivors(name: str, path: Path, every: list[Mutant], *, phase_only: bool) -> Iterator[Mutant]:
+def _survivors(name: str, path: Path, every: list[Mutant], *, phase_only: bool, quick: bool) -> Iterator[Mutant]:
     for number, mutant in enumerate(every):
         print(f"\r{path.name} {number} of {len(every)}", end="", file=sys.stderr, flush=True)
-        found, seconds = verdict(name, path, mutant, phase_only=phase_only)
+        found, seconds = verdict(name, path, mutant, phase_only=phase_only, quick=quick)
         if found == SURVIVED:
             print(f"  survived: {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
             yield mutant
