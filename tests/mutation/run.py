@@ -107,7 +107,7 @@ def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, qu
     os.dup2(log, 2)
     print(f"== {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
     if "client" not in path.parts:
-        return KILLED if tests(*CAMPAIGN) or not quick and tests(*LONG) else SURVIVED
+        return KILLED if tests(*CAMPAIGN) or (not quick and tests(*LONG)) else SURVIVED
     campaign(_short())
     if tests(*CLIENT):
         return KILLED
