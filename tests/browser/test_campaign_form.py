@@ -67,6 +67,7 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     assert look(notebook, THEMES[2]) == []
     stopped = int(notebook.kernel("len(box.inbox)"))
     assert 0 < stopped < 200
+    assert notebook.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0  # all is in the card
 
     notebook.restart()
     notebook.run_all()
