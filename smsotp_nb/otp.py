@@ -167,7 +167,7 @@ class Challenge:
             ServiceError: the service refused the check.
         """
         typed = Secret(code)
-        del code  # a traceback may print the variables of every frame
+        code = ""  # a traceback may print the variables of every frame
         reply = self._client.verify_otp(self.to, typed.reveal(), intent=self.intent, ttl=self._ttl_at_verify())
         self.verified = self.verified or reply.valid
         return reply.valid
@@ -230,8 +230,9 @@ def send(
         >>> box.close()
     """
     secret = None if code is None else Secret(code)
-    del code  # a traceback may print the variables of every frame
+    code = None  # a traceback may print the variables of every frame
     request = Request(to, digits=digits, intent=intent, channel=channel, signature=signature, code=secret, ttl=ttl)
+    to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=2)
     return request.send(client, now=now)

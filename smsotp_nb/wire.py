@@ -631,6 +631,20 @@ def amount(value: int) -> Decimal:
 # -- people ------------------------------------------------------------------------------------------------------------
 
 
+class Numbers(tuple[Any, ...]):
+    """Numbers whose repr counts them: a traceback may print the variables of every frame.
+
+    Example:
+        >>> Numbers(["+12025550123"])
+        <1 numbers>
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} numbers>"
+
+
 def mask(number: str) -> str:
     """Return a number that can be recognized but not called: the first five and the last four characters stay.
 

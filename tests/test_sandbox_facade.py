@@ -159,7 +159,7 @@ def test_a_sandbox_ends_when_nothing_refers_to_it() -> None:
     url = box.url
     del box
     gc.collect()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # threads of earlier tests may end meanwhile
     with pytest.raises(SmsOtpError):
         Sandbox.at(url)
 

@@ -96,11 +96,7 @@ MASKED: dict[str, Door] = {
     "accessor, masked": lambda on: PEOPLE.sms.masked("fone"),
     "accessor, plan": lambda on: PEOPLE.sms.plan(to="fone", campaign="other", text="Hello"),
     "cleaner": lambda on: sms.widgets.PhoneCleaner(PEOPLE, phone="fone"),
-}
-# Their frames hold numbers as text or in lists; their words and their plain tracebacks do not.
-WORDS: dict[str, Door] = {
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
-    "normalize, text": lambda on: sms.phones.normalize(ANN),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),
     "find columns": lambda on: sms.phones.find_columns(PEOPLE, default_region="ZZ"),
     "resolve, list": lambda on: on.campaign.resolve([ANN], accepted=True),
@@ -111,6 +107,10 @@ WORDS: dict[str, Door] = {
     "check, wrong": lambda on: on.client.verify_otp(ANN, "1"),
     "challenge, wrong": lambda on: sms.otp.send(ANN, client=on.client, digits=99),
     "challenge, list": lambda on: sms.otp.send([ANN, BEN], client=on.client),  # type: ignore[arg-type]
+}
+# Their frames hold numbers as text or in lists; their words and their plain tracebacks do not.
+WORDS: dict[str, Door] = {
+    "normalize, text": lambda on: sms.phones.normalize(ANN),
 }
 CALLS: dict[str, Callable[[Client], object]] = {
     "message": lambda client: client.send_message([ANN, BEN], text="Hello"),
@@ -159,6 +159,15 @@ def test_a_request_that_ends_badly_says_no_number(end: str, call: Callable[[Clie
 def test_the_variables_of_our_frames_mask_numbers(door: Door, ground: Ground) -> None:
     """What a verbose traceback prints of them, but for the data itself."""
     assert variables(raised_by(lambda: door(ground))) == []
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("end", [*ACTS, "not sent"])
+def test_the_variables_of_a_request_that_ends_badly_mask_numbers(
+    end: str, call: Callable[[Client], object], ground: Ground
+) -> None:
+    """Of the public calls down to the connection."""
+    assert variables(raised_by(lambda: call(ground.broken[end]))) == []
 
 
 def test_a_number_in_a_variable_would_be_found() -> None:

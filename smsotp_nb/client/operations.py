@@ -155,7 +155,8 @@ class Client:
         """
         if not isinstance(to, Iterable) or isinstance(to, bytes):
             raise UsageError(f"to= must be a number or a list of numbers, got {type(to).__name__}; nothing was sent")
-        recipients = [to] if isinstance(to, str) else list(to)
+        recipients = wire.Numbers([to] if isinstance(to, str) else to)
+        to = recipients  # a traceback prints the variables of every frame
         data = tuple(dict(template_data or {}).items())
         body = wire.Body(text, content, template_id, data, signature)
         reply = self.deliver(recipients, body)
@@ -171,7 +172,7 @@ class Client:
         self, to: Sequence[str], body: wire.Body, *, gate: Gate | None = None, patience: Patience | None = None
     ) -> wire.SendReply:
         """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls."""
-        settings = self.settings
+        settings, to = self.settings, wire.Numbers(to)
         wrong = wire.check_recipients(to) + wire.check_body(body, variant=settings.variant, form=settings.form)
         _refuse(wire.SEND, wrong)
 
@@ -220,11 +221,11 @@ class Client:
         wrong = wire.check_otp_send(to, **options, variant=self.settings.variant)
         own_code = code is not None
 
-        def read(data: Any, request_id: str | None) -> wire.OtpReply:
+        def read(data: Any, request_id: str | None, to: str = to) -> wire.OtpReply:
             return wire.read_otp_send(data, to, request_id=request_id)
 
         request = _Request(wire.OTP_SEND, wire.otp_send_request(to, **options), read)
-        del options, code  # a traceback prints the variables of every frame
+        options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
         _refuse(wire.OTP_SEND, wrong)
         if ttl is not None and not own_code:
             warnings.warn(
@@ -259,11 +260,11 @@ class Client:
         """
         wrong = wire.check_otp_verify(to, code, intent=intent, ttl=ttl)
 
-        def read(data: Any, request_id: str | None) -> wire.VerifyReply:
+        def read(data: Any, request_id: str | None, to: str = to) -> wire.VerifyReply:
             return wire.read_verify(data, to, request_id=request_id)
 
         request = _Request(wire.OTP_VERIFY, wire.otp_verify_request(to, code, intent=intent, ttl=ttl), read)
-        del code  # a traceback prints the variables of every frame
+        code, to = "", wire.mask(str(to))  # a traceback prints the variables of every frame
         _refuse(wire.OTP_VERIFY, wrong)
         reply: wire.VerifyReply = self._call(request, Gate(self._sleep), self.patience)
         return reply
@@ -321,8 +322,7 @@ class Client:
             if reply.stopped:
                 found = KeyboardInterrupt(f"stopped; {found}")
         else:
-            code = request.fields.get("code")
-            scrub = Scrubber(settings.key(), settings.secret() or "", code if isinstance(code, str) else "")
+            scrub = Scrubber(settings.key(), settings.secret() or "", str(request.fields.get("code") or ""))
             found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now())
         log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
         return found

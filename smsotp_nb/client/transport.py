@@ -24,7 +24,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -60,7 +60,7 @@ class Trace:
     """What is known of one request: its phase, its real target, and its limits."""
 
     phase: str = "before"
-    target: str = ""
+    target: str = field(default="", repr=False)
     deadline: float = 0.0
     read_timeout: float = 0.0
     received: int = 0
@@ -344,11 +344,11 @@ class Transport:
 
         A Stop (KeyboardInterrupt) comes back as a Failure too: its own traceback would show the request.
         """
-        if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
-            self._renew()
         trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._timeouts[1], clock=self._clock)
-        self._adapter.watch(trace)
         try:
+            if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
+                self._renew()
+            self._adapter.watch(trace)
             return self._exchange(self._request(query, body), trace)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
             stop = isinstance(error, KeyboardInterrupt)

@@ -14,7 +14,7 @@ from .. import cards, results
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from ..settings import ledger_path
-from ..wire import mask
+from ..wire import Numbers, mask
 from . import overview, reading
 from .lock import RunLock
 from .overview import state_line
@@ -264,6 +264,7 @@ class Campaign:
             UsageError: a number is not in doubt in this campaign; nothing was changed. CampaignHeld: it is running.
         """
         self._recover()
+        rows = _hidden(rows)
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
     def reopen(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
@@ -272,6 +273,7 @@ class Campaign:
         Raises:
             UsageError: a number was not rejected in this campaign; nothing was changed. CampaignHeld: it is running.
         """
+        rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED)
 
     def export(self, path: str | Path) -> Path:
@@ -324,7 +326,7 @@ class Campaign:
             lock.release()
 
     def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
-        wanted = list(dict.fromkeys(int(number) for number in _numbers(rows)))
+        wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.writing() as connection:
@@ -332,7 +334,7 @@ class Campaign:
                     "SELECT number, chunk, position FROM recipient WHERE campaign=? AND state=?", (self._number, before)
                 )
                 places = {number: (chunk, position) for number, chunk, position in found}
-                strangers = [number for number in wanted if number not in places]
+                strangers = Numbers(number for number in wanted if number not in places)
                 if strangers:
                     what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
                     more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
@@ -344,6 +346,11 @@ class Campaign:
         finally:
             lock.release()
         return len(wanted)
+
+
+def _hidden(rows: pd.DataFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
+    """Return rows as they are in a frame, else numbers that a traceback does not show."""
+    return rows if isinstance(rows, pd.DataFrame) else Numbers([rows] if isinstance(rows, str) else rows)
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:

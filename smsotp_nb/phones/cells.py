@@ -39,6 +39,9 @@ class Cells:
     text: pd.Series
     kind: npt.NDArray[np.uint8]
 
+    def __repr__(self) -> str:
+        return f"<{len(self.kind)} cells>"
+
 
 def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Series:
     """Return a column as a Series; a list gets the index 0..n-1 or that of ``like``, whose length it must have.

@@ -71,7 +71,7 @@ def explain(
          7. phonenumbers' verdict: +61491570156, valid.
          8. Judged: texted as +61491570156, noted REGION_NAME, TEST_NUMBER.
     """
-    column = pd.Series([number], dtype=object)
+    number = column = pd.Series([number], dtype=object)
     row = normalize(column, region=[region], default_region=default_region, repair=repair).iloc[0]
     judged = {str(name): value if isinstance(value, str) else None for name, value in row.items()}
     return Explanation((*_steps(column, region, default_region, repair), _judged(judged)), judged)

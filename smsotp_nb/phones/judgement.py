@@ -107,7 +107,7 @@ def normalize(
         2           NaN  NOT_A_NUMBER
     """
     _check(repair, allow_types, region_mismatch, test_numbers)
-    column = cells.column(numbers, what="numbers")
+    numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     work = _begin(column, region, default_region)
     other = _clean(work, repair)
     work.verdict = verdicts.answers(work.text.where(pd.Series(work.open())), work.region, progress=progress)

@@ -220,6 +220,9 @@ class Sandbox:
         """
         from ..client import Client  # only here does the sandbox know the client
 
+        settings = {
+            name: Secret.of(value) if name.startswith("access_key") else value for name, value in settings.items()
+        }
         chosen: dict[str, Any] = {
             "base_url": self._url,
             "access_key_id": "sandbox",
