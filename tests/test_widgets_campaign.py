@@ -198,6 +198,9 @@ def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: C
     assert "<li>11 rows: this is no phone number</li>" in shown
     empty = CampaignSteps(people.iloc[:0], client=client, ledger=ledger)
     assert "The list has no rows." in draft_html(empty.draft(HELLO))
+    assert "phone" not in draft_html(empty.draft(Choices()))
+    empty.check(HELLO)
+    assert (empty.stage, empty.refusal.text) == ("write", "There is no plan yet. The list has no rows.")
 
 
 # -- check and send

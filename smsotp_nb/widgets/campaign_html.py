@@ -29,8 +29,6 @@ def draft_html(draft: Draft | None) -> str:
         return _pane(_items(draft.problems), "Still to do")
     if draft.plan.rows["status"].eq("planned").any():
         return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
-    if draft.plan.rows.empty:
-        return _pane('<p class="smsotp-empty">The list has no rows.</p>')
     reasons = overview.reasons(draft.plan.skipped)
     said = [f"{number(count)} rows: {meaning or code}" for code, meaning, count in reasons]
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")

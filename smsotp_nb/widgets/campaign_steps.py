@@ -105,21 +105,25 @@ class CampaignSteps(Stages):
 
     def draft(self, choices: Choices) -> Draft:
         """Plan the first rows, quietly: for the preview beside the text."""
-        head = self.frame.head(LIVE_ROWS)
-        if choices.missing():
-            return Draft(problems=choices.missing())
+        head, missing = self.frame.head(LIVE_ROWS), self._missing(choices)
+        if missing:
+            return Draft(problems=missing)
         try:
             plan = planning.plan(head, **choices.arguments())
         except SmsOtpError as error:
             return Draft(problems=complaints(error))
         return Draft(plan, whole=len(head) == len(self.frame))
 
+    def _missing(self, choices: Choices) -> tuple[str, ...]:
+        return choices.missing() if len(self.frame) else ("The list has no rows.",)
+
     # -- check
 
     def check(self, choices: Choices) -> None:
         """Plan the whole list; sends nothing."""
-        if self.stage == "write" and choices.missing():
-            self._refuse("write", f"{NO_PLAN} {' '.join(choices.missing())}", "warn")
+        missing = self._missing(choices)
+        if self.stage == "write" and missing:
+            self._refuse("write", f"{NO_PLAN} {' '.join(missing)}", "warn")
             return
         if not self._begin({"write"}, "planning", f"Planning {number(len(self.frame))} rows …"):
             return
