@@ -1,7 +1,7 @@
 # make demo   the main job on sample data, against the embedded sandbox: no account, no network but the package index
 # make test   everything that is tested; missing optional parts (Chromium, strace) are skipped and named
 # make check  lint, format, types
-# make lab    JupyterLab on the notebooks
+# make lab    JupyterLab on the notebooks (LAB_ARGS="--no-browser" prints the address instead of opening it)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,7 +26,7 @@ format: $(TEST_READY)
 	$(BIN)/ruff format .
 
 lab: $(TEST_READY)
-	$(BIN)/python -m jupyterlab --notebook-dir=. notebooks/campaign.ipynb
+	$(BIN)/python -m jupyterlab --notebook-dir=. $(LAB_ARGS) notebooks/campaign.ipynb
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
