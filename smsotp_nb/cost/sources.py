@@ -42,6 +42,8 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
     Raises:
         UsageError: a name is not there, stands twice, or is that of a sum.
     """
+    if not isinstance(columns, str | list | tuple | pd.Index):
+        raise UsageError(f"columns to group by must be a name or a list of names, got {type(columns).__name__}")
     names = [columns] if isinstance(columns, str) else list(columns)
     clashing = [name for name in names if name in taken]
     if clashing:

@@ -14,6 +14,7 @@ from ..planning import Plan
 from ..wire import amount
 from . import guards
 from .pacing import check_rate
+from .sending import check_kinds
 
 
 def outlook(
@@ -35,7 +36,7 @@ def outlook(
         each guard with what it would hold back.
 
     Raises:
-        UsageError: a guard makes no sense.
+        UsageError: this is no plan or no client, or a guard makes no sense.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
@@ -45,6 +46,7 @@ def outlook(
         ...     "the sandbox" in outlook(plan, client=box.client(), ledger=ledger).text()
         True
     """
+    check_kinds(plan, client, what="outlook")
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
     check_rate(rate)
     book = ledger or Ledger()

@@ -414,12 +414,21 @@ def _verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]
     return Verdict(name, *evidence), stopper
 
 
-def _check(plan: Plan, client: Client, concurrency: int) -> None:
-    wrong = []
+def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
+    """Refuse what is no plan or no client.
+
+    Raises:
+        UsageError: says what was given, and how to make what is needed.
+    """
     if not isinstance(plan, Plan):
-        raise UsageError(f"send needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
+        raise UsageError(f"{what} needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
         raise UsageError(f"client= must be a Client, got {type(client).__name__}; Sandbox().client() is one to try")
+
+
+def _check(plan: Plan, client: Client, concurrency: int) -> None:
+    wrong = []
+    check_kinds(plan, client, what="send")
     if not isinstance(concurrency, int) or not 1 <= concurrency <= MOST_THREADS:
         wrong.append(f"concurrency= must be a whole number from 1 to {MOST_THREADS}, got {concurrency!r}")
     settings = client.settings

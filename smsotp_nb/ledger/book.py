@@ -35,7 +35,7 @@ class Ledger:
         now: microseconds since 1970, for tests.
 
     Raises:
-        LedgerError: the file cannot be used; says why and what to do.
+        LedgerError: the file cannot be used; says why and what to do. UsageError: this is no path.
 
     Example:
         >>> import tempfile, pathlib
@@ -47,6 +47,8 @@ class Ledger:
     def __init__(
         self, path: str | Path | None = None, *, now: Callable[[], int] = lambda: time.time_ns() // 1000
     ) -> None:
+        if path is not None and not isinstance(path, str | Path):
+            raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
         self.path = Path(path).expanduser().absolute() if path is not None else ledger_path()
         self._store, self._now = Store(self.path), now
         self.created = self._store.created

@@ -47,6 +47,8 @@ def write(frame: pd.DataFrame, path: str | Path, *, excel_safe: bool = True) -> 
         "+12025550123","'=1+1"
         <BLANKLINE>
     """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"write needs a DataFrame, got {type(frame).__name__}; send() returns one")
     file = Path(path).expanduser()
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
     writer = _by_ending(file, {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
