@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from smsotp_nb import phones
 from smsotp_nb.phones import reference, verdicts
-from smsotp_nb.phones.fast import automata, engine, patterns, tables
+from smsotp_nb.phones.fast import assembly, automata, engine, patterns, tables
 
 FINDINGS = Path(__file__).parent / "phone_findings.csv"
 METADATA = [metadata for _, _, metadata in tables._plans()]
@@ -103,6 +103,19 @@ def test_a_slice_of_a_longer_column() -> None:
     cut = frame.iloc[100:300].reset_index(drop=True)
     found = engine.verdict(frame["phone"].iloc[100:300], frame["country"].iloc[100:300])
     pd.testing.assert_frame_equal(found, reference.verdict(cut["phone"], cut["country"]))
+
+
+@pytest.mark.parametrize("bytes_a_text", [assembly.LIKELY, 1], ids=["room enough", "room made"])
+def test_columns_written_in_many_stretches(monkeypatch: pytest.MonkeyPatch, bytes_a_text: int) -> None:
+    """Stretches with and without regions of three signs, texts missing or not, join to the column they should be."""
+    monkeypatch.setattr(engine, "CHUNK", 64)
+    monkeypatch.setattr(assembly, "LIKELY", bytes_a_text)
+    frame = phone_lists.corpus(6_000, seed=8)
+    long = frame["phone"].copy()
+    long[::97] = "+1 202 555 0123 ext. 12345678901234567890"
+    long[200:600] = None
+    assert_exact(long, frame["country"])
+    assert_exact(long.head(6_000 - 7), frame["country"].head(6_000 - 7))
 
 
 def test_repeats_are_answered_once_and_alike() -> None:

@@ -7,6 +7,7 @@ and its length. Texts of few values (region, type, reason ...) are kept as small
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -185,7 +186,7 @@ def scattered(texts: dict[int, str], size: int) -> pa.Array:
     cells = [texts[row].encode() for row in rows.tolist()]
     offsets = _offsets(rows, np.array([len(cell) for cell in cells]), size)
     return pa.Array.from_buffers(
-        pa.large_string(), size, [_validity(rows, size), offsets, _kept(np.frombuffer(b"".join(cells), np.uint8))]
+        pa.large_string(), size, [_validity(rows, size), offsets, pa.py_buffer(b"".join(cells))]
     )
 
 
@@ -222,95 +223,126 @@ def _validity(target: Rows, size: int) -> Any:
 
 def _packed(present: Any) -> Any:
     """Return flags as the bits by which Arrow tells what is there."""
-    return _kept(np.packbits(present, bitorder="little"))
+    return pa.py_buffer(np.packbits(present, bitorder="little"))
 
 
-def _kept(values: Any) -> pa.Buffer:
-    """Return a copy in Arrow's memory."""
-    buffer = pa.allocate_buffer(values.nbytes)
-    np.frombuffer(buffer, values.dtype)[:] = values
-    return buffer
-
-
-RELEASED_EVERY: Final = 4  # stretches; Arrow keeps freed memory for later, asking for it each time takes 3 % longer
-ALIKE: Final = 1 << 15  # rows up to which columns share memory where they are alike
-_NOTHING: Final = pa.nulls(ALIKE, pa.large_string())
+RELEASED_EVERY: Final = 4  # stretches; Arrow keeps freed memory for later, asking for it each time takes a few percent
+ALIKE: Final = 1 << 15  # rows up to which columns share memory where they are alike; no stretch is longer
+LIKELY: Final = 24  # bytes a text takes at most; room is made where an odd extension takes more
+_STRING: Final = pa.large_string()
+_NOTHING: Final = pa.nulls(ALIKE, _STRING)
 _EVERY_SECOND: Final = pa.py_buffer(np.arange(0, 2 * ALIKE + 1, 2))
 
 
 def missing(size: int) -> pa.Array:
     """Return a text column without a text; short ones share their memory."""
-    return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, pa.large_string())
+    return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, _STRING)
 
 
 class Speller:
-    """Turns laid-out columns into texts, stretch by stretch, so that small numbers never wait for the whole list.
+    """Spells laid-out columns out, stretch by stretch, into memory for the whole list.
 
-    What stays is in Arrow's memory and scratch in numpy's, so that neither keeps the other's from being given back.
+    Small numbers never wait, and what stays does not lie among the scratch of the stretches, where it would keep that
+    from being given back.
     """
 
     def __init__(self, it: Tables, size: int) -> None:
-        self.regions = _Regions([str(region) for region in it.plan_region])
         self.codes = _dictionary([str(code) for code in it.plan_code])
         self.kinds = _dictionary(KINDS)
         self.reasons = _dictionary(REASONS)
         self.valid = np.zeros(size, bool)
+        self.regions = _Regions([str(region) for region in it.plan_region], size)
+        self.texts = {name: _Text(size) for name in ("e164", "cc", "type", "reason", "extension")}
         self.rows = 0
-        self.stretches: list[dict[str, Any]] = []
 
     def add(self, columns: Columns) -> None:
-        first, self.rows = self.rows, self.rows + len(columns.reason)
-        np.equal(columns.reason, 0, out=self.valid[first : self.rows])
-        self.stretches.append(
-            {
-                "e164": columns.e164,
-                "region": self.regions.spelled(columns.region),
-                "cc": _spelled(self.codes, columns.code),
-                "type": _spelled(self.kinds, columns.kind),
-                "reason": _spelled(self.reasons, columns.reason),
-                "extension": columns.extension,
-            }
-        )
-        if len(self.stretches) % RELEASED_EVERY == 0:
+        """Add a stretch; all but the last one have a multiple of eight rows."""
+        rows = slice(self.rows, self.rows + len(columns.reason))
+        self.rows = rows.stop
+        np.equal(columns.reason, 0, out=self.valid[rows])
+        self.regions.add(rows, columns.region)
+        self.texts["e164"].add(rows, columns.e164)
+        self.texts["cc"].add(rows, _spelled(self.codes, columns.code))
+        self.texts["type"].add(rows, _spelled(self.kinds, columns.kind))
+        self.texts["reason"].add(rows, _spelled(self.reasons, columns.reason))
+        self.texts["extension"].add(rows, columns.extension)
+        if len(self.regions.pieces) % RELEASED_EVERY == 0:
             pa.default_memory_pool().release_unused()
 
     def frame(self) -> pd.DataFrame:
-        """Return the verdict's frame of all stretches; texts stay in the pieces they were made in."""
-        columns = {name: self._column(name) for name in reference.COLUMNS}
-        return pd.DataFrame(columns, copy=False)
+        columns: dict[str, Any] = {name: TEXT.__from_arrow__(text.column()) for name, text in self.texts.items()}
+        columns["region"] = TEXT.__from_arrow__(pa.chunked_array(self.regions.pieces, pa.large_string()))
+        columns["valid"] = self.valid
+        return pd.DataFrame({name: columns[name] for name in reference.COLUMNS}, copy=False)
 
-    def _column(self, name: str) -> Any:
-        if name == "valid":
-            return self.valid
-        return TEXT.__from_arrow__(pa.chunked_array([stretch[name] for stretch in self.stretches]))
+
+class _Text:
+    """A text column that is being written; memory that is not written to takes no room."""
+
+    def __init__(self, size: int) -> None:
+        self.offsets = np.zeros(size + 1, np.int64)
+        self.present = _memory(size // 8 + 1)  # bits
+        self.text = _memory(size * LIKELY)
+
+    def add(self, rows: slice, piece: pa.Array) -> None:
+        begin, size = int(self.offsets[rows.start]), len(piece)
+        offsets = self.offsets[rows.start + 1 : rows.stop + 1]
+        if piece.null_count == size:
+            if begin:
+                offsets[:] = begin
+            return
+        bits, piece_offsets, text = piece.buffers()
+        np.add(np.frombuffer(piece_offsets, np.int64)[1 : size + 1], begin, out=offsets)
+        end = int(offsets[-1])
+        if end > len(self.text):
+            self.text = np.concatenate((self.text, _memory(end)))
+        self.text[begin:end] = np.frombuffer(text, np.uint8)[: end - begin]
+        there = self.present[rows.start // 8 : (rows.stop + 7) // 8]
+        there[:] = 255 if bits is None else np.frombuffer(bits, np.uint8)[: len(there)]
+
+    def column(self) -> pa.ChunkedArray:
+        size, end = len(self.offsets) - 1, self.offsets[-1]
+        if not end:
+            return pa.chunked_array([missing(min(ALIKE, size - first)) for first in range(0, size, ALIKE)], _STRING)
+        buffers = [pa.py_buffer(memory) for memory in (self.present, self.offsets, self.text[:end])]
+        return pa.chunked_array([pa.Array.from_buffers(_STRING, size, buffers)])
 
 
 class _Regions:
-    """Spells regions out. Nearly all have two letters, and then every stretch of rows has the same offsets: kept once.
+    """Regions being spelled out. Nearly all have two letters, and then every stretch has the same offsets: kept once.
 
     That spares a million rows eight megabytes. A missing region is two bytes that its bit says not to read.
     """
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], size: int) -> None:
         self.words = _dictionary(names)
-        self.letters = np.frombuffer("".join(f"{name:2.2}" for name in [*names, ""]).encode(), np.uint16)
-        self.two = np.array([len(name) == 2 for name in names] + [True])
+        self.two_letters = np.frombuffer("".join(f"{name:2.2}" for name in [*names, ""]).encode(), np.uint16)
+        self.long = np.array([len(name) > 2 for name in [*names, ""]])
+        self.letters = _memory(2 * size).view(np.uint16)
+        self.present = _memory(size // 8 + 1)
+        self.pieces: list[pa.Array] = []
 
-    def spelled(self, places: Any) -> pa.Array:
-        if len(places) > ALIKE or not self.two.take(places).all():
-            return _spelled(self.words, places)
-        return pa.Array.from_buffers(
-            pa.large_string(),
-            len(places),
-            [_packed(places >= 0), _EVERY_SECOND, _kept(self.letters.take(places))],
-        )
+    def add(self, rows: slice, places: Any) -> None:
+        if self.long.take(places).any():
+            self.pieces.append(_spelled(self.words, places))
+            return
+        letters, present = self.letters[rows], self.present[rows.start // 8 : (rows.stop + 7) // 8]
+        letters[:] = self.two_letters.take(places)
+        present[:] = np.packbits(places >= 0, bitorder="little")
+        buffers = [pa.py_buffer(present), _EVERY_SECOND, pa.py_buffer(letters)]
+        self.pieces.append(pa.Array.from_buffers(_STRING, len(places), buffers))
+
+
+def _memory(size: int) -> Any:
+    """Return zeroed bytes of which those never written to take no room (numpy's own come in pages of two megabytes)."""
+    own = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    return np.frombuffer(mmap.mmap(-1, max(size, 1), **own), np.uint8, size)
 
 
 def _dictionary(words: Sequence[str | None]) -> pa.Array:
-    return pa.array([*words, None], pa.large_string())
+    return pa.array([*words, None], _STRING)
 
 
 def _spelled(words: pa.Array, places: Any) -> pa.Array:
     """Spell small numbers out; -1 is missing."""
-    found = words.take(pa.array(np.where(places < 0, len(words) - 1, places)))
-    return missing(len(found)) if found.null_count == len(found) else found
+    return words.take(pa.array(np.where(places < 0, len(words) - 1, places)))
