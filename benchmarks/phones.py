@@ -119,11 +119,10 @@ def measure(name: str, frame: pd.DataFrame, runs: int) -> None:
 
 def few_rows(runs: int) -> None:
     frame = phone_lists.messy(10, seed=9)
-    for work in (row_by_row, verdict):
-        timed(work, frame)
-    pairs = [(timed(row_by_row, frame), timed(verdict, frame)) for _ in range(runs * 30)]
-    slow, fast = (statistics.median(side) for side in zip(*pairs, strict=True))
-    print(f"\nten rows: phonenumbers {slow * 10:.0f} us, verdict {fast * 10:.0f} us")
+    works = (row_by_row, verdict, normalize)
+    rounds = [[timed(work, frame) for work in works] for _ in range(runs * 30)]
+    slow, fast, judged = (statistics.median(side) * 10 for side in zip(*rounds, strict=True))
+    print(f"\nten rows: phonenumbers {slow:.0f} us, verdict {fast:.0f} us, normalize {judged:.0f} us")
 
 
 MEMORY = """

@@ -110,12 +110,13 @@ def verdict(text: pd.Series, region: pd.Series) -> pd.DataFrame:
     enable_pattern_cache()
     pair = _pair_numbers(text, region)
     _, first, place = np.unique(pair, return_index=True, return_inverse=True)
-    pairs = zip(_plain(text.iloc[first]), _plain(region.iloc[first]), strict=True)
+    pairs = zip(plain(text.iloc[first]), plain(region.iloc[first]), strict=True)
     answers = [ask(number, code) for number, code in pairs]
     return frame(answers).take(place).reset_index(drop=True)
 
 
-def _plain(column: pd.Series) -> list[str | None]:
+def plain(column: pd.Series) -> list[str | None]:
+    """Return the texts of a column, None for every other cell."""
     return [cell if isinstance(cell, str) else None for cell in column.tolist()]
 
 

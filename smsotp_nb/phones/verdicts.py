@@ -56,7 +56,9 @@ def answers(text: pd.Series, region: pd.Series, *, progress: Progress | None = N
     Few rows are asked about one by one. So are longer lists under another version of phonenumbers than the one the
     shipped tables are made from, until they are long enough to be worth the time that new tables take.
     """
-    if len(text) < (FEW if tables.shipped_fits() else WORTH_NEW_TABLES):
+    if len(text) < FEW:
+        return reference.few(reference.plain(text), reference.plain(region), pd.RangeIndex(len(text)))
+    if len(text) < WORTH_NEW_TABLES and not tables.shipped_fits():
         return reference.verdict(text, region)
     return engine.verdict(text, region, progress=progress)
 
