@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 import ipywidgets
@@ -16,7 +16,7 @@ from ..recipients import read_recipients
 from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
-from .cleaning import OUTCOMES, Cleaned, Question, clean, export, rows
+from .cleaning import OUTCOMES, Cleaned, Outcome, Question, clean, export, rows
 from .latest import Latest
 from .stages import plain, refused, sentence
 
@@ -203,7 +203,8 @@ class PhoneCleaner(skin.Shown):
             skin.show(self._pages, pages > 1)
             self.previous_button.disabled = self._page == 0
             self.next_button.disabled = self._page + 1 >= pages
-            rejected = len(cleaned.rejected) if cleaned and judged else 0
+            counts = cleaned.counts if cleaned and judged else {}
+            rejected = counts.get("invalid", 0) + counts.get("duplicate", 0)
             skin.show(self._export, rejected > 0)
             self.write_button.description = f"Write {number(rejected)} row{'' if rejected == 1 else 's'}"
             skin.primary(self.write_button, True)
@@ -212,14 +213,14 @@ class PhoneCleaner(skin.Shown):
             elif cleaned.problem:
                 self._rows.value = skin.line(sentence(plain(cleaned.problem)), "warn")
             elif table is not None:
-                self._rows.value = _card(cleaned, table, self._page, pages).html()
+                self._rows.value = _card(counts, table, self._page, pages).html()
 
 
-def _card(cleaned: Cleaned, table: Table, page: int, pages: int) -> Card:
+def _card(counts: Mapping[Outcome, int], table: Table, page: int, pages: int) -> Card:
     where = f"Page {number(page + 1)} of {number(pages)}" if table.rows else ""
-    shown = table if table.rows else Note("i", "No rows with this result." if len(cleaned.frame) else "No rows.")
-    counts = Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES))
-    return Card("What became of them", where, (counts, shown))
+    shown = table if table.rows else Note("i", "No rows with this result." if any(counts.values()) else "No rows.")
+    figures = Figures(tuple((name, counts[name]) for name in OUTCOMES))
+    return Card("What became of them", where, (figures, shown))
 
 
 def _code(question: Question, names: Iterable[Hashable]) -> str:
