@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 Variant = Literal["intl", "cn"]
 Form = Literal["current", "earlier"]
@@ -353,10 +353,11 @@ class Envelope:
     data: Any
 
 
-class MessageRecord(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)
+class MessageRecord:
     """One accepted message as the service billed it; a field it left out or made unreadable is None.
 
-    A named tuple, for a campaign makes millions of them: a frozen dataclass takes four times as long to make.
+    Not frozen, as other values are: a campaign makes millions of them, and a frozen one takes five times as long.
 
     ``price_micros`` is the amount in millionths of the currency unit; ``price`` the same as an exact Decimal.
 
@@ -570,8 +571,11 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return None if None in values else sum(values)  # type: ignore[arg-type]
 
 
+LONGEST_TEXT = 256  # characters of an id, a country, a currency; far above any
+
+
 def _text(value: Any) -> str | None:
-    if isinstance(value, str) and value:
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT:
         return value if value.isascii() else _whole(value)
     return None
 

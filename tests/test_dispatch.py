@@ -19,8 +19,9 @@ from smsotp_nb import results
 from smsotp_nb.client import Client, Patience
 from smsotp_nb.dispatch import send, send_test
 from smsotp_nb.dispatch.crew import Crew
-from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, PlanChanged, SmsOtpWarning, UsageError
-from smsotp_nb.ledger import Ledger
+from smsotp_nb.dispatch.guards import QuietHours
+from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
+from smsotp_nb.ledger import Ledger, Run, Wanted
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.results import Progress
 from smsotp_nb.sandbox import Sandbox
@@ -459,3 +460,63 @@ def test_a_test_to_oneself_sends_each_time_and_is_recorded_apart(box: Sandbox, c
     assert ledger.campaigns()["kind"].tolist() == ["test", "test"]
     assert status(send(made, client=client, ledger=ledger, progress=False)) == {"skipped": 3, "accepted": 2}
     assert ledger.campaign("autumn").counts["accepted"] == 2
+
+
+# -- an answer is recorded whatever happens to what is next ------------------------------------------------------------
+
+
+def test_an_answer_is_recorded_when_the_next_rows_cannot_be_read(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails while the next chunk is looked at does not put the answered one in doubt."""
+    read = Run.pending
+
+    def fails(self: Run, chunk: int) -> Any:
+        if chunk:
+            raise LedgerError("the disk failed")
+        return read(self, chunk)
+
+    monkeypatch.setattr(Run, "pending", fails)
+    made = plan_of(30)
+    with pytest.raises(LedgerError, match="the disk failed"):
+        sent(made, service.client(), ledger, canary=25, concurrency=1)
+    assert ledger.campaign("autumn").counts["accepted"] == 10
+    monkeypatch.undo()
+    assert status(sent(made, service.client(), ledger)) == {"accepted": 30}
+    assert len(service.posts) == 3
+
+
+def test_an_answer_is_recorded_when_the_next_intent_cannot_be(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The transaction that both share fails; the answer gets one of its own."""
+    claim = Run._claim
+
+    def fails(self: Run, connection: sqlite3.Connection, wanted: Wanted) -> Any:
+        if wanted.chunk:
+            raise sqlite3.OperationalError("disk I/O error")
+        return claim(self, connection, wanted)
+
+    monkeypatch.setattr(Run, "_claim", fails)
+    with pytest.raises(LedgerError, match="disk I/O error"):
+        sent(plan_of(30), service.client(), ledger, concurrency=1)
+    assert ledger.campaign("autumn").counts == {
+        "planned": 20, "sending": 0, "accepted": 10, "rejected": 0, "in_doubt": 0, "skipped": 0
+    }  # fmt: skip
+
+
+def test_an_answer_is_recorded_before_the_chunk_after_next_is_looked_at(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A walk through a thousand chunks that a guard holds back leaves no answer waiting."""
+    read, accepted = Run.pending, dict[int, int]()
+
+    def watched(self: Run, chunk: int) -> Any:
+        accepted[chunk] = ledger.campaign("autumn").counts["accepted"]
+        return read(self, chunk)
+
+    monkeypatch.setattr(Run, "pending", watched)
+    monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: to not in numbers(10))
+    table = sent(plan_of(50), service.client(), ledger, quiet_hours=("21:00", "20:59"), concurrency=1)
+    assert status(table) == {"accepted": 10, "planned": 40}
+    assert accepted == {0: 0, 1: 0, 2: 10, 3: 10, 4: 10}

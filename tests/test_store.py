@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +63,7 @@ class Crowd:
     def _one(self, number: int, work: Callable[[sqlite3.Connection], object], synchronous: str) -> None:
         try:
             self.outcomes[number] = self.store.together(work, synchronous)  # type: ignore[arg-type]
-        except LedgerError as error:
+        except (LedgerError, KeyboardInterrupt) as error:
             self.outcomes[number] = error
 
 
@@ -172,3 +174,45 @@ def test_a_ledger_on_a_network_file_system_is_refused_before_a_file_is_made(
     with pytest.raises(LedgerError, match=r"network file system \(nfs4\).*set SMSOTP_LEDGER"):
         Ledger(tmp_path / "l.sqlite")
     assert list(tmp_path.iterdir()) == []
+
+
+# -- a Stop at a bad moment --------------------------------------------------------------------------------------------
+
+
+class Interrupted:
+    """A connection on which a Stop comes just after a statement."""
+
+    def __init__(self, connection: sqlite3.Connection, statement: str) -> None:
+        self._connection, self._statement = connection, statement
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, sql: str, *values: Any) -> Any:
+        done = self._connection.execute(sql, *values)
+        if sql.startswith(self._statement):
+            self._statement = "none"
+            raise KeyboardInterrupt
+        return done
+
+
+def test_a_stop_while_the_durability_is_set_leaves_the_next_intent_durable(store: Store) -> None:
+    """What was asked of SQLite last is not believed after a Stop in between."""
+    with store.writing("FULL"):
+        pass
+    store._connections[os.getpid()] = Interrupted(store._connections[os.getpid()], "PRAGMA synchronous=NORMAL")  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt), store.writing("NORMAL"):
+        pass
+    with store.writing("FULL") as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_a_stop_in_a_shared_transaction_reaches_all_who_shared_it(store: Store) -> None:
+    """Nobody believes in a record that is not there."""
+
+    def stops(connection: sqlite3.Connection) -> object:
+        raise KeyboardInterrupt
+
+    outcomes = Crowd(store, [(insert("a"), "FULL"), (stops, "FULL"), (insert("b"), "NORMAL")]).run()
+    assert [type(outcome) for outcome in outcomes] == [KeyboardInterrupt] * 3
+    assert names(store) == []

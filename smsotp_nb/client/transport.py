@@ -35,11 +35,14 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from ..errors import UsageError
+
 NOTHING_SENT = frozenset({"connect", "connected"})
 MASKED = "***"
 # A peer that closes idle connections races our next request; measured, about 11 % of requests fail without the guard.
 IDLE_GUARD = 1.0
 MAX_REPLY = 64 * 1024 * 1024
+MAX_HEAD = 1024 * 1024
 PIECE = 64 * 1024
 
 
@@ -117,8 +120,8 @@ class _Reply:
         self.status = 0
         self.headers = HTTPHeaderDict()
         self.whole = self.reusable = self.until_close = False
-        self._trace, self._pieces = trace, list[bytes]()
-        self._parser = httptools.HttpResponseParser(self)
+        self._trace, self._body = trace, bytearray()
+        self._parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
         """Read on.
@@ -128,12 +131,18 @@ class _Reply:
         """
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            if not self.whole:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            if not self.whole or isinstance(error.__context__, KeyboardInterrupt):
                 raise
             self.reusable = False
 
+    def done(self) -> None:
+        """Let the parser go: the two hold each other, and with them what the reply says."""
+        self._parser = None
+
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self.status:  # after the body; what comes late says nothing of the reply
+            return
         self.headers.add(name.decode("latin-1"), value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
@@ -141,12 +150,12 @@ class _Reply:
         if status >= 200:  # anything below announces the reply
             self.status = self._trace.status = status
             self._trace.phase = "body"
-            self.until_close = not {"content-length", "transfer-encoding"} & {name.lower() for name in self.headers}
+            self.until_close = "content-length" not in self.headers and "transfer-encoding" not in self.headers
         else:
             self.headers.clear()
 
     def on_body(self, piece: bytes) -> None:
-        self._pieces.append(piece)
+        self._body += piece
 
     def on_message_begin(self) -> None:
         if self.whole:  # more came than the reply: the next one here may not be ours, so there is no next one
@@ -154,18 +163,18 @@ class _Reply:
             raise ReplyCut
 
     def on_message_complete(self) -> None:
+        self.reusable = self.status >= 200 and self._parser.should_keep_alive()
         self.whole = self.status >= 200
-        self.reusable = self.whole and self._parser.should_keep_alive()
 
     def stream(self, amount: int, *, decode_content: bool) -> Iterable[bytes]:
         """Return the body in pieces, unpacked where the service packed it although it was asked not to."""
         if "content-encoding" not in self.headers:
-            return self._pieces
-        packed = HTTPResponse(io.BytesIO(b"".join(self._pieces)), headers=self.headers, preload_content=False)
+            return [bytes(self._body)]
+        packed = HTTPResponse(io.BytesIO(self._body), headers=self.headers, preload_content=False)
         return packed.stream(amount, decode_content=decode_content)
 
     def close(self) -> None:
-        """Let go of nothing: the connection went back to its pool when the reply was whole."""
+        """Do nothing, as asked of every response: the connection went back to its pool when the reply was whole."""
 
 
 class _Watched:
@@ -176,6 +185,7 @@ class _Watched:
 
     current: Callable[[], Trace]
     last_used: float = 0.0
+    debuglevel = 0  # http.client's switch for everybody would print the password of a proxy
     sock: Any
 
     def connect(self) -> None:
@@ -195,12 +205,23 @@ class _Watched:
         self.sock.settimeout(min(trace.read_timeout, trace.left()))
         trace.phase = "writing"
         self.sock.sendall(data)
+        trace.phase = "awaiting"
 
     def getresponse(self) -> Any:
         """Read the reply to its end, each piece against the deadline and the size cap."""
         trace = self.current()
-        trace.phase = "awaiting"
-        reply = _Reply(trace)
+        written = trace.phase == "awaiting"  # else the peer closed meanwhile, and may have answered before
+        trace.phase, reply = "awaiting", _Reply(trace)
+        try:
+            self._read(reply, trace)
+        finally:
+            reply.done()
+        self.last_used = trace.clock()
+        if not (written and reply.reusable):
+            self.close()  # type: ignore[attr-defined]
+        return reply
+
+    def _read(self, reply: _Reply, trace: Trace) -> None:
         while not reply.whole:
             self.sock.settimeout(min(trace.read_timeout, trace.left()))
             data = self.sock.recv(PIECE)
@@ -211,13 +232,9 @@ class _Watched:
             if trace.phase == "awaiting":
                 trace.phase = "headers"
             trace.received += len(data)
-            if trace.received > MAX_REPLY:
-                raise ReplyTooLarge(f"the reply is larger than {MAX_REPLY} bytes")
+            if trace.received > (MAX_REPLY if reply.status else min(MAX_HEAD, MAX_REPLY)):
+                raise ReplyTooLarge("the reply is larger than any of this interface")
             reply.feed(data)
-        self.last_used = trace.clock()
-        if not reply.reusable:
-            self.close()  # type: ignore[attr-defined]
-        return reply
 
     @property
     def is_connected(self) -> bool:
@@ -327,7 +344,13 @@ class Transport:
         ca_bundle: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._address, self._host = base_url + "/", urlsplit(base_url).netloc
+        try:
+            prepared = requests.Request("POST", base_url + "/").prepare().url or ""  # hosts and paths in ASCII
+        except (requests.RequestException, UnicodeError):
+            prepared = ""
+        if not prepared:
+            raise UsageError(f"base_url= is no address that can be reached: {base_url!r}; nothing was sent")
+        self._address, self._host = prepared, urlsplit(prepared).netloc
         self._timeouts = (connect_timeout, read_timeout)
         self._deadline, self._clock = deadline, clock
         session = requests.Session()

@@ -65,18 +65,18 @@ class Guards:
 class Admission:
     """What may be sent of a chunk, and what stops the campaign after it, if anything.
 
-    ``reserved`` is (currency, micro-units) by position.
+    ``wanted`` None means nothing of it; ``reserved`` is (currency, micro-units) by position.
     """
 
-    wanted: Wanted
+    wanted: Wanted | None
     reserved: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     stopper: str | None = None
     detail: str = ""
 
-    def part(self, positions: Sequence[int]) -> Admission:
+    def part(self, wanted: Wanted) -> Admission:
         """Return the admission of some of its rows."""
-        reserved = {place: self.reserved[place] for place in positions if place in self.reserved}
-        return Admission(Wanted(self.wanted.chunk, positions), reserved)
+        reserved = {place: self.reserved[place] for place in wanted.positions or () if place in self.reserved}
+        return Admission(wanted, reserved)
 
 
 def read(
@@ -137,10 +137,10 @@ class Watch:
         quiet = self._guards.quiet_hours
         if quiet is not None:
             now = self._now()
-            silent = [row for row in rows if quiet.silences(row.to, now)]
+            silent = {row.position for row in rows if quiet.silences(row.to, now)}
             if silent:
-                self._run.hold(QUIET_HOURS, chunk=chunk, positions=[row.position for row in silent])
-                rows = [row for row in rows if row not in silent]
+                self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
+                rows = [row for row in rows if row.position not in silent]
         with self._lock:
             return self._within_canary_and_budget(chunk, rows)
 
@@ -164,11 +164,12 @@ class Watch:
             spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
             if cost and spent + cost > limit:
                 said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
-                return Admission(Wanted(chunk, ()), {}, BUDGET, said)
+                return Admission(None, {}, BUDGET, said)
         self._left -= len(rows)
         for currency, cost in costs.items():
             self._spent[currency] = self._spent.get(currency, 0) + cost
-        return Admission(Wanted(chunk, [row.position for row in rows]), reserved, stopper, detail)
+        wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
+        return Admission(wanted, reserved, stopper, detail)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Put what was billed in place of what was reserved.

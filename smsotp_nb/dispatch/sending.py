@@ -293,24 +293,28 @@ class _Sending:
     def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
         """Send the chunks that fall to one thread; an answer is recorded together with the intent of what is next."""
         answer = None
-        for admission in self._admitted(chunks):
-            claim = self._record(answer, admission.wanted)
-            if answer:
-                yield answer.settled
-            answer = self._post(claim, admission) if claim else None  # nothing left to claim: nothing may be sent
+        try:
+            for admission in self._admitted(chunks):
+                claim = self._record(answer, admission.wanted)
+                told, answer = answer, None
+                if told:
+                    yield told.settled
+                if claim:  # else nothing is left to claim: nothing may be sent
+                    answer = self._post(claim, admission)
+        finally:
+            if answer:  # whatever ended this share, also a record that failed for what was next
+                self._record(answer, None)
         if answer:
-            self._record(answer, None)
             yield answer.settled
 
     def _admitted(self, chunks: Iterator[int]) -> Iterator[guards.Admission]:
-        """Yield what the guards let pass of each chunk; where they end the campaign, nothing comes after it."""
+        """Yield what the guards let pass of each chunk, be it nothing; where they end the campaign, nothing follows."""
         for chunk in chunks:
             if self._pacer.stopped():
                 self._end(STOPPED, "cancelled")
                 return
             admission = self._watch.admit(chunk)
-            if admission.wanted.positions is None or admission.wanted.positions:
-                yield admission
+            yield admission
             if admission.stopper:
                 self._end(admission.stopper, admission.detail)
 
@@ -364,7 +368,7 @@ class _Sending:
             half = None if self._stop.is_set() else self._run.claim(claim.chunk, positions)
             if half is None:
                 continue
-            answer = self._post(half, admission.part(positions))
+            answer = self._post(half, admission.part(Wanted(claim.chunk, positions)))
             self._record(answer, None)
             rows.update(answer.settled.rows)
             costs.update(answer.settled.costs)

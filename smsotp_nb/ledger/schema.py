@@ -111,7 +111,7 @@ class _Shared:
     work: Callable[[sqlite3.Connection], object]
     synchronous: str
     result: object = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
     done: bool = False
 
 
@@ -136,6 +136,7 @@ class Store:
         with self._guard, _named(self.path):
             connection = self._connection()
             if synchronous != self._synchronous:
+                self._synchronous = ""  # a Stop may come between the two
                 connection.execute(f"PRAGMA synchronous={synchronous}")
                 self._synchronous = synchronous
             try:
@@ -172,7 +173,7 @@ class Store:
             ) as connection:
                 for piece in pieces:
                     piece.result = piece.work(connection)
-        except Exception as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
+        except BaseException as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
             for piece in pieces:
                 piece.failure = error
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -9,8 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from typing import Any
 
+import httptools
 import pytest
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -19,7 +22,20 @@ from smsotp_nb.client import Patience, transport
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
 from smsotp_nb.wire import Body
 
-from .acts import after_reading, answer, bomb, cut, dripping, encoded, endless, proceed, status
+from .acts import (
+    after_reading,
+    answer,
+    bomb,
+    chunked,
+    cut,
+    dripping,
+    early,
+    encoded,
+    endless,
+    in_chunks,
+    proceed,
+    status,
+)  # fmt: skip
 from .campaign import ANN, KEY, Ground
 from .server import BreakingServer, Peer, Script, golden, http, serve
 
@@ -363,3 +379,115 @@ def test_a_bundle_that_holds_no_certificate_is_not_a_send(tmp_path: Any) -> None
         settings = Settings(base_url=f"https://127.0.0.1:{server.port}", access_key_id=KEY, ca_bundle=str(bundle))
         with Client(settings, sleep=lambda seconds: None) as one, pytest.raises(NotSent):
             one.deliver([ANN], Body(text="Hello"))
+
+
+# -- what a reply leaves behind ----------------------------------------------------------------------------------------
+
+
+def test_a_head_without_end_is_not_read_to_the_cap_of_a_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short name takes many times its size in memory."""
+    monkeypatch.setattr(transport, "MAX_HEAD", 200_000)
+    read: list[int] = []
+    feed = transport._Reply.feed
+    monkeypatch.setattr(transport._Reply, "feed", lambda self, data: (read.append(len(data)), feed(self, data))[1])
+    act = endless(b"HTTP/1.1 200 OK\r\n", b"".join(b"a%d: b\r\n" % n for n in range(5_000)))
+    with (
+        BreakingServer(Script((act,))) as server,
+        client(server.port) as one,
+        pytest.raises(InDoubt, match="ReplyTooLarge"),
+    ):
+        one.deliver([ANN], Body(text="Hello"))
+    assert 0 < sum(read) <= 200_000
+
+
+def test_what_comes_after_the_body_says_nothing_of_the_reply() -> None:
+    """A trailer that names another encoding or a pause is not believed."""
+    late = b"0\r\nContent-Encoding: gzip\r\nRetry-After: 9\r\n\r\n"
+    act = chunked(lambda data: in_chunks(data, last=late))
+    with BreakingServer(Script((act,))) as server, client(server.port) as one:
+        assert send(one) == "accepted"
+
+
+def test_a_reply_is_gone_when_its_request_is_done() -> None:
+    """Its headers may quote the request; nothing waits for the garbage collector."""
+    gc.collect()
+    gc.disable()
+    try:
+        with BreakingServer(Script((serve,))) as server, client(server.port) as one:
+            assert send(one) == "accepted"
+            assert [thing for thing in gc.get_objects() if isinstance(thing, transport._Reply)] == []
+    finally:
+        gc.enable()
+
+
+def test_a_connection_that_broke_while_the_request_was_written_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """urllib3 reads on after a broken pipe, for the peer may have answered; the rest of the request is missing."""
+
+    class Short:
+        def __init__(self, sock: Any) -> None:
+            self._sock = sock
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._sock, name)
+
+        def sendall(self, data: bytes) -> None:
+            self._sock.sendall(data[:-1])
+            raise BrokenPipeError
+
+    connect = transport._Watched.connect
+
+    def short(self: Any) -> None:
+        connect(self)
+        self.sock = Short(self.sock)
+
+    acts = early(http(b"", status=500), Peer.silence), serve
+    with BreakingServer(Script(acts)) as server, client(server.port) as one:
+        with monkeypatch.context() as patch:
+            patch.setattr(transport._Watched, "connect", short)
+            assert send(one) == "InDoubt"
+        assert send(one) == "accepted"
+        assert server.connections == 2
+
+
+def test_a_stop_while_the_end_of_a_reply_is_read_is_a_stop() -> None:
+    """The parser wraps what is raised inside it, and errors beyond the reply are left alone; a Stop is neither."""
+
+    class Stopped(transport._Reply):
+        def on_message_begin(self) -> None:
+            if self.whole:
+                raise KeyboardInterrupt
+
+    reply = Stopped(transport.Trace())
+    with pytest.raises(httptools.HttpParserCallbackError) as caught:
+        reply.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n")
+    assert isinstance(transport._root(caught.value), KeyboardInterrupt)
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "host"),
+    [
+        ("https://bücher.example", "https://xn--bcher-kva.example/", "xn--bcher-kva.example"),
+        ("https://sms.example:8443/a b/ü", "https://sms.example:8443/a%20b/%C3%BC/", "sms.example:8443"),
+    ],
+)
+def test_an_address_goes_on_the_wire_in_ascii(address: str, url: str, host: str) -> None:
+    """Hosts as their punycode, paths quoted."""
+    with Client(Settings(base_url=address, access_key_id=KEY)) as one:
+        request = one._transport._request("action=x", b"")
+    assert (request.url, request.headers["Host"]) == (f"{url}?action=x", host)
+
+
+def test_the_password_of_a_proxy_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """http.client's switch for everybody prints what is written to a tunnel."""
+    with BreakingServer(Script((refuses_the_tunnel,))) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://ann:opensesame@127.0.0.1:{proxy.port}")
+        monkeypatch.setattr(HTTPConnection, "debuglevel", 1)
+        settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
+        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=1)) as one:
+            assert send(one) == "NotSent"
+    assert capsys.readouterr().out == ""
