@@ -172,7 +172,8 @@ def test_shares_are_whole_percent(value: float, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(9.334, "USD 9.33"), (0.0225, "USD 0.0225"), (1.0, "USD 1.00"), (-2.346, "USD -2.35"), (None, "–")]
+    ("value", "said"),
+    [(9.334, "USD 9.33"), (0.0225, "USD 0.0225"), (1.0, "USD 1.00"), (-2.346, "USD -2.35"), (None, "–")],
 )
 def test_a_total_is_short_from_one_on_and_exact_below(value: float | None, said: str) -> None:
     assert about(value, "USD") == said
