@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,30 +18,37 @@ TEMPLATES_OWN = "https://cdn.jsdelivr.net/npm/@fortawesome/"
 Serve = Callable[[str, str], Any]
 
 
+@pytest.fixture(scope="module")
+def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of the notebooks as pages, and its address."""
+    home = tmp_path_factory.mktemp("voila")
+    for folder in ("notebooks", "sample_data"):
+        shutil.copytree(ROOT / folder, home / folder, ignore=shutil.ignore_patterns("*.sqlite*"))
+    port = free_port()
+    command = [sys.executable, "-m", "voila", str(home / "notebooks"), "--no-browser", "--Voila.ip=127.0.0.1"]
+    server = start([*command, f"--port={port}", "--show_tracebacks=True"], jupyter_env(home), home)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/voila/static/nothing", server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(server)
+
+
 @pytest.fixture
-def serve(browser: Browser, tmp_path: Path) -> Iterator[Serve]:
-    """Serve a notebook as a page and return the page; what leaves loopback fails the test."""
-    servers, pages = [], []
+def serve(voila: str, browser: Browser) -> Iterator[Serve]:
+    """Open a notebook as a page; every visit runs it in a kernel of its own. What leaves loopback fails the test."""
+    pages = []
 
     def served(name: str, theme: str) -> Any:
-        for folder in ("notebooks", "sample_data"):
-            shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.sqlite*"))
-        port = free_port()
-        command = [sys.executable, "-m", "voila", str(tmp_path / "notebooks" / name), "--no-browser"]
-        command += ["--Voila.ip=127.0.0.1", f"--port={port}", f"--theme={theme}", "--show_tracebacks=True"]
-        servers.append(start(command, jupyter_env(tmp_path), tmp_path))
-        # Not the page itself: every visit to it runs the notebook in a kernel of its own.
-        wait_for(f"http://127.0.0.1:{port}/voila/static/nothing", servers[0])
         pages.append(browser.context.new_page())
-        pages[0].goto(f"http://127.0.0.1:{port}", wait_until="domcontentloaded")
+        pages[0].goto(f"{voila}/voila/render/{name}?theme={theme}", wait_until="domcontentloaded")
+        pages[0].wait_for_function("name => document.body?.matches(`.theme-${name}`)", arg=theme)
         return pages[0]
 
     browser.strayed.clear()
     yield served
     for page in pages:
         page.close(run_before_unload=False)
-    for server in servers:
-        stop(server)
     assert [url for url in browser.strayed if not url.startswith(TEMPLATES_OWN)] == []
 
 
