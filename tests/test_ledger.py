@@ -16,7 +16,7 @@ from kills.people import numbers, plan_of
 
 from smsotp_nb import results
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -432,3 +432,63 @@ def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Pat
     with Ledger(tmp_path / "new" / "l.sqlite") as ledger:
         assert ledger.campaigns()["rows"].tolist() == [50]
         assert states(ledger.path) == {0: 50}
+
+
+# -- campaigns side by side --------------------------------------------------------------------------------------------
+
+
+def test_campaigns_of_one_ledger_leave_each_other_alone(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    """Chunks have the same numbers in each: rows, texts, chunks to go and what a start recovers are of one campaign."""
+    spring, autumn = plan_of(20, campaign="spring", text="In spring"), plan_of(30, campaign="autumn", text="In autumn")
+    with begin(spring) as first:
+        under_way = claimed(first)
+        with begin(autumn) as second:
+            assert (second.recovered, second.chunks()) == (0, [0, 1, 2])
+            claim = claimed(second)
+            assert claim.to == tuple(numbers(10))
+            assert claim.body == autumn.body_keys[0] != under_way.body
+            second.settle_reply(claim, reply(*claim.to), seconds=0.1)
+            assert second.chunks() == [1, 2]
+        assert states(ledger.path, campaign=1) == {0: 10, 1: 10}
+        first.settle_reply(under_way, reply(*under_way.to), seconds=0.1)
+        assert first.chunks() == [1]
+    assert states(ledger.path, campaign=2) == {0: 20, 2: 10}
+
+
+def test_a_claim_of_some_rows_holds_no_others_of_its_chunk(begin: Callable[..., Run]) -> None:
+    """Also while others of the chunk are under way: a list sent in halves posts each number once."""
+    with begin(plan_of(10)) as run:
+        halves = [run.claim(0, places) for places in ([0, 1, 2, 3, 4], [5, 6, 7, 8, 9])]
+        assert [half.positions for half in halves if half] == [(0, 1, 2, 3, 4), (5, 6, 7, 8, 9)]
+        assert [half.to for half in halves if half] == [tuple(numbers(5)), tuple(numbers(10)[5:])]
+        assert run.claim(0) is None
+
+
+def test_an_empty_claim_leaves_no_request_behind(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    with begin(plan_of(10)) as run:
+        run.settle_reply(claimed(run), reply(*numbers(10)), seconds=0.1, then=Wanted(0))
+        assert run.claim(0) is None
+    assert len(ledger.campaign("autumn").requests) == 1
+
+
+def test_every_intent_is_asked_to_be_on_the_disk(ledger: Ledger, begin: Callable[..., Run]) -> None:
+    """Alone, beside an answer, beside a refusal; an answer alone may be lost in a power cut."""
+    durable: list[str] = []
+
+    def level() -> str:
+        with ledger._store.reading() as connection:
+            return {1: "NORMAL", 2: "FULL"}[connection.execute("PRAGMA synchronous").fetchone()[0]]
+
+    with begin(plan_of(40)) as run:
+        first = claimed(run)
+        durable.append(level())
+        second = run.settle_reply(first, reply(*first.to), seconds=0.1, then=Wanted(1))
+        durable.append(level())
+        assert second is not None
+        run.release()
+        third = run.settle(second, Verdict("rejected"), then=Wanted(2))
+        durable.append(level())
+        assert third is not None
+        run.settle(third, Verdict("rejected"))
+        durable.append(level())
+    assert durable == ["FULL", "FULL", "FULL", "NORMAL"]
