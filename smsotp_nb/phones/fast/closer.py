@@ -93,14 +93,14 @@ def _with_letters(text: str) -> tuple[str, str | None] | None:
     first_letter = next(place for place, sign in enumerate(fits[1]) if sign.isalpha())
     if _digits(fits[1][:first_letter]) < ENOUGH:
         return None
-    letters = sum(sign.isalpha() for sign in fits[1])
+    letters = sum(map(str.isalpha, fits[1]))
     if letters < 3:
         return "".join(sign for sign in fits[1] if not sign.isalpha()), None
     return fits[1].upper().translate(KEYS), None
 
 
 def _digits(text: str) -> int:
-    return sum(sign.isdigit() for sign in text)
+    return sum(map(str.isdigit, text))
 
 
 def look(found: Digits, texts: pa.Array) -> dict[int, str]:
