@@ -17,7 +17,7 @@ from .assembly import Asked, Columns
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 20_400  # rows at a time: working arrays stay in the second-level cache, and the memory small
+CHUNK: Final = 28_000  # rows at a time: 20,000 take some ten megabytes less, and 4 % more time
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
