@@ -322,3 +322,9 @@ def test_signed_requests_are_taken_by_a_service_that_asks_for_them() -> None:
             client.send_message("+12025550123", text="Hello")
         assert refused.value.error_code == "104201"
         assert len(box.inbox) == 2
+
+
+@pytest.mark.parametrize("secrets", [("key-1", "key-1234"), ("key-1234", "key-1")])
+def test_a_secret_within_another_leaves_nothing_of_it(secrets: tuple[str, str]) -> None:
+    """The longest is taken out first, in whatever order they are given."""
+    assert Scrubber(*secrets)("key-1234 and key-1 end here") == "*** and *** end here"

@@ -27,8 +27,10 @@ def query(action: str, key: str, secret: str | None, *, now: float, nonce: str) 
     """
     if secret is None:
         return f"action={quote_plus(action)}&accessKeyId={quote_plus(key)}"
-    pairs = {"action": action, "accessKeyId": key}
-    pairs |= {"algorithm": "hmac-sha256", "timestamp": str(round(now * 1000)), "nonce": nonce}
+    pairs = {
+        "action": action, "accessKeyId": key,
+        "algorithm": "hmac-sha256", "timestamp": str(round(now * 1000)), "nonce": nonce,
+    }  # fmt: skip
     signed = urlencode(sorted(pairs.items()))
     digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
     return urlencode({**pairs, "signature": base64.b64encode(digest).decode()})

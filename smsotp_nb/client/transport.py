@@ -232,7 +232,7 @@ class _Watched:
             if trace.phase == "awaiting":
                 trace.phase = "headers"
             trace.received += len(data)
-            if trace.received > (MAX_REPLY if reply.status else min(MAX_HEAD, MAX_REPLY)):
+            if trace.received > (MAX_REPLY if reply.status else MAX_HEAD):
                 raise ReplyTooLarge("the reply is larger than any of this interface")
             reply.feed(data)
 

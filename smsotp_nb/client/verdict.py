@@ -53,9 +53,9 @@ class Scrubber:
 
     def secrets(self, text: str) -> str:
         """Return the text without secrets; numbers stay, for an id may look like one."""
-        for secret in filter(None, self._secrets):
-            for spelled in (secret, quote_plus(secret), quote(secret, safe="")):
-                text = text.replace(spelled, "***")
+        spelled = {form for one in self._secrets if one for form in (one, quote_plus(one), quote(one, safe=""))}
+        for secret in sorted(spelled, key=len, reverse=True):  # one may be a part of another
+            text = text.replace(secret, "***")
         return text
 
     def __call__(self, text: str) -> str:
