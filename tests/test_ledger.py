@@ -16,7 +16,7 @@ from kills.people import numbers, plan_of
 
 from smsotp_nb import results
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, reading
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -492,3 +492,19 @@ def test_every_intent_is_asked_to_be_on_the_disk(ledger: Ledger, begin: Callable
         run.settle(third, Verdict("rejected"))
         durable.append(level())
     assert durable == ["FULL", "FULL", "FULL", "NORMAL"]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7])
+def test_a_table_is_the_same_in_whatever_blocks_it_is_read(
+    ledger: Ledger, begin: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """Blocks end within chunks and between them, and positions go up and down from chunk to chunk."""
+    frame = people(name=["Ann", "Bob", "Cy", "Ann"])
+    frame = pd.concat([frame, frame.assign(phone=[*numbers(12)[8:]])], ignore_index=True)
+    with begin(plan(frame, to="phone", campaign="autumn", text="Hi {name}", keep=["name"])) as run:
+        claim = claimed(run)
+        run.settle_reply(claim, reply(*claim.to), seconds=0.1)
+    whole = ledger.campaign("autumn").frame
+    assert len(whole) == 8
+    monkeypatch.setattr(reading, "BLOCK", block)
+    pd.testing.assert_frame_equal(ledger.campaign("autumn").frame, whole)
