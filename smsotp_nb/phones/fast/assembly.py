@@ -7,8 +7,8 @@ and its length. Texts of few values (region, type, reason ...) are kept as small
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 from .. import reference
 from ..reference import Answer
 from . import automata, tables
+from .memory import SHARED, lasting, taken
 from .prefixes import PARSED, Reading
 from .tables import KINDS, Tables
 
@@ -57,21 +58,20 @@ class Columns:
     extension: pa.Array
 
     def take(self, rows: Any) -> Columns:
-        texts = pa.array(rows)
         return Columns(
-            e164=self.e164.take(texts),
+            e164=taken(self.e164, rows),
             region=self.region.take(rows),
             code=self.code.take(rows),
             kind=self.kind.take(rows),
             reason=self.reason.take(rows),
-            extension=self.extension.take(texts),
+            extension=taken(self.extension, rows),
         )
 
 
 def joined(parts: list[Columns]) -> Columns:
     """Return stretches of rows as one."""
     arrays = {name: [getattr(part, name) for part in parts] for name in Columns.__slots__}
-    texts = {name: pa.concat_arrays(arrays.pop(name)) for name in ("e164", "extension")}
+    texts = {name: pa.concat_arrays(arrays.pop(name), SHARED) for name in ("e164", "extension")}
     return Columns(**texts, **{name: np.concatenate(stretches) for name, stretches in arrays.items()})
 
 
@@ -156,10 +156,8 @@ def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, 
 def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
     """Write plus, calling code and national number of rows (in order) into one text column, the others missing."""
     code_length = 1 + (code > 9) + (code > 99)
-    offset_buffer = _offsets(target, 1 + code_length + count, size)
-    offsets = np.frombuffer(offset_buffer, np.int64)
-    text_buffer = pa.allocate_buffer(int(offsets[-1]))
-    out = np.frombuffer(text_buffer, np.uint8)
+    offsets = _offsets(target, 1 + code_length + count, size)
+    out = np.empty(int(offsets[-1]), np.uint8)
     is_digit = np.ones(len(out), bool)
     at = offsets[target]
     out[at] = ord("+")
@@ -170,7 +168,7 @@ def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size
         out[where] = code[has] // 10 ** (code_length[has] - place) % 10 + ord("0")
         is_digit[where] = False
     out[is_digit] = _gathered(signs, start, count)
-    return pa.Array.from_buffers(pa.large_string(), size, [_validity(target, size), offset_buffer, text_buffer])
+    return _texts(size, _validity(target, size), offsets, out)
 
 
 def scattered(texts: dict[int, str], size: int) -> pa.Array:
@@ -185,19 +183,20 @@ def scattered(texts: dict[int, str], size: int) -> pa.Array:
     rows = np.array(sorted(texts))
     cells = [texts[row].encode() for row in rows.tolist()]
     offsets = _offsets(rows, np.array([len(cell) for cell in cells]), size)
-    return pa.Array.from_buffers(
-        pa.large_string(), size, [_validity(rows, size), offsets, pa.py_buffer(b"".join(cells))]
-    )
+    return _texts(size, _validity(rows, size), offsets, b"".join(cells))
 
 
-def _offsets(target: Rows, lengths: Any, size: int) -> pa.Buffer:
+def _texts(size: int, present: Any, offsets: Any, text: Any) -> pa.Array:
+    """Return a text column that lies in this memory; ``present`` are bits, or None where no text is missing."""
+    buffers = [None if memory is None else pa.py_buffer(memory) for memory in (present, offsets, text)]
+    return pa.Array.from_buffers(_STRING, size, buffers)
+
+
+def _offsets(target: Rows, lengths: Any, size: int) -> npt.NDArray[np.int64]:
     """Return where each row's text begins in a column whose other rows are empty."""
-    buffer = pa.allocate_buffer(8 * (size + 1))
-    offsets = np.frombuffer(buffer, np.int64)
-    offsets[:] = 0
+    offsets = np.zeros(size + 1, np.int64)
     offsets[1:][target] = lengths
-    np.cumsum(offsets, out=offsets)
-    return buffer
+    return np.cumsum(offsets, out=offsets)
 
 
 def _gathered(signs: Any, start: Any, count: Any) -> Any:
@@ -218,20 +217,15 @@ def _validity(target: Rows, size: int) -> Any:
         return None
     present = np.zeros(size, bool)
     present[target] = True
-    return _packed(present)
+    return np.packbits(present, bitorder="little")
 
 
-def _packed(present: Any) -> Any:
-    """Return flags as the bits by which Arrow tells what is there."""
-    return pa.py_buffer(np.packbits(present, bitorder="little"))
-
-
-RELEASED_EVERY: Final = 4  # stretches; Arrow keeps freed memory for later, asking for it each time takes a few percent
 ALIKE: Final = 1 << 15  # rows up to which columns share memory where they are alike; no stretch is longer
+AT_ONCE: Final = 1 << 14  # rows spelled out at a time: few enough to fit where scratch was
 LIKELY: Final = 24  # bytes a text takes at most; room is made where an odd extension takes more
 _STRING: Final = pa.large_string()
 _NOTHING: Final = pa.nulls(ALIKE, _STRING)
-_EVERY_SECOND: Final = pa.py_buffer(np.arange(0, 2 * ALIKE + 1, 2))
+_EVERY_SECOND: Final = np.arange(0, 2 * ALIKE + 1, 2)
 
 
 def missing(size: int) -> pa.Array:
@@ -240,49 +234,60 @@ def missing(size: int) -> pa.Array:
 
 
 class Speller:
-    """Spells laid-out columns out, stretch by stretch, into memory for the whole list.
+    """Collects laid-out columns stretch by stretch, and spells small numbers out once the last one is there.
 
-    Small numbers never wait, and what stays does not lie among the scratch of the stretches, where it would keep that
-    from being given back.
+    Small numbers wait because they take little room, and their texts are then written where the scratch of the
+    stretches was: no allocator gives all of that back. ``e164`` and ``extension`` are written at once, into memory that
+    does not lie among the scratch.
     """
 
     def __init__(self, it: Tables, size: int) -> None:
-        self.codes = _dictionary([str(code) for code in it.plan_code])
-        self.kinds = _dictionary(KINDS)
-        self.reasons = _dictionary(REASONS)
-        self.valid = np.zeros(size, bool)
-        self.regions = _Regions([str(region) for region in it.plan_region], size)
-        self.texts = {name: _Text(size) for name in ("e164", "cc", "type", "reason", "extension")}
+        self.words = {
+            "cc": _dictionary([str(code) for code in it.plan_code]),
+            "type": _dictionary(KINDS),
+            "reason": _dictionary(REASONS),
+        }
+        self.regions = _Regions([str(region) for region in it.plan_region])
+        self.places: dict[str, Any] = {
+            name: lasting(size, kind)
+            for name, kind in (("region", np.int16), ("cc", np.int16), ("type", np.int8), ("reason", np.int8))
+        }
+        self.texts = {name: _Text(size) for name in ("e164", "extension")}
         self.rows = 0
 
     def add(self, columns: Columns) -> None:
         """Add a stretch; all but the last one have a multiple of eight rows."""
         rows = slice(self.rows, self.rows + len(columns.reason))
         self.rows = rows.stop
-        np.equal(columns.reason, 0, out=self.valid[rows])
-        self.regions.add(rows, columns.region)
+        self.places["region"][rows] = columns.region
+        self.places["cc"][rows] = columns.code
+        self.places["type"][rows] = columns.kind
+        self.places["reason"][rows] = columns.reason
         self.texts["e164"].add(rows, columns.e164)
-        self.texts["cc"].add(rows, _spelled(self.codes, columns.code))
-        self.texts["type"].add(rows, _spelled(self.kinds, columns.kind))
-        self.texts["reason"].add(rows, _spelled(self.reasons, columns.reason))
         self.texts["extension"].add(rows, columns.extension)
-        if len(self.regions.pieces) % RELEASED_EVERY == 0:
-            pa.default_memory_pool().release_unused()
 
     def frame(self) -> pd.DataFrame:
+        """Return the whole list as a frame; this uses the small numbers up, one column after the other."""
         columns: dict[str, Any] = {name: TEXT.__from_arrow__(text.column()) for name, text in self.texts.items()}
-        columns["region"] = TEXT.__from_arrow__(pa.chunked_array(self.regions.pieces, pa.large_string()))
-        columns["valid"] = self.valid
+        columns["valid"] = self.places["reason"] == 0
+        columns["region"] = self._spelled("region", self.regions.spelled)
+        for name, words in self.words.items():
+            columns[name] = self._spelled(name, functools.partial(_spelled, words))
         return pd.DataFrame({name: columns[name] for name in reference.COLUMNS}, copy=False)
+
+    def _spelled(self, name: str, spelled: Callable[[Any], pa.Array]) -> Any:
+        places = self.places.pop(name)
+        pieces = [spelled(places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
+        return TEXT.__from_arrow__(pa.chunked_array(pieces, _STRING))
 
 
 class _Text:
     """A text column that is being written; memory that is not written to takes no room."""
 
     def __init__(self, size: int) -> None:
-        self.offsets = np.zeros(size + 1, np.int64)
-        self.present = _memory(size // 8 + 1)  # bits
-        self.text = _memory(size * LIKELY)
+        self.offsets = lasting(size + 1, np.int64)
+        self.present = lasting(size // 8 + 1)  # bits
+        self.text = lasting(size * LIKELY)
 
     def add(self, rows: slice, piece: pa.Array) -> None:
         begin, size = int(self.offsets[rows.start]), len(piece)
@@ -295,7 +300,7 @@ class _Text:
         np.add(np.frombuffer(piece_offsets, np.int64)[1 : size + 1], begin, out=offsets)
         end = int(offsets[-1])
         if end > len(self.text):
-            self.text = np.concatenate((self.text, _memory(end)))
+            self.text = np.concatenate((self.text, lasting(end)))
         self.text[begin:end] = np.frombuffer(text, np.uint8)[: end - begin]
         there = self.present[rows.start // 8 : (rows.stop + 7) // 8]
         there[:] = 255 if bits is None else np.frombuffer(bits, np.uint8)[: len(there)]
@@ -304,8 +309,7 @@ class _Text:
         size, end = len(self.offsets) - 1, self.offsets[-1]
         if not end:
             return pa.chunked_array([missing(min(ALIKE, size - first)) for first in range(0, size, ALIKE)], _STRING)
-        buffers = [pa.py_buffer(memory) for memory in (self.present, self.offsets, self.text[:end])]
-        return pa.chunked_array([pa.Array.from_buffers(_STRING, size, buffers)])
+        return pa.chunked_array([_texts(size, self.present, self.offsets, self.text[:end])])
 
 
 class _Regions:
@@ -314,29 +318,16 @@ class _Regions:
     That spares a million rows eight megabytes. A missing region is two bytes that its bit says not to read.
     """
 
-    def __init__(self, names: list[str], size: int) -> None:
+    def __init__(self, names: list[str]) -> None:
         self.words = _dictionary(names)
         self.two_letters = np.frombuffer("".join(f"{name:2.2}" for name in [*names, ""]).encode(), np.uint16)
         self.long = np.array([len(name) > 2 for name in [*names, ""]])
-        self.letters = _memory(2 * size).view(np.uint16)
-        self.present = _memory(size // 8 + 1)
-        self.pieces: list[pa.Array] = []
 
-    def add(self, rows: slice, places: Any) -> None:
+    def spelled(self, places: Any) -> pa.Array:
         if self.long.take(places).any():
-            self.pieces.append(_spelled(self.words, places))
-            return
-        letters, present = self.letters[rows], self.present[rows.start // 8 : (rows.stop + 7) // 8]
-        letters[:] = self.two_letters.take(places)
-        present[:] = np.packbits(places >= 0, bitorder="little")
-        buffers = [pa.py_buffer(present), _EVERY_SECOND, pa.py_buffer(letters)]
-        self.pieces.append(pa.Array.from_buffers(_STRING, len(places), buffers))
-
-
-def _memory(size: int) -> Any:
-    """Return zeroed bytes of which those never written to take no room (numpy's own come in pages of two megabytes)."""
-    own = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, max(size, 1), **own), np.uint8, size)
+            return _spelled(self.words, places)
+        present = np.packbits(places >= 0, bitorder="little")
+        return _texts(len(places), present, _EVERY_SECOND, self.two_letters.take(places))
 
 
 def _dictionary(words: Sequence[str | None]) -> pa.Array:
@@ -344,5 +335,9 @@ def _dictionary(words: Sequence[str | None]) -> pa.Array:
 
 
 def _spelled(words: pa.Array, places: Any) -> pa.Array:
-    """Spell small numbers out; -1 is missing."""
-    return words.take(pa.array(np.where(places < 0, len(words) - 1, places)))
+    """Spell small numbers out; -1 is missing.
+
+    The texts are copied once, because Arrow writes them into memory that doubles, and leaves a hole where it did.
+    """
+    piece = taken(words, np.where(places < 0, len(words) - 1, places))
+    return _texts(len(piece), *(None if it is None else np.frombuffer(it, np.uint8).copy() for it in piece.buffers()))

@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from . import digits
 from .digits import Digits
+from .memory import taken
 
 NUMBER: Final = r"\+?[0-9(\[][0-9 ().\[\]/-]*"
 EXTENSION: Final = re.compile(
@@ -107,7 +108,7 @@ def look(found: Digits, texts: pa.Array) -> dict[int, str]:
     """Decide undecided rows where a rewriting can; return the extensions taken off, by row."""
     rows = np.flatnonzero(found.state == digits.UNDECIDED)
     plain, extensions, decided = [], {}, []
-    for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
+    for row, text in zip(rows.tolist(), taken(texts, rows).to_pylist(), strict=True):
         rewritten = rewrite(text)
         if rewritten is not None:
             plain.append(rewritten[0].encode())

@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import reference
 from . import assembly, closer, digits, prefixes, tables
 from . import repeats as repeats_in
 from .assembly import Asked, Columns
+from .memory import SHARED, taken
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 28_000  # rows at a time: 20,000 take some ten megabytes less, and 4 % more time
+CHUNK: Final = 28_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
@@ -38,22 +40,28 @@ def verdict(
     if it is None:
         return reference.verdict(text, region)
     texts, regions = _as_arrow(text), _as_arrow(region)
-    known, speller = _Regions(it), assembly.Speller(it, len(texts))
-    repeats = repeats_in.distinct_rows(texts, regions)
-    if repeats is None:
-        for columns in _stretches(texts, regions, known, it, progress):
-            speller.add(columns)
-        return speller.frame()
-    first, which = repeats
-    distinct = assembly.joined(list(_stretches(texts.take(first), regions.take(first), known, it, progress)))
-    for begin in range(0, len(which), CHUNK):
-        speller.add(distinct.take(which[begin : begin + CHUNK]))
+    speller = assembly.Speller(it, len(texts))
+    for columns in _stretches(texts, regions, it, progress):
+        speller.add(columns)
     return speller.frame()
 
 
 def _stretches(
-    texts: pa.ChunkedArray, regions: pa.ChunkedArray, known: _Regions, it: Tables, progress: Progress | None
+    texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None
 ) -> Iterator[Columns]:
+    """Yield the verdicts stretch by stretch; what was needed for that is gone after the last one."""
+    repeats = repeats_in.distinct_rows(texts, regions)
+    if repeats is None:
+        yield from _each(texts, regions, it, progress)
+        return
+    first, which = repeats
+    distinct = assembly.joined(list(_each(taken(texts, first), taken(regions, first), it, progress)))
+    for begin in range(0, len(which), CHUNK):
+        yield distinct.take(which[begin : begin + CHUNK])
+
+
+def _each(texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None) -> Iterator[Columns]:
+    known = _Regions(it)
     for first in range(0, max(len(texts), 1), CHUNK):
         yield _chunk(_piece(texts, first), _piece(regions, first), known, it)
         if progress is not None:
@@ -67,7 +75,7 @@ def _as_arrow(text: pd.Series) -> pa.ChunkedArray:
 
 def _piece(texts: pa.ChunkedArray, first: int) -> pa.Array:
     piece = texts.slice(first, CHUNK)
-    return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks)
+    return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks, SHARED)
 
 
 class _Regions:
@@ -77,12 +85,14 @@ class _Regions:
         self.plans = it.region_plan()
 
     def read(self, regions: pa.Array) -> Ints:
-        encoded = regions.dictionary_encode()
-        plans = np.array([*map(self._plan, encoded.dictionary.to_pylist()), NO_REGION], np.int32)
-        rows: Ints = plans.take(encoded.indices.fill_null(len(plans) - 1).to_numpy(zero_copy_only=False))
+        encoded = pc.dictionary_encode(regions, null_encoding="encode", memory_pool=SHARED)
+        plans = np.array([self._plan(name) for name in encoded.dictionary.to_pylist()], np.int32)
+        rows: Ints = plans.take(encoded.indices.to_numpy())
         return rows
 
-    def _plan(self, name: str) -> int:
+    def _plan(self, name: str | None) -> int:
+        if name is None:
+            return NO_REGION
         return self.plans.get(name, ODD_REGION if name.upper() in self.plans else NO_REGION)
 
 
@@ -113,7 +123,7 @@ def _missing_as_empty(texts: pa.Array) -> pa.Array:
 
 def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
     """Put the rows left to phonenumbers."""
-    pairs = zip(texts.take(pa.array(rows)).to_pylist(), regions.take(pa.array(rows)).to_pylist(), strict=True)
+    pairs = zip(taken(texts, rows).to_pylist(), taken(regions, rows).to_pylist(), strict=True)
     return Asked(rows, [reference.ask(text, region) for text, region in pairs])
 
 

@@ -13,9 +13,10 @@ from collections import Counter
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from .memory import SHARED, taken
 
 FIRST_SAMPLE: Final = 4_000
 SAMPLE: Final = 32_000
@@ -23,7 +24,7 @@ SMALL: Final = 20_000  # below this many rows nothing is won
 WORTH: Final = 0.4  # share of distinct rows below which it pays
 
 
-def distinct_rows(texts: pa.ChunkedArray, regions: pa.ChunkedArray) -> tuple[pa.Array, Any] | None:
+def distinct_rows(texts: pa.ChunkedArray, regions: pa.ChunkedArray) -> tuple[Any, Any] | None:
     """Return the first row of each distinct pair of text and region, and each row's pair; None where it does not pay.
 
     Example:
@@ -35,19 +36,19 @@ def distinct_rows(texts: pa.ChunkedArray, regions: pa.ChunkedArray) -> tuple[pa.
     """
     if len(texts) < SMALL or _nearly_unique(texts) or _estimated(texts) > WORTH:
         return None
-    keys = _numbered(texts).astype(np.int64)
-    keys *= len(regions.unique()) + 1
-    keys += _numbered(regions)
-    which = pd.factorize(keys)[0].astype(np.int32)
+    keys, beside = _numbered(texts).astype(np.int64), _numbered(regions)
+    keys *= int(beside.max()) + 1
+    keys += beside
+    which = _numbered(pa.chunked_array([pa.array(keys)]))
     first = np.zeros(int(which.max()) + 1, np.int32)
     first[which[::-1]] = np.arange(len(which), dtype=np.int32)[::-1]
-    return (pa.array(first), which) if len(first) <= WORTH * len(texts) else None
+    return (first, which) if len(first) <= WORTH * len(texts) else None
 
 
-def _numbered(texts: pa.ChunkedArray) -> Any:
-    """Number the distinct texts; equal texts have equal numbers, missing ones one of their own."""
-    encoded = pc.dictionary_encode(texts, null_encoding="encode").combine_chunks()
-    return encoded.indices.to_numpy()
+def _numbered(values: pa.ChunkedArray) -> Any:
+    """Number the distinct values in the order met; equal ones have equal numbers, missing ones one of their own."""
+    encoded = pc.dictionary_encode(values, null_encoding="encode", memory_pool=SHARED)
+    return np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])  # all have one dictionary
 
 
 def _nearly_unique(texts: pa.ChunkedArray) -> bool:
@@ -63,7 +64,7 @@ def _nearly_unique(texts: pa.ChunkedArray) -> bool:
 
 def _estimated(texts: pa.ChunkedArray) -> float:
     """About which share of the texts is distinct."""
-    rows = _drawn(texts, min(SAMPLE, len(texts) // 2)).dictionary_encode().indices.fill_null(-1).to_numpy()
+    rows = _numbered(_drawn(texts, min(SAMPLE, len(texts) // 2)))
     quarter, half, whole = (len(np.unique(rows[::step])) for step in (4, 2, 1))
     first_loss, loss = 1 - np.log2(half / quarter), 1 - np.log2(whole / half)
     faster = min(max(loss / first_loss, 1), 2) if first_loss > 0 else 2
@@ -75,12 +76,12 @@ def _estimated(texts: pa.ChunkedArray) -> float:
     return float(whole / len(rows) / 2**lost)
 
 
-def _drawn(texts: pa.ChunkedArray, size: int) -> pa.Array:
+def _drawn(texts: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
     """Draw rows at random, but the same for the same list; in the list's order."""
     rows = np.unique(np.random.default_rng(0).integers(0, len(texts), size))
     begin, drawn = 0, []
     for chunk in texts.chunks:
         inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, begin + len(chunk))] - begin
-        drawn.append(chunk.take(pa.array(inside)))
+        drawn.append(taken(chunk, inside))
         begin += len(chunk)
-    return pa.concat_arrays(drawn)
+    return pa.chunked_array(drawn, texts.type)
