@@ -248,9 +248,11 @@ class Speller:
             "reason": _dictionary(REASONS),
         }
         self.regions = _Regions([str(region) for region in it.plan_region])
-        self.places: dict[str, Any] = {
-            name: lasting(size, kind)
-            for name, kind in (("region", np.int16), ("cc", np.int16), ("type", np.int8), ("reason", np.int8))
+        self.places = {
+            "region": lasting(size, np.int16),
+            "cc": lasting(size, np.int16),
+            "type": lasting(size, np.int8),
+            "reason": lasting(size, np.int8),
         }
         self.texts = {name: _Text(size) for name in ("e164", "extension")}
         self.rows = 0
@@ -269,16 +271,12 @@ class Speller:
     def frame(self) -> pd.DataFrame:
         """Return the whole list as a frame; this uses the small numbers up, one column after the other."""
         columns: dict[str, Any] = {name: TEXT.__from_arrow__(text.column()) for name, text in self.texts.items()}
-        columns["valid"] = self.places["reason"] == 0
-        columns["region"] = self._spelled("region", self.regions.spelled)
+        reason = self.places["reason"]
+        columns["region"] = _in_pieces(self.regions.spelled, self.places.pop("region"))
         for name, words in self.words.items():
-            columns[name] = self._spelled(name, functools.partial(_spelled, words))
+            columns[name] = _in_pieces(functools.partial(_spelled, words), self.places.pop(name))
+        columns["valid"] = np.equal(reason, 0, out=reason.view(bool))
         return pd.DataFrame({name: columns[name] for name in reference.COLUMNS}, copy=False)
-
-    def _spelled(self, name: str, spelled: Callable[[Any], pa.Array]) -> Any:
-        places = self.places.pop(name)
-        pieces = [spelled(places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
-        return TEXT.__from_arrow__(pa.chunked_array(pieces, _STRING))
 
 
 class _Text:
@@ -341,3 +339,8 @@ def _spelled(words: pa.Array, places: Any) -> pa.Array:
     """
     piece = taken(words, np.where(places < 0, len(words) - 1, places))
     return _texts(len(piece), *(None if it is None else np.frombuffer(it, np.uint8).copy() for it in piece.buffers()))
+
+
+def _in_pieces(spelled: Callable[[Any], pa.Array], places: Any) -> Any:
+    pieces = [spelled(places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
+    return TEXT.__from_arrow__(pa.chunked_array(pieces, _STRING))

@@ -21,6 +21,7 @@ Whatever fits none of these forms stays undecided, and phonenumbers is asked its
 from __future__ import annotations
 
 import re
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from typing import Final
 
 import numpy as np
@@ -42,8 +43,9 @@ TRIMMED: Final = re.compile(r".*[A-Za-z0-9](?=[^A-Za-z0-9#]*\Z)", re.DOTALL)
 KNOWN_PUNCTUATION: Final = frozenset(
     "\u00a0\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u200b\u2053\u2060\u2212\u223c\u3000\uff08\uff09\uff0d\uff0e\uff0f\uff3b\uff3d\uff5e"
 )
-KEYS: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
-ENOUGH: Final = 3
+ENOUGH_DIGITS: Final = re.compile(r"(?:[^0-9A-Za-z]*[0-9]){3}")  # before any letter
+KEYS: Final = str.maketrans(ascii_uppercase + ascii_lowercase, 2 * "22233344455566677778889999")
+NO_LETTERS: Final = str.maketrans("", "", ascii_letters)
 
 
 class _Plain(dict[int, str]):
@@ -81,27 +83,17 @@ def rewrite(text: str) -> tuple[str, str | None] | None:
         return text.translate(PLAIN), None
     extension = EXTENSION.fullmatch(text)
     if extension:
-        number, *found = extension.groups()
-        return (number, next(it for it in found if it)) if _digits(number) >= ENOUGH else None
+        return extension.group(1, extension.lastindex) if ENOUGH_DIGITS.match(extension[1]) else None
     return _with_letters(text)
 
 
 def _with_letters(text: str) -> tuple[str, str | None] | None:
     trimmed = TRIMMED.match(text)
     fits = WITH_LETTERS.fullmatch(trimmed[0]) if trimmed else None
-    if fits is None or (fits[1][-1].isdigit() and "int" in fits[1].lower()):
+    if fits is None or not ENOUGH_DIGITS.match(fits[1]) or (fits[1][-1].isdigit() and "int" in fits[1].lower()):
         return None
-    first_letter = next(place for place, sign in enumerate(fits[1]) if sign.isalpha())
-    if _digits(fits[1][:first_letter]) < ENOUGH:
-        return None
-    letters = sum(map(str.isalpha, fits[1]))
-    if letters < 3:
-        return "".join(sign for sign in fits[1] if not sign.isalpha()), None
-    return fits[1].upper().translate(KEYS), None
-
-
-def _digits(text: str) -> int:
-    return sum(map(str.isdigit, text))
+    without = fits[1].translate(NO_LETTERS)
+    return (without if len(fits[1]) - len(without) < 3 else fits[1].translate(KEYS)), None
 
 
 def look(found: Digits, texts: pa.Array) -> dict[int, str]:

@@ -19,7 +19,7 @@ from .memory import SHARED, taken
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 28_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
+CHUNK: Final = 24_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
@@ -123,8 +123,9 @@ def _missing_as_empty(texts: pa.Array) -> pa.Array:
 
 def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
     """Put the rows left to phonenumbers."""
+    reference.enable_pattern_cache()
     pairs = zip(taken(texts, rows).to_pylist(), taken(regions, rows).to_pylist(), strict=True)
-    return Asked(rows, [reference.ask(text, region) for text, region in pairs])
+    return Asked(rows, [reference.ask_once(text, region) for text, region in pairs])
 
 
 def _lay_in_extensions(columns: Columns, extensions: dict[int, str], asked: Asked) -> None:
