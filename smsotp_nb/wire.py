@@ -6,13 +6,16 @@ Constants marked "beyond the interface" come from public knowledge; nothing depe
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple, overload
 
 Variant = Literal["intl", "cn"]
 Form = Literal["current", "earlier"]
@@ -66,6 +69,7 @@ TTL_DEFAULT = 300
 CHANNELS = ("sms", "call", "whatsapp", "auto")
 CODE = re.compile(r"[0-9]{4,8}")
 E164 = re.compile(r"\+[1-9][0-9]{1,14}")
+_E164_LINE = re.compile(rf"{E164.pattern}(,{E164.pattern})*")
 MAX_RECIPIENTS = 1000  # ours: the interface shows no maximum
 
 # How the service joins content and signature is not shown; the estimate and the sandbox use these.
@@ -217,6 +221,8 @@ def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current")
 
 def check_recipients(to: Sequence[str]) -> list[str]:
     """Return everything wrong with the recipients of one request."""
+    if _are_e164(to) and len(set(to)) == len(to) <= MAX_RECIPIENTS:
+        return []
     if not to:
         return ["to= is empty; at least one number is needed"]
     wrong = [] if len(to) <= MAX_RECIPIENTS else [f"{len(to)} recipients in one request; the most is {MAX_RECIPIENTS}"]
@@ -228,6 +234,15 @@ def check_recipients(to: Sequence[str]) -> list[str]:
     if repeated:
         wrong.append(f"{repeated} numbers stand more than once in one request")
     return wrong
+
+
+def _are_e164(to: Sequence[str]) -> bool:
+    """Say of all numbers at once whether they are E.164: a campaign asks it of every request."""
+    try:
+        line = ",".join(to)
+    except TypeError:
+        return False
+    return bool(_E164_LINE.fullmatch(line)) and line.count(",") == len(to) - 1
 
 
 def check_otp_send(
@@ -353,11 +368,9 @@ class Envelope:
     data: Any
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(frozen=True, slots=True)
 class MessageRecord:
     """One accepted message as the service billed it; a field it left out or made unreadable is None.
-
-    Not frozen, as other values are: a campaign makes millions of them, and a frozen one takes five times as long.
 
     ``price_micros`` is the amount in millionths of the currency unit; ``price`` the same as an exact Decimal.
 
@@ -381,19 +394,80 @@ class MessageRecord:
         return None if self.price_micros is None else amount(self.price_micros)
 
 
+class Billing(NamedTuple):
+    """Where a message went and what it cost, as the service says; the records of a reply share a few of them."""
+
+    iso: str | None
+    cc: str | None
+    parts: int | None
+    price_micros: int | None
+
+
+class Messages(Sequence[MessageRecord]):
+    """The message records of one reply, kept by column: a campaign reads millions of them.
+
+    ``to``, ``ids`` and ``billings`` have an entry for each record, ``tally`` says how often each billing stands.
+
+    Example:
+        >>> Messages.of([MessageRecord(id="a", to="+12025550123")])[0].id
+        'a'
+    """
+
+    __slots__ = ("billings", "ids", "tally", "to")
+
+    def __init__(self, to: Sequence[str], ids: Sequence[str | None], billings: Sequence[Billing]) -> None:
+        self.to, self.ids, self.billings, self.tally = to, ids, billings, Counter(billings)
+
+    @classmethod
+    def of(cls, records: Iterable[MessageRecord]) -> Messages:
+        """Return these records by column."""
+        each = [
+            (record.to, record.id, Billing(record.iso, record.cc, record.parts, record.price_micros))
+            for record in records
+        ]
+        return cls(*zip(*each, strict=True)) if each else cls((), (), ())
+
+    def parts(self) -> int | None:
+        """Return the sum of the parts, None if one is not known."""
+        return _sum([(billing.parts, times) for billing, times in self.tally.items()])
+
+    def price_micros(self) -> int | None:
+        """Return the sum of the prices, None if one is not known."""
+        return _sum([(billing.price_micros, times) for billing, times in self.tally.items()])
+
+    def billed_micros(self) -> int:
+        """Return the sum of the prices that are known."""
+        return sum((billing.price_micros or 0) * times for billing, times in self.tally.items())
+
+    @overload
+    def __getitem__(self, place: int) -> MessageRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Messages: ...
+    def __getitem__(self, place: int | slice) -> MessageRecord | Messages:
+        if isinstance(place, slice):
+            return Messages(self.to[place], self.ids[place], self.billings[place])
+        return MessageRecord(self.ids[place], self.to[place], *self.billings[place])
+
+    def __len__(self) -> int:
+        return len(self.to)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} messages>"
+
+
 @dataclass(frozen=True, slots=True)
 class SendReply:
     """The reply of ``sms.message.send``.
 
-    ``messages`` are the records of numbers that were asked for, one each; ``missing`` the numbers without one, which
-    are in doubt; ``unexpected`` records of other numbers, or second records of the same one.
+    ``messages`` are the records of numbers that were asked for, one each, ``to`` as it was asked; ``missing`` the
+    numbers without one, which are in doubt; ``unexpected`` records of other numbers, or second records of the same one.
 
     Example:
         >>> SendReply(messages=(), missing=("+12025550123",)).missing
         ('+12025550123',)
     """
 
-    messages: tuple[MessageRecord, ...]
+    messages: Messages
     missing: tuple[str, ...] = ()
     unexpected: tuple[MessageRecord, ...] = ()
     recipients: int | None = None
@@ -401,6 +475,10 @@ class SendReply:
     currency: str | None = None
     total_micros: int | None = None
     request_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.messages, Messages):
+            object.__setattr__(self, "messages", Messages.of(self.messages))
 
     def __repr__(self) -> str:
         others = f", {len(self.missing)} missing, {len(self.unexpected)} unexpected"
@@ -419,21 +497,20 @@ class SendReply:
             >>> SendReply(messages=(), recipients=2).disagreements()
             ('recipients says 2, the records are 0',)
         """
-        records = self.messages + self.unexpected
+        records = Messages.of([*self.messages, *self.unexpected]) if self.unexpected else self.messages
         found = []
         if self.recipients is not None and self.recipients != len(records):
             found.append(f"recipients says {self.recipients}, the records are {len(records)}")
-        parts = _sum([record.parts for record in records])
+        parts, total = records.parts(), records.price_micros()
         if self.message_count is not None and parts not in (None, self.message_count):
             found.append(f"messageCount says {self.message_count}, the parts add up to {parts}")
-        prices = [record.price_micros for record in records]
-        total = _sum(prices)
         if self.total_micros is not None and total is not None and self.total_micros != total:
             found.append(f"totalAmount says {amount(self.total_micros)}, the prices add up to {amount(total)}")
         if self.unexpected:
             found.append(f"{len(self.unexpected)} records are of numbers that were not asked for, or repeated")
-        if None in prices:
-            found.append(f"{prices.count(None)} prices are missing or unreadable")
+        if total is None:
+            unpriced = sum(billing.price_micros is None for billing in records.billings)
+            found.append(f"{unpriced} prices are missing or unreadable")
         return tuple(found)
 
 
@@ -503,19 +580,23 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     records = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise Unreadable("the reply has no list of message records")
-    asked = {number: number for number in to} | {number[1:]: number for number in to}
-    matched: dict[str, MessageRecord] = {}
-    unexpected = []
-    for fields in records:
-        record = _record(fields)
-        number = asked.get(record.to)
-        if number is None or number in matched:
-            unexpected.append(record)
-        else:
-            matched[number] = record
+    read = _messages(records)
+    number_of = dict(zip(to, to, strict=True))
+    asked = [number_of.get(said) for said in read.to]
+    unexpected: list[MessageRecord] = []
+    if None in asked or len(set(asked)) < len(asked):
+        number_of |= {number[1:]: number for number in to}
+        matched: dict[str, MessageRecord] = {}
+        for record in read:
+            number = number_of.get(record.to)
+            if number is None or number in matched:
+                unexpected.append(record)
+            else:
+                matched[number] = dataclasses.replace(record, to=number)
+        read = Messages.of(matched.values())
     return SendReply(
-        messages=tuple(matched.values()),
-        missing=tuple(number for number in to if number not in matched) if len(matched) < len(to) else (),
+        messages=read,
+        missing=tuple(number for number in to if number not in set(read.to)) if len(read) < len(to) else (),
         unexpected=tuple(unexpected),
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
@@ -531,7 +612,7 @@ def read_otp_send(data: Any, to: str, *, request_id: str | None = None) -> OtpRe
     Raises:
         Unreadable: ``data`` is not an object, or speaks of another number.
     """
-    record = _record(_object_for(data, to))
+    record = _messages([_object_for(data, to)])[0]
     return OtpReply(record=record, request_id=request_id)
 
 
@@ -555,20 +636,47 @@ def _object_for(data: Any, to: str) -> dict[str, Any]:
     return data
 
 
-def _record(fields: Mapping[str, Any]) -> MessageRecord:
-    get = fields.get
-    return MessageRecord(
-        _text(get("id")),
-        _text(get("to")) or "",
-        _text(get("iso")),
-        _text(get("cc")),
-        _parts(get("parts")) or _parts(get("count")) or _parts(get("messageCount")),
-        micros(get("price")),
-    )
+_FIELDS = ("to", "id", "iso", "cc", "parts", "price")
+_ABSENT = dict.fromkeys(_FIELDS)
+_ADDRESS, _BILLING = itemgetter(*_FIELDS[:2]), itemgetter(*_FIELDS[2:])
 
 
-def _sum(values: Sequence[int | None]) -> int | None:
-    return None if None in values else sum(values)  # type: ignore[arg-type]
+def _messages(records: Sequence[dict[str, Any]]) -> Messages:
+    """Read records column by column: what they say of a message, and what they say over and over of its billing."""
+    try:
+        addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
+    except KeyError:
+        records = [_ABSENT | fields for fields in records]
+        addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
+    alike = len({(type(parts), type(price)) for _, _, parts, price in said}) == 1  # else True could pass for 1
+    try:
+        known = {kind: _billing(kind) for kind in set(said)} if alike else {}
+    except TypeError:  # a list or an object where none belongs
+        known = {}
+    billings = [*map(known.__getitem__, said)] if known else [*map(_billing, said)]
+    if any(billing.parts is None for billing in set(billings)):
+        billings = [*map(_parts_elsewhere, billings, records)]
+    return Messages([_text(to) or "" for to, _ in addresses], [_text(one) for _, one in addresses], billings)
+
+
+def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
+    iso, cc, parts, price = said
+    return Billing(_text(iso), _text(cc), _count(parts) or None, micros(price))
+
+
+def _parts_elsewhere(billing: Billing, fields: Mapping[str, Any]) -> Billing:
+    if billing.parts is not None:
+        return billing
+    return billing._replace(parts=_count(fields.get("count")) or _count(fields.get("messageCount")) or None)
+
+
+def _sum(terms: Iterable[tuple[int | None, int]]) -> int | None:
+    total = 0
+    for value, times in terms:
+        if value is None:
+            return None
+        total += value * times
+    return total
 
 
 LONGEST_TEXT = 256  # characters of an id, a country, a currency; far above any
@@ -578,10 +686,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT:
         return value if value.isascii() else _whole(value)
     return None
-
-
-def _parts(value: Any) -> int | None:
-    return value if type(value) is int and 0 < value < 10**9 else _count(value) or None
 
 
 def _whole(text: str) -> str:

@@ -182,8 +182,7 @@ class Watch:
             for currency, cost in _by_currency(admission.reserved).items():
                 self._spent[currency] -= cost
         if reply is not None and reply.currency:
-            billed = sum(record.price_micros or 0 for record in reply.messages)
-            self._spent[reply.currency] = self._spent.get(reply.currency, 0) + billed
+            self._spent[reply.currency] = self._spent.get(reply.currency, 0) + reply.messages.billed_micros()
 
     def _check_budget(self, budget: Mapping[str, int]) -> None:
         unknown = self._run.without_estimate()
@@ -206,7 +205,7 @@ def _by_currency(reserved: Mapping[int, tuple[str, int]]) -> dict[str, int]:
 
 def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
     """Say whether a reply tells the whole price in a currency that the budget knows."""
-    whole = not reply.missing and all(record.price_micros is not None for record in reply.messages)
+    whole = not reply.missing and reply.messages.price_micros() is not None
     return whole and (not budget or reply.currency in budget)
 
 

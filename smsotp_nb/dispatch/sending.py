@@ -394,7 +394,7 @@ class _Sending:
 
 def _accepted(reply: SendReply) -> _Settled:
     rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
-    costs = {reply.currency: sum(record.price_micros or 0 for record in reply.messages)} if reply.currency else {}
+    costs = {reply.currency: reply.messages.billed_micros()} if reply.currency else {}
     return _Settled(rows, costs, "; ".join(reply.disagreements()))
 
 

@@ -28,11 +28,10 @@ _OF_REQUEST = (
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
     """Return the number of rows of a campaign by state, all states named."""
+    of_each = ", ".join(f"count(*) FILTER (WHERE state={code})" for code in range(len(STATES)))
     with store.reading() as connection:
-        found = dict(
-            connection.execute("SELECT state, count(*) FROM recipient WHERE campaign=? GROUP BY state", (campaign,))
-        )
-    return {name: found.get(code, 0) for code, name in enumerate(STATES)}
+        found = connection.execute(f"SELECT {of_each} FROM recipient WHERE campaign=?", (campaign,)).fetchone()
+    return dict(zip(STATES, found, strict=True))
 
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:

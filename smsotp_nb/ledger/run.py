@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Self
 
 import pandas as pd
 
 from ..wire import SendReply
+from .answers import statement
 from .lock import RunLock
 from .reading import counts, outcomes
 from .recording import inserted
@@ -85,7 +85,8 @@ class Run:
         """Return the numbers of the chunks with rows still to go, in order."""
         with self._store.reading() as connection:
             rows = connection.execute(
-                "SELECT DISTINCT chunk FROM recipient WHERE campaign=? AND state=? ORDER BY chunk",
+                "SELECT chunk FROM chunk c WHERE campaign=? AND EXISTS (SELECT 1 FROM recipient r "
+                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.state=?) ORDER BY chunk",
                 (self.campaign, PLANNED),
             )
             return [row[0] for row in rows]
@@ -182,22 +183,12 @@ class Run:
         )
         self._learn(reply)
         place = dict(zip(claim.to, claim.positions, strict=True))
-        values: list[object] = []
-        for record in reply.messages:
-            to = record.to if record.to.startswith("+") else f"+{record.to}"
-            values += (
-                place[to],
-                _packed(record.id),
-                self._billed[record.iso, record.cc],
-                record.parts,
-                record.price_micros,
-            )
+        answers = statement(place, reply.messages, self._billed) if reply.messages else None
 
         def work(connection: sqlite3.Connection) -> Claim | None:
             self._write_attempt(connection, claim, verdict, reply)
-            if values:
-                which = self.campaign, claim.chunk, claim.attempt
-                connection.execute(_accepting(len(reply.messages)), (*values, *which))
+            if answers:
+                connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
             if reply.missing:
                 self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
             return self._claim(connection, then) if then else None
@@ -235,13 +226,14 @@ class Run:
             return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
         positions, numbers, body = connection.execute(
-            "SELECT group_concat(position), group_concat('+' || number), "
+            "SELECT group_concat(position), group_concat(number), "
             "(SELECT body FROM chunk WHERE campaign=?1 AND chunk=?2) "
             "FROM recipient WHERE campaign=?1 AND chunk=?2 AND attempt=?3 AND state=?4",
             (self.campaign, wanted.chunk, attempt, SENDING),
         ).fetchone()
-        pairs = sorted(zip(map(int, positions.split(",")), numbers.split(","), strict=True))
-        return Claim(attempt, wanted.chunk, body, *map(tuple, zip(*pairs, strict=True)))
+        to = ("+" + numbers.replace(",", ",+")).split(",")
+        pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
+        return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by state."""
@@ -294,27 +286,12 @@ class Run:
         )
 
     def _learn(self, reply: SendReply) -> None:
-        new = {(record.iso, record.cc) for record in reply.messages} - self._billed.keys()
+        new = {(billing.iso, billing.cc) for billing in reply.messages.tally} - self._billed.keys()
         if not new:
             return
         with self._store.writing("NORMAL") as connection:
             found = {key: _number_of(connection, key) for key in sorted(new, key=str)}
         self._billed.update(found)
-
-
-@lru_cache
-def _accepting(records: int) -> str:
-    """Return the statement that records that many answers of a request.
-
-    A row given up by a second Stop may be answered all the same, even after a person said that it was not accepted:
-    the service knows better.
-    """
-    return (
-        f"WITH answer(position, message, billed, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
-        f"UPDATE recipient SET state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
-        "parts=answer.parts, price=answer.price FROM answer WHERE campaign=? AND chunk=? "
-        f"AND recipient.position=answer.position AND attempt=? AND state IN ({SENDING}, {IN_DOUBT}, {PLANNED})"
-    )
 
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
@@ -335,13 +312,3 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
 def _number_of(connection: sqlite3.Connection, key: tuple[str | None, str | None]) -> int:
     found = connection.execute("SELECT id FROM billed WHERE iso IS ? AND cc IS ?", key).fetchone()
     return int(found[0]) if found else inserted(connection, "INSERT INTO billed (iso, cc) VALUES (?, ?)", key)
-
-
-def _packed(message_id: str | None) -> bytes | str | None:
-    if message_id is None or len(message_id) != 32:
-        return message_id
-    try:
-        packed = bytes.fromhex(message_id)
-    except ValueError:
-        return message_id
-    return packed if packed.hex() == message_id else message_id
