@@ -83,7 +83,8 @@ def rewrite(text: str) -> tuple[str, str | None] | None:
         return text.translate(PLAIN), None
     extension = EXTENSION.fullmatch(text)
     if extension:
-        return extension.group(1, extension.lastindex) if ENOUGH_DIGITS.match(extension[1]) else None
+        number, *found = extension.groups("")  # one of the three labels
+        return (number, "".join(found)) if ENOUGH_DIGITS.match(number) else None
     return _with_letters(text)
 
 
