@@ -10,7 +10,8 @@ import json
 import sys
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-uni-request-id: benchmark\r\nContent-Length: "
-RECORD = '{"id":"0123456789abcdef0123456789abcdef","to":"%s","iso":"US","cc":"1","parts":1,"price":"0.007500"}'
+BEGINS = '{"id":"0123456789abcdef0123456789abcdef","to":"'
+ENDS = '","iso":"US","cc":"1","parts":1,"price":"0.007500"}'
 
 
 def answer(body: bytes) -> bytes:
@@ -19,7 +20,7 @@ def answer(body: bytes) -> bytes:
     size = len(numbers)
     data = (
         f'{{"code":"0","message":"Success","data":{{"recipients":{size},"messageCount":{size},"currency":"USD",'
-        f'"totalAmount":"{size * 0.0075:.6f}","messages":[{",".join([RECORD % number for number in numbers])}]}}}}'
+        f'"totalAmount":"{size * 0.0075:.6f}","messages":[{BEGINS}{f"{ENDS},{BEGINS}".join(numbers)}{ENDS}]}}}}'
     ).encode()
     return HEAD + str(len(data)).encode() + b"\r\n\r\n" + data
 

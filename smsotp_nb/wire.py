@@ -578,11 +578,11 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
         Unreadable: ``data`` is not an object or ``messages`` not an array of objects.
     """
     records = data.get("messages") if isinstance(data, dict) else None
-    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+    if not isinstance(records, list) or not set(map(type, records)) <= {dict}:
         raise Unreadable("the reply has no list of message records")
     read = _messages(records)
     number_of = dict(zip(to, to, strict=True))
-    asked = [number_of.get(said) for said in read.to]
+    asked = [*map(number_of.get, read.to)]
     unexpected: list[MessageRecord] = []
     if None in asked or len(set(asked)) < len(asked):
         number_of |= {number[1:]: number for number in to}
@@ -656,7 +656,8 @@ def _messages(records: Sequence[dict[str, Any]]) -> Messages:
     billings = [*map(known.__getitem__, said)] if known else [*map(_billing, said)]
     if any(billing.parts is None for billing in set(billings)):
         billings = [*map(_parts_elsewhere, billings, records)]
-    return Messages([_text(to) or "" for to, _ in addresses], [_text(one) for _, one in addresses], billings)
+    numbers, ids = zip(*addresses, strict=True) if addresses else ((), ())
+    return Messages([to or "" for to in _texts(numbers)], _texts(ids), billings)
 
 
 def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
@@ -686,6 +687,15 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT:
         return value if value.isascii() else _whole(value)
     return None
+
+
+def _texts(values: Sequence[Any]) -> Sequence[str | None]:
+    """Return each as ``_text`` does; a column of plain ones is looked at as a whole."""
+    if set(map(type, values)) == {str} and "".join(values).isascii():
+        longest, shortest = max(map(len, values)), min(map(len, values))
+        if shortest > 0 and longest <= LONGEST_TEXT:
+            return values
+    return [_text(value) for value in values]
 
 
 def _whole(text: str) -> str:

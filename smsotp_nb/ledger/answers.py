@@ -59,7 +59,10 @@ def _slots(place: Mapping[str, int], messages: Messages, billed: Billed) -> Stat
         if billing.parts is None or billing.price_micros is None:
             return None
         number = billed[billing.iso, billing.cc]
-        tails[billing] = b"%0*d%0*d%0*d" % (_BILLED, number, _PARTS, billing.parts, _PRICE, billing.price_micros)
+        tail = b"%0*d%0*d%0*d" % (_BILLED, number, _PARTS, billing.parts, _PRICE, billing.price_micros)
+        if len(tail) > _SLOT - _ID:
+            return None
+        tails[billing] = tail
     slots = [bytes(_SLOT)] * span
     for begins, to, billing in zip(range(0, len(packed), _ID), messages.to, messages.billings, strict=True):
         slots[place[to] - first] = packed[begins : begins + _ID] + tails[billing]
