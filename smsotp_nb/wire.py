@@ -594,9 +594,10 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
             else:
                 matched[number] = dataclasses.replace(record, to=number)
         read = Messages.of(matched.values())
+    answered = set(read.to)
     return SendReply(
         messages=read,
-        missing=tuple(number for number in to if number not in set(read.to)) if len(read) < len(to) else (),
+        missing=tuple(number for number in to if number not in answered) if len(read) < len(to) else (),
         unexpected=tuple(unexpected),
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
