@@ -451,6 +451,12 @@ class Messages(Sequence[MessageRecord]):
     def __len__(self) -> int:
         return len(self.to)
 
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Messages) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
     def __repr__(self) -> str:
         return f"<{len(self)} messages>"
 
@@ -642,6 +648,9 @@ _ABSENT = dict.fromkeys(_FIELDS)
 _ADDRESS, _BILLING = itemgetter(*_FIELDS[:2]), itemgetter(*_FIELDS[2:])
 
 
+_ALIKE = ({(int, str)}, {(str, str)}, {(int, int)}, {(str, int)})  # types of parts and price
+
+
 def _messages(records: Sequence[dict[str, Any]]) -> Messages:
     """Read records column by column: what they say of a message, and what they say over and over of its billing."""
     try:
@@ -649,7 +658,9 @@ def _messages(records: Sequence[dict[str, Any]]) -> Messages:
     except KeyError:
         records = [_ABSENT | fields for fields in records]
         addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
-    alike = len({(type(parts), type(price)) for _, _, parts, price in said}) == 1  # else True could pass for 1
+    # Equal ones must read alike, but True is 1 and 10.0 is 1E+1; and a hostile reply's integers may all have one hash.
+    kinds = {(type(parts), type(price)) for _, _, parts, price in said}
+    alike = len(said) <= MAX_RECIPIENTS and kinds in _ALIKE
     try:
         known = {kind: _billing(kind) for kind in set(said)} if alike else {}
     except TypeError:  # a list or an object where none belongs

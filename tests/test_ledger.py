@@ -16,7 +16,7 @@ from kills.people import numbers, plan_of
 
 from smsotp_nb import results
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, reading
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, reading, recording
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -221,6 +221,16 @@ def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]
         found = run.outcomes()
     assert found["id"].fillna("none").tolist() == [name or "none" for name in ids]
     assert found[["iso", "cc", "parts", "price", "currency"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("rows", [recording.TOGETHER - 1, recording.TOGETHER, recording.TOGETHER * 2 + 1])
+def test_every_row_is_recorded_however_many_there_are(rows: int, ledger: Ledger, begin: Callable[..., Run]) -> None:
+    frame = pd.DataFrame({"phone": numbers(rows), "own": range(rows)})
+    begin(plan(frame, to="phone", campaign="autumn", text="Hello", keep=["own"], chunk_size=7)).close()
+    found = ledger.campaign("autumn").frame
+    assert found["to"].tolist() == frame["phone"].tolist()
+    assert found["own"].tolist() == frame["own"].tolist()
+    assert found["chunk"].tolist() == [place // 7 for place in range(rows)]
 
 
 # -- life after a death ------------------------------------------------------------------------------------------------

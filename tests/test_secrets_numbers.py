@@ -64,6 +64,16 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 Door = Callable[[Ground], object]
+
+
+def on_a_full_disk(on: Ground, when: str) -> object:
+    """Send by a ledger that takes no more rows, or no more answers."""
+    with Ledger(on.folder / f"{when[:13]}.sqlite") as ledger:
+        with ledger._store.writing() as connection:
+            connection.execute(f"CREATE TRIGGER full BEFORE {when} BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+        return sms.send(on.plan("full"), client=on.client, ledger=ledger, progress=False)
+
+
 ODD = pd.DataFrame({"a": [ANN], "b": [BEN]})
 # Their frames hold numbers in DataFrames and columns at most.
 MASKED: dict[str, Door] = {
@@ -95,6 +105,8 @@ MASKED: dict[str, Door] = {
     "accessor, column": lambda on: PEOPLE.sms.normalize("fone"),
     "accessor, masked": lambda on: PEOPLE.sms.masked("fone"),
     "accessor, plan": lambda on: PEOPLE.sms.plan(to="fone", campaign="other", text="Hello"),
+    "ledger, rows": lambda on: on_a_full_disk(on, "INSERT ON recipient"),
+    "ledger, answers": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.state=2"),
     "cleaner": lambda on: sms.widgets.PhoneCleaner(PEOPLE, phone="fone"),
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -293,6 +294,44 @@ def test_every_number_asked_for_is_accepted_once_or_missing(order: list[str], gi
     found = read(*records, to=[ANN, BEN, COR])
     assert sorted([one.to for one in found.messages] + list(found.missing)) == sorted([ANN, BEN, COR])
     assert len(found.messages) + len(found.unexpected) == len(records)
+
+
+ODD_VALUES = st.one_of(
+    st.sampled_from(
+        [1, 2, True, "1", "US", "", None, Decimal("10.0"), Decimal("1E+1"), Decimal("-0.0"), "0.0075", 2**61]
+    ),
+    st.sampled_from([[], {}, "U" * 257, "\ud800", Decimal("0.0075"), Decimal("0.00750000000000000"), 0, -1, 1]),
+)
+ODD_RECORDS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(["id", "iso", "cc", "parts", "price", "count", "messageCount"], ODD_VALUES)
+)
+
+
+@given(st.lists(ODD_RECORDS, min_size=1, max_size=6))
+def test_each_record_is_read_as_if_it_stood_alone(records: list[dict[str, Any]]) -> None:
+    """What is read for many records at once says the same: True is no 1, and 1E+1 is not spelled as money."""
+    to = [f"+1202555010{place}" for place in range(len(records))]
+    whole = [{"to": number, **fields} for number, fields in zip(to, records, strict=True)]
+    alone = [read(one, to=[number]).messages[0] for one, number in zip(whole, to, strict=True)]
+    found = read(*whole, to=to)
+    assert [*found.messages] == alone
+    assert found == read(*whole, to=to)
+    assert hash(found) == hash(read(*whole, to=to))
+
+
+@pytest.mark.parametrize(("parts", "expected"), [((1, True), (1, None)), ((True, 1), (None, 1)), ((1, "1"), (1, 1))])
+def test_what_is_no_number_of_parts_stays_none_beside_one(parts: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
+    """Though Python takes True for 1."""
+    found = read(record(ANN, parts=parts[0]), record(BEN, parts=parts[1]))
+    assert tuple(one.parts for one in found.messages) == expected
+
+
+def test_a_reply_of_numbers_with_one_hash_is_read_at_once() -> None:
+    """Multiples of 2**61 - 1 all have the hash 0; a set of them takes quadratic time, and no other thread runs."""
+    same = [{"to": "x", "parts": (2**61 - 1) * place, "price": "1"} for place in range(20_000)]
+    began = time.process_time()
+    assert len(read(*same).unexpected) == len(same)
+    assert time.process_time() - began < 5  # the set alone would take some 14 s
 
 
 @pytest.mark.parametrize("name", ["parts", "count", "messageCount"])

@@ -182,8 +182,9 @@ class Run:
             seconds=seconds,
         )
         self._learn(reply)
-        place = dict(zip(claim.to, claim.positions, strict=True))
-        answers = statement(place, reply.messages, self._billed) if reply.messages else None
+        answers = None
+        if reply.messages:
+            answers = statement(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, self._billed)
 
         def work(connection: sqlite3.Connection) -> Claim | None:
             self._write_attempt(connection, claim, verdict, reply)
