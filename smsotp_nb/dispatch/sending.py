@@ -275,8 +275,9 @@ class _Sending:
             raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
-        self._counts = self._run.counts()
-        return _table(self._plan, self._run.outcomes(), self._client.service)
+        outcomes = self._run.outcomes()
+        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in counts}
+        return _table(self._plan, outcomes, self._client.service)
 
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
