@@ -416,7 +416,8 @@ class Messages(Sequence[MessageRecord]):
     __slots__ = ("billings", "ids", "tally", "to")
 
     def __init__(self, to: Sequence[str], ids: Sequence[str | None], billings: Sequence[Billing]) -> None:
-        self.to, self.ids, self.billings, self.tally = to, ids, billings, Counter(billings)
+        self.to, self.ids, self.billings = to, ids, billings
+        self.tally: Mapping[Billing, int] = Counter(billings) if len(billings) != 1 else {billings[0]: 1}
 
     @classmethod
     def of(cls, records: Iterable[MessageRecord]) -> Messages:
@@ -648,6 +649,7 @@ _ABSENT = dict.fromkeys(_FIELDS)
 _ADDRESS, _BILLING = itemgetter(*_FIELDS[:2]), itemgetter(*_FIELDS[2:])
 
 
+FEW = 4  # records that are read sooner one by one
 _ALIKE = ({(int, str)}, {(str, str)}, {(int, int)}, {(str, int)})  # types of parts and price
 
 
@@ -659,17 +661,17 @@ def _messages(records: Sequence[dict[str, Any]]) -> Messages:
         records = [_ABSENT | fields for fields in records]
         addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
     # Equal ones must read alike, but True is 1 and 10.0 is 1E+1; and a hostile reply's integers may all have one hash.
-    kinds = {(type(parts), type(price)) for _, _, parts, price in said}
-    alike = len(said) <= MAX_RECIPIENTS and kinds in _ALIKE
+    many = FEW < len(said) <= MAX_RECIPIENTS
+    alike = many and {(type(parts), type(price)) for _, _, parts, price in said} in _ALIKE
     try:
         known = {kind: _billing(kind) for kind in set(said)} if alike else {}
     except TypeError:  # a list or an object where none belongs
         known = {}
     billings = [*map(known.__getitem__, said)] if known else [*map(_billing, said)]
-    if any(billing.parts is None for billing in set(billings)):
+    if None in [billing.parts for billing in billings]:
         billings = [*map(_parts_elsewhere, billings, records)]
-    numbers, ids = zip(*addresses, strict=True) if addresses else ((), ())
-    return Messages([to or "" for to in _texts(numbers)], _texts(ids), billings)
+    to, ids = _texts([to for to, _ in addresses]), _texts([one for _, one in addresses])
+    return Messages([number or "" for number in to], ids, billings)
 
 
 def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
@@ -703,7 +705,7 @@ def _text(value: Any) -> str | None:
 
 def _texts(values: Sequence[Any]) -> Sequence[str | None]:
     """Return each as ``_text`` does; a column of plain ones is looked at as a whole."""
-    if set(map(type, values)) == {str} and "".join(values).isascii():
+    if len(values) > FEW and set(map(type, values)) == {str} and "".join(values).isascii():
         longest, shortest = max(map(len, values)), min(map(len, values))
         if shortest > 0 and longest <= LONGEST_TEXT:
             return values

@@ -307,7 +307,7 @@ ODD_RECORDS = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(ODD_RECORDS, min_size=1, max_size=6))
+@given(st.lists(ODD_RECORDS, min_size=1, max_size=2 * wire.FEW))
 def test_each_record_is_read_as_if_it_stood_alone(records: list[dict[str, Any]]) -> None:
     """What is read for many records at once says the same: True is no 1, and 1E+1 is not spelled as money."""
     to = [f"+1202555010{place}" for place in range(len(records))]
