@@ -319,11 +319,26 @@ def test_each_record_is_read_as_if_it_stood_alone(records: list[dict[str, Any]])
     assert hash(found) == hash(read(*whole, to=to))
 
 
-@pytest.mark.parametrize(("parts", "expected"), [((1, True), (1, None)), ((True, 1), (None, 1)), ((1, "1"), (1, 1))])
-def test_what_is_no_number_of_parts_stays_none_beside_one(parts: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
-    """Though Python takes True for 1."""
-    found = read(record(ANN, parts=parts[0]), record(BEN, parts=parts[1]))
-    assert tuple(one.parts for one in found.messages) == expected
+@pytest.mark.parametrize(
+    ("field", "said", "expected"),
+    [
+        ("parts", (1, True), (1, None)),
+        ("parts", (True, 1), (None, 1)),
+        ("parts", (1, "1"), (1, 1)),
+        ("price", (Decimal("10.0"), Decimal("1E+1")), (10_000_000, None)),
+        ("price", (Decimal("1E+1"), Decimal("10.0")), (None, 10_000_000)),
+        ("price", (1, True), (1_000_000, None)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("many", [1, wire.FEW], ids=["few", "many"])
+def test_what_is_equal_to_python_is_not_read_alike(
+    many: int, field: str, said: tuple[Any, Any], expected: tuple[Any, Any]
+) -> None:
+    to = [f"+12025550{place:03}" for place in range(2 * many)]
+    found = read(*(record(number, **{field: said[place % 2]}) for place, number in enumerate(to)), to=to)
+    name = {"price": "price_micros"}.get(field, field)
+    assert [getattr(one, name) for one in found.messages] == [*expected] * many
 
 
 def test_a_reply_of_numbers_with_one_hash_is_read_at_once() -> None:
@@ -476,6 +491,11 @@ def test_amounts_at_the_edges(value: Any, found: int | None) -> None:
 
 
 # -- people ------------------------------------------------------------------------------------------------------------
+
+
+def test_two_numbers_in_one_text_are_no_number() -> None:
+    assert len(wire.check_recipients([f"{ANN},{BEN}"])) == 1
+    assert len(wire.check_recipients([ANN, f"{BEN},{COR}"])) == 1
 
 
 @given(st.from_regex(wire.E164, fullmatch=True))
