@@ -416,8 +416,7 @@ class Messages(Sequence[MessageRecord]):
     __slots__ = ("billings", "ids", "tally", "to")
 
     def __init__(self, to: Sequence[str], ids: Sequence[str | None], billings: Sequence[Billing]) -> None:
-        self.to, self.ids, self.billings = to, ids, billings
-        self.tally: Mapping[Billing, int] = Counter(billings) if len(billings) != 1 else {billings[0]: 1}
+        self.to, self.ids, self.billings, self.tally = to, ids, billings, Counter(billings)
 
     @classmethod
     def of(cls, records: Iterable[MessageRecord]) -> Messages:
@@ -647,8 +646,6 @@ def _object_for(data: Any, to: str) -> dict[str, Any]:
 _FIELDS = ("to", "id", "iso", "cc", "parts", "price")
 _ABSENT = dict.fromkeys(_FIELDS)
 _ADDRESS, _BILLING = itemgetter(*_FIELDS[:2]), itemgetter(*_FIELDS[2:])
-
-
 FEW = 4  # records that are read sooner one by one
 _ALIKE = ({(int, str)}, {(str, str)}, {(int, int)}, {(str, int)})  # types of parts and price
 

@@ -90,6 +90,12 @@ def packed(name: str | None) -> bytes | str | None:
     return b"\x0f" * 16 if name == "0f" * 16 else name
 
 
+@pytest.mark.parametrize("between", [0, 1, 14], ids=["no gap", "a gap", "the widest gap"])
+def test_an_ordinary_reply_takes_the_quick_way(between: int) -> None:
+    place = {"+12025550100": 3, "+12025550101": 4 + between}
+    assert answers.statement(place, Messages.of([record(to) for to in place]), BILLED).sql == answers._FROM_SLOTS
+
+
 def test_two_ids_that_are_too_short_and_too_long_do_not_pass_for_two_usual_ones() -> None:
     place = {"+12025550100": 0, "+12025550101": 1}
     records = [record("+12025550100", id="0f" * 15), record("+12025550101", id="0f" * 17)]

@@ -341,6 +341,14 @@ def test_what_is_equal_to_python_is_not_read_alike(
     assert [getattr(one, name) for one in found.messages] == [*expected] * many
 
 
+def test_messages_are_a_sequence_of_records() -> None:
+    found = read(record(ANN), record(BEN, id="1" * 32), record(COR), to=[ANN, BEN, COR]).messages
+    assert [one.to for one in found] == [ANN, BEN, COR]
+    assert (found[1].id, found[-1].to) == ("1" * 32, COR)
+    assert [*found[1:]] == [*found][1:]
+    assert found[:2] == wire.Messages.of([found[0], found[1]]) != found
+
+
 def test_a_reply_of_numbers_with_one_hash_is_read_at_once() -> None:
     """Multiples of 2**61 - 1 all have the hash 0; a set of them takes quadratic time, and no other thread runs."""
     same = [{"to": "x", "parts": (2**61 - 1) * place, "price": "1"} for place in range(20_000)]
