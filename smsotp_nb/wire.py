@@ -415,8 +415,15 @@ class Messages(Sequence[MessageRecord]):
 
     __slots__ = ("billings", "ids", "tally", "to")
 
-    def __init__(self, to: Sequence[str], ids: Sequence[str | None], billings: Sequence[Billing]) -> None:
-        self.to, self.ids, self.billings, self.tally = to, ids, billings, Counter(billings)
+    def __init__(
+        self,
+        to: Sequence[str],
+        ids: Sequence[str | None],
+        billings: Sequence[Billing],
+        tally: Counter[Billing] | None = None,
+    ) -> None:
+        self.to, self.ids, self.billings = to, ids, billings
+        self.tally = Counter(billings) if tally is None else tally
 
     @classmethod
     def of(cls, records: Iterable[MessageRecord]) -> Messages:
@@ -425,7 +432,8 @@ class Messages(Sequence[MessageRecord]):
             (record.to, record.id, Billing(record.iso, record.cc, record.parts, record.price_micros))
             for record in records
         ]
-        return cls(*zip(*each, strict=True)) if each else cls((), (), ())
+        to, ids, billings = zip(*each, strict=True) if each else ((), (), ())
+        return cls(to, ids, billings)
 
     def parts(self) -> int | None:
         """Return the sum of the parts, None if one is not known."""
@@ -586,31 +594,38 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     records = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(records, list) or not set(map(type, records)) <= {dict}:
         raise Unreadable("the reply has no list of message records")
-    read = _messages(records)
-    number_of = dict(zip(to, to, strict=True))
-    asked = [*map(number_of.get, read.to)]
-    unexpected: list[MessageRecord] = []
-    if None in asked or len(set(asked)) < len(asked):
-        number_of |= {number[1:]: number for number in to}
-        matched: dict[str, MessageRecord] = {}
-        for record in read:
-            number = number_of.get(record.to)
-            if number is None or number in matched:
-                unexpected.append(record)
-            else:
-                matched[number] = dataclasses.replace(record, to=number)
-        read = Messages.of(matched.values())
-    answered = set(read.to)
+    read, unexpected = _matched(_messages(records), to)
     return SendReply(
         messages=read,
-        missing=tuple(number for number in to if number not in answered) if len(read) < len(to) else (),
-        unexpected=tuple(unexpected),
+        missing=_without(to, read.to) if len(read) < len(to) else (),
+        unexpected=unexpected,
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
         currency=_text(data.get("currency")),
         total_micros=micros(data.get("totalAmount")),
         request_id=request_id,
     )
+
+
+def _matched(read: Messages, to: Sequence[str]) -> tuple[Messages, tuple[MessageRecord, ...]]:
+    """Return the first record of each number, by the number as it was asked, and all other records."""
+    if len(set(read.to)) == len(read) and set(to).issuperset(read.to):
+        return read, ()
+    number_of = dict(zip(to, to, strict=True)) | {number[1:]: number for number in to}
+    matched: dict[str, MessageRecord] = {}
+    unexpected = []
+    for record in read:
+        number = number_of.get(record.to)
+        if number is None or number in matched:
+            unexpected.append(record)
+        else:
+            matched[number] = dataclasses.replace(record, to=number)
+    return Messages.of(matched.values()), tuple(unexpected)
+
+
+def _without(numbers: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    known = set(others)
+    return tuple(number for number in numbers if number not in known)
 
 
 def read_otp_send(data: Any, to: str, *, request_id: str | None = None) -> OtpReply:
@@ -645,30 +660,30 @@ def _object_for(data: Any, to: str) -> dict[str, Any]:
 
 _FIELDS = ("to", "id", "iso", "cc", "parts", "price")
 _ABSENT = dict.fromkeys(_FIELDS)
-_ADDRESS, _BILLING = itemgetter(*_FIELDS[:2]), itemgetter(*_FIELDS[2:])
+_EACH = [*map(itemgetter, _FIELDS)]
 FEW = 4  # records that are read sooner one by one
-_ALIKE = ({(int, str)}, {(str, str)}, {(int, int)}, {(str, int)})  # types of parts and price
+_PLAIN = {str, int, type(None)}
 
 
 def _messages(records: Sequence[dict[str, Any]]) -> Messages:
     """Read records column by column: what they say of a message, and what they say over and over of its billing."""
     try:
-        addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
+        to, ids, *columns = [[*map(field, records)] for field in _EACH]
     except KeyError:
         records = [_ABSENT | fields for fields in records]
-        addresses, said = [*map(_ADDRESS, records)], [*map(_BILLING, records)]
-    # Equal ones must read alike, but True is 1 and 10.0 is 1E+1; and a hostile reply's integers may all have one hash.
-    many = FEW < len(said) <= MAX_RECIPIENTS
-    alike = many and {(type(parts), type(price)) for _, _, parts, price in said} in _ALIKE
-    try:
-        known = {kind: _billing(kind) for kind in set(said)} if alike else {}
-    except TypeError:  # a list or an object where none belongs
-        known = {}
-    billings = [*map(known.__getitem__, said)] if known else [*map(_billing, said)]
-    if None in [billing.parts for billing in billings]:
+        to, ids, *columns = [[*map(field, records)] for field in _EACH]
+    said = [*zip(*columns, strict=True)]
+    # What is equal must read alike, but True is 1 and 10.0 is 1E+1; and a hostile reply's integers may share one hash.
+    if FEW < len(said) <= MAX_RECIPIENTS and all(_PLAIN.issuperset(map(type, column)) for column in columns):
+        known = {kind: _billing(kind) for kind in set(said)}
+        billings = [*map(known.__getitem__, said)] if len(known) > 1 else [*known.values()] * len(said)
+    else:
+        billings = [*map(_billing, said)]
+    tally = Counter(billings)
+    if None in [billing.parts for billing in tally]:
         billings = [*map(_parts_elsewhere, billings, records)]
-    to, ids = _texts([to for to, _ in addresses]), _texts([one for _, one in addresses])
-    return Messages([number or "" for number in to], ids, billings)
+        tally = Counter(billings)
+    return Messages([number or "" for number in _texts(to)], _texts(ids), billings, tally)
 
 
 def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
@@ -703,8 +718,8 @@ def _text(value: Any) -> str | None:
 def _texts(values: Sequence[Any]) -> Sequence[str | None]:
     """Return each as ``_text`` does; a column of plain ones is looked at as a whole."""
     if len(values) > FEW and set(map(type, values)) == {str} and "".join(values).isascii():
-        longest, shortest = max(map(len, values)), min(map(len, values))
-        if shortest > 0 and longest <= LONGEST_TEXT:
+        sizes = set(map(len, values))
+        if 0 not in sizes and max(sizes) <= LONGEST_TEXT:
             return values
     return [_text(value) for value in values]
 

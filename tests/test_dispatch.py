@@ -163,7 +163,7 @@ def test_the_intent_is_committed_when_the_request_arrives(ledger: Ledger) -> Non
     def look(post: Post) -> None:
         connection = sqlite3.connect(ledger.path)
         marks = ",".join(post.to).replace("+", "")
-        sql = f"SELECT DISTINCT state, attempt IS NOT NULL FROM recipient WHERE number IN ({marks})"
+        sql = f"SELECT DISTINCT state, attempt IS NOT NULL FROM fate WHERE number IN ({marks})"
         found.append(set(connection.execute(sql).fetchall()))
         connection.close()
 

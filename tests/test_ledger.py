@@ -42,7 +42,7 @@ def states(path: Path, *, campaign: int = 1) -> dict[int, int]:
     """Rows by state as a second, raw connection finds them."""
     connection = sqlite3.connect(path)
     try:
-        sql = "SELECT state, count(*) FROM recipient WHERE campaign=? GROUP BY state"
+        sql = "SELECT state, count(*) FROM fate WHERE campaign=? GROUP BY state"
         return dict(connection.execute(sql, (campaign,)).fetchall())
     finally:
         connection.close()

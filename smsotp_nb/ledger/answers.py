@@ -1,112 +1,132 @@
-"""The statement that records the answers of one request.
+"""How the answers of one request are recorded: whole, beside the request, or row by row.
 
-A row is answered while it is in that request's attempt. It may have been given up by a second Stop meanwhile, and a
-person may even have said that it was not accepted: the service knows better.
+A chunk that went out whole and was answered in full, which is nearly every chunk, is kept as it came: one line of ids
+in the order of its rows, and what they were billed as. Its rows are not touched at all, neither by the intent nor by
+the answer. Anything else - a number without a record, an id that is none of the usual, rows of which a person spoke -
+is recorded row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..wire import Messages
+import numpy as np
+import numpy.typing as npt
+
+from ..wire import Billing, Messages
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, SENDING
 
-# Where a record was billed, (iso, cc), to its number in the ledger.
-Billed = Mapping[tuple[str | None, str | None], int]
-_ANSWERED = f"campaign=? AND chunk=? AND attempt=? AND state IN ({SENDING}, {IN_DOUBT}, {PLANNED})"
+Ints = npt.NDArray[np.int64]
+ID = 16  # bytes of an id of 32 hexadecimal digits
+KIND = np.dtype("<u2")  # the number of a row's billing in the ledger
+MOST_KINDS = 2**16
+MOST_MICROS = 10**12  # a price that millions of rows can add up to without an overflow
+
+
+# -- whole -------------------------------------------------------------------------------------------------------------
+
+
+class Whole(NamedTuple):
+    """The answers to all rows of a chunk, in the order of their positions.
+
+    ``ids`` has 16 bytes a row; ``kinds`` two bytes a row, or two in all where every row was billed alike: the number of
+    its billing in the ledger.
+    """
+
+    ids: bytes
+    kinds: bytes
+
+
+def fits(billing: Billing) -> bool:
+    """Say whether messages billed like this may be kept whole."""
+    return billing.parts is not None and billing.price_micros is not None and billing.price_micros <= MOST_MICROS
+
+
+def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]) -> Whole | None:
+    """Return the answers to keep whole: of a reply with a complete record of every number; None of any other.
+
+    Args:
+        to: the numbers of the request, in the order of their positions.
+        messages: of numbers in ``to``, one each.
+        billings: the numbers in the ledger of billings that fit.
+    """
+    if len(messages) != len(to) or not all(
+        billings.get(billing, MOST_KINDS) < MOST_KINDS for billing in messages.tally
+    ):
+        return None
+    ids, billed = messages.ids, messages.billings
+    if tuple(messages.to) != tuple(to):
+        place = {number: at for at, number in enumerate(messages.to)}
+        order = [place[number] for number in to]
+        ids, billed = [ids[at] for at in order], [billed[at] for at in order]
+    packed = _packed(ids)
+    if packed is None:
+        return None
+    kinds = billed if len(messages.tally) > 1 else billed[:1]
+    return Whole(packed, np.array([*map(billings.__getitem__, kinds)], KIND).tobytes())
+
+
+def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
+    """Return of answers that were kept whole how many rows each has, and the billing of row after row."""
+    rows = np.array([len(chunk.ids) // ID for chunk in chunks], np.int64)
+    kinds = b"".join(
+        chunk.kinds * (len(chunk.ids) // ID if len(chunk.kinds) == KIND.itemsize else 1) for chunk in chunks
+    )
+    return rows, np.frombuffer(kinds, KIND).astype(np.int64)
+
+
+def _packed(ids: Sequence[str | None]) -> bytes | None:
+    """Return ids of 32 hexadecimal digits as bytes; None where they would not read back as they are."""
+    known = [one or "" for one in ids]
+    if set(map(len, known)) != {2 * ID}:
+        return None
+    try:
+        packed = bytes.fromhex("".join(known))
+    except ValueError:
+        return None
+    return packed if packed.hex() == "".join(known) else None
+
+
+# -- row by row --------------------------------------------------------------------------------------------------------
 
 
 class Statement(NamedTuple):
     """SQL, and its values up to those of campaign, chunk and attempt."""
 
     sql: str
-    values: Sequence[object]
+    values: Sequence[Any]
 
 
-def statement(place: Mapping[str, int], messages: Messages, billed: Billed) -> Statement:
-    """Return what records these answers, at least one.
+def by_row(
+    place: Mapping[str, int], messages: Messages, billed: Mapping[tuple[str | None, str | None], int]
+) -> Statement:
+    """Return what records these answers, at least one, in their rows.
+
+    A row is answered while it is in that request's attempt. It may have been given up by a second Stop meanwhile, and
+    a person may even have said that it was not accepted: the service knows better.
 
     Args:
-        place: the position of each number of the request, in ascending order.
+        place: the position of each number of the request.
         messages: of numbers in ``place``.
+        billed: the numbers in the ledger of where they were billed, by iso and cc.
     """
-    return _slots(place, messages, billed) or _table(place, messages, billed)
-
-
-# -- an ordinary reply -------------------------------------------------------------------------------------------------
-
-_ID, _BILLED, _PARTS, _PRICE = 16, 8, 9, 18  # bytes
-_SLOT = _ID + _BILLED + _PARTS + _PRICE
-SPARSEST = 16  # slots a record
-
-
-def _slots(place: Mapping[str, int], messages: Messages, billed: Billed) -> Statement | None:
-    """Return the statement of a reply that has a complete record of every number; None of any other.
-
-    The answers travel as one line of bytes with a slot for each position, from which each row takes its own in one pass
-    over the chunk: 0.1 ms for a hundred rows. A table of answers joined to the rows takes 0.25 ms.
-    """
-    positions = list(place.values())
-    first, span = positions[0], positions[-1] - positions[0] + 1
-    ids = [one or "" for one in messages.ids]
-    packed = _packed("".join(ids))
-    if packed is None or set(map(len, ids)) != {2 * _ID} or len(ids) < len(place) or span > SPARSEST * len(place):
-        return None
-    tails = {}
-    for billing in messages.tally:
-        if billing.parts is None or billing.price_micros is None:
-            return None
-        number = billed[billing.iso, billing.cc]
-        tail = b"%0*d%0*d%0*d" % (_BILLED, number, _PARTS, billing.parts, _PRICE, billing.price_micros)
-        if len(tail) > _SLOT - _ID:
-            return None
-        tails[billing] = tail
-    slots = [bytes(_SLOT)] * span
-    for begins, to, billing in zip(range(0, len(packed), _ID), messages.to, messages.billings, strict=True):
-        slots[place[to] - first] = packed[begins : begins + _ID] + tails[billing]
-    return Statement(_FROM_SLOTS, (b"".join(slots), first))
-
-
-def _from_slots() -> str:
-    def slot(begins: int, width: int) -> str:
-        return f"substr(?1, {begins + 1} + {_SLOT} * (position - ?2), {width})"
-
-    return (
-        f"UPDATE recipient SET state={ACCEPTED}, problem=NULL, message={slot(0, _ID)}, "
-        f"billed=CAST({slot(_ID, _BILLED)} AS INTEGER), parts=CAST({slot(_ID + _BILLED, _PARTS)} AS INTEGER), "
-        f"price=CAST({slot(_ID + _BILLED + _PARTS, _PRICE)} AS INTEGER) WHERE {_ANSWERED}"
-    )
-
-
-_FROM_SLOTS = _from_slots()
-
-# -- any reply ---------------------------------------------------------------------------------------------------------
-
-
-def _table(place: Mapping[str, int], messages: Messages, billed: Billed) -> Statement:
-    """Return the statement of any reply: a table of answers, joined to the rows."""
     values: list[object] = []
     for record in messages:
-        message = record.id if record.id is None or len(record.id) != 2 * _ID else _packed(record.id) or record.id
+        message = _packed([record.id]) or record.id
         values += place[record.to], message, billed[record.iso, record.cc], record.parts, record.price_micros
-    return Statement(_from_table(len(messages)), values)
+    return Statement(_answering(len(messages)), values)
 
 
 @lru_cache
-def _from_table(records: int) -> str:
+def _answering(records: int) -> str:
     return (
         f"WITH answer(position, message, billed, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
-        f"UPDATE recipient SET state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
-        f"parts=answer.parts, price=answer.price FROM answer WHERE recipient.position=answer.position AND {_ANSWERED}"
+        f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
+        "parts=answer.parts, price=answer.price FROM answer WHERE recipient.position=answer.position "
+        f"AND campaign=? AND chunk=? AND attempt=? AND own_state IN ({SENDING}, {IN_DOUBT}, {PLANNED}) "
+        # Sent anew as a whole chunk since then, they are of that attempt, whatever they say themselves.
+        "AND NOT EXISTS (SELECT 1 FROM chunk WHERE campaign=recipient.campaign AND chunk=recipient.chunk "
+        "AND state IS NOT NULL)"
     )
-
-
-def _packed(ids: str) -> bytes | None:
-    """Return ids of hexadecimal digits as bytes; None where they would not read back as they are."""
-    try:
-        packed = bytes.fromhex(ids)
-    except ValueError:
-        return None
-    return packed if packed.hex() == ids else None

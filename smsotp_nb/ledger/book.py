@@ -165,8 +165,8 @@ class Ledger:
             return
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT c.service, count(*) FROM campaign c JOIN recipient r ON r.campaign=c.id WHERE c.name=? "
-                "AND c.kind='campaign' AND substr(c.service, 1, ?)<>? AND r.state IN (?, ?, ?) GROUP BY c.id",
+                "SELECT c.service, count(*) FROM campaign c JOIN fate f ON f.campaign=c.id WHERE c.name=? "
+                "AND c.kind='campaign' AND substr(c.service, 1, ?)<>? AND f.state IN (?, ?, ?) GROUP BY c.id",
                 (name, len(REHEARSAL), REHEARSAL, SENDING, ACCEPTED, IN_DOUBT),
             ).fetchall()
         if found:
@@ -333,7 +333,7 @@ class Campaign:
         try:
             with self._store.writing() as connection:
                 found = connection.execute(
-                    "SELECT number, chunk, position FROM recipient WHERE campaign=? AND state=?", (self._number, before)
+                    "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
                 )
                 places = {number: (chunk, position) for number, chunk, position in found}
                 strangers = Numbers(number for number in wanted if number not in places)
@@ -342,7 +342,7 @@ class Campaign:
                     more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
                     raise UsageError(f"{what}{more}; nothing was changed")
                 connection.executemany(
-                    "UPDATE recipient SET state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
+                    "UPDATE recipient SET own_state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
                     [(after, self._number, *places[number]) for number in wanted],
                 )
         finally:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ..results import COLUMNS, STATES, money
-from .schema import ACCEPTED, Store
+from .answers import ID, Ints, Whole, unpacked
+from .schema import ACCEPTED, PLANNED, Store
 
 BLOCK = 50_000
+TOGETHER = 500  # chunks that are unpacked at once
 MISSING = -2  # no number of a row is below -1, the chunk of what was left out
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
@@ -28,22 +31,41 @@ _OF_REQUEST = (
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
     """Return the number of rows of a campaign by state, all states named."""
-    of_each = ", ".join(f"count(*) FILTER (WHERE state={code})" for code in range(len(STATES)))
+    by_row = ", ".join(f"count(*) FILTER (WHERE own_state={code})" for code in range(len(STATES)))
     with store.reading() as connection:
-        found = connection.execute(f"SELECT {of_each} FROM recipient WHERE campaign=?", (campaign,)).fetchone()
+        found = [*connection.execute(f"SELECT {by_row} FROM recipient WHERE campaign=?", (campaign,)).fetchone()]
+        whole = connection.execute(
+            "SELECT state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
+            "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
+            (campaign,),
+        )
+        for state, rows in whole:  # by themselves they are planned
+            found[state] += rows
+            found[PLANNED] -= rows
     return dict(zip(STATES, found, strict=True))
 
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     """Return what the ledger knows of every row, indexed by the row's position in the caller's frame."""
-    rows = _columns(
+    columns = _Columns(
+        ("position", "chunk", "state", "attempts", "attempt", "billed", "parts", "price"), ("problem", "id")
+    )
+    columns.read(
         store,
         campaign,
-        "r.position, r.chunk, state, problem, attempts, attempt, billed, parts, price, "
+        "r.position, r.chunk, coalesce(c.state, own_state) AS state, attempts + (c.state IS NOT NULL) AS attempts, "
+        "coalesce(c.attempt, r.attempt) AS attempt, billed, parts, price, "
+        "CASE WHEN c.state IS NULL THEN problem END AS problem, "
         "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END AS id",
-        numbers=("position", "chunk", "state", "attempts", "attempt", "billed", "parts", "price"),
-        text=("problem", "id"),
+        by_row=True,
     )
+    for kept_whole in accepted_whole(store, campaign, ("position", "attempts")):
+        columns.add(
+            len(kept_whole.attempt), position=kept_whole.columns["position"], chunk=kept_whole.chunk, state=ACCEPTED,
+            attempts=kept_whole.columns["attempts"] + 1, attempt=kept_whole.attempt, billed=kept_whole.billed,
+            parts=kept_whole.parts, price=kept_whole.price, id=_hexadecimal(kept_whole.ids),
+        )  # fmt: skip
+    rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     state = rows["state"].astype("int64").to_numpy()
     frame["status"] = _named(state, STATES)
@@ -63,13 +85,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
 def recorded(store: Store, campaign: int) -> pd.DataFrame:
     """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
-    rows = _columns(
-        store,
-        campaign,
-        "r.position, r.chunk, number, destination, body, est_parts, encoding",
-        numbers=("position", "chunk", "number", "destination", "body", "est_parts"),
-        text=("encoding",),
-    )
+    columns = _Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
+    columns.read(store, campaign, "r.position, r.chunk, number, destination, body, est_parts, encoding")
+    rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     number = rows["number"].astype("str")
     frame["to"] = ("+" + number).where(rows["number"].notna()).array
@@ -105,7 +123,7 @@ def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
     frame = _query(
         store,
         "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, a.error, "
-        "a.request_id, a.started_at, a.settled_at FROM recipient r LEFT JOIN attempt a ON a.id=r.attempt "
+        "a.request_id, a.started_at, a.settled_at FROM fate r LEFT JOIN attempt a ON a.id=r.attempt "
         "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
         (campaign, state),
         columns.split(),
@@ -176,38 +194,116 @@ def _named(codes: np.ndarray, names: Sequence[str]) -> Any:
     return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype="str").array
 
 
-def _columns(
-    store: Store, campaign: int, what: str, *, numbers: Sequence[str], text: Sequence[str]
-) -> dict[str, pd.Series]:
-    """Return columns of a campaign's rows and their chunks as series (Int64, or str where named so).
+class _Columns:
+    """Columns that grow piece by piece: ``numbers`` become series of Int64, ``text`` series of str."""
 
-    A block of rows comes as one line of text for each column: fetched row by row they would take three times as long.
-    """
-    lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in numbers]
-    lines += [f"json_group_array({name})" for name in text]
+    def __init__(self, numbers: Sequence[str], text: Sequence[str]) -> None:
+        self._numbers: dict[str, list[Ints]] = {name: [np.array([], np.int64)] for name in numbers}
+        self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
+
+    def add(self, rows: int, **pieces: Any) -> None:
+        """Add rows: an array for each column, one value for all of them, or nothing where all are missing."""
+        for name, known in self._numbers.items():
+            known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
+        for name, texts in self._text.items():
+            texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
+
+    def read(self, store: Store, campaign: int, what: str, *, by_row: bool = False) -> None:
+        """Add a campaign's rows; with ``by_row`` only those of chunks that were not accepted as a whole.
+
+        A block of rows comes as one line of text for each column: row by row they would take three times as long.
+        """
+        lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
+        lines += [f"json_group_array({name})" for name in self._text]
+        some = "UNION ALL SELECT chunk FROM chunk WHERE campaign=?1 AND chunk>=?2 AND state IS NOT ?4"
+        sql = (
+            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM recipient r "
+            "LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk "
+            f"WHERE r.campaign=?1 AND (r.chunk, r.position) > (?2, ?3) {f'AND r.chunk IN (SELECT -1 {some})' * by_row} "
+            f"ORDER BY r.chunk, r.position LIMIT {BLOCK})"
+        )
+        after = MISSING, MISSING
+        with store.reading() as connection:
+            while True:
+                found = connection.execute(sql, (campaign, *after, ACCEPTED)[: 4 if by_row else 3]).fetchone()
+                if found[0] is None:
+                    break
+                block = dict(zip((*self._numbers, *self._text), found, strict=True))
+                numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
+                texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
+                chunk, position = numbers["chunk"], numbers["position"]
+                self.add(len(chunk), **numbers, **texts)
+                after = int(chunk.max()), int(position[chunk == chunk.max()].max())
+
+    def series(self) -> dict[str, pd.Series]:
+        """Return the columns."""
+        columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
+        return columns | {
+            name: pa.chunked_array(texts, pa.string()).to_pandas().astype("str") for name, texts in self._text.items()
+        }
+
+
+class Kept(NamedTuple):
+    """Rows of chunks that were accepted as a whole, by chunk and position; arrays have an entry a row."""
+
+    chunk: Ints
+    attempt: Ints
+    ids: bytes
+    billed: Ints
+    parts: Ints
+    price: Ints
+    columns: dict[str, Ints]
+
+
+def accepted_whole(store: Store, campaign: int, columns: Sequence[str] = ()) -> Iterator[Kept]:
+    """Yield the rows of chunks that were accepted as a whole, in blocks, with these columns of whole numbers."""
+    lines = [
+        f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
+        "AND r.chunk=c.chunk ORDER BY r.position))"
+        for name in columns
+    ]
     sql = (
-        f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM recipient r "
-        "LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk "
-        f"WHERE r.campaign=? AND (r.chunk, r.position) > (?, ?) ORDER BY r.chunk, r.position LIMIT {BLOCK})"
+        f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
+        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk"
     )
-    numeric: dict[str, list[Any]] = {name: [np.array([], np.int64)] for name in numbers}
-    textual: dict[str, list[Any]] = {name: [] for name in text}
-    after = MISSING, MISSING
     with store.reading() as connection:
-        while (found := connection.execute(sql, (campaign, *after)).fetchone())[0] is not None:
-            block = dict(zip((*numbers, *text), found, strict=True))
-            for name, pieces in numeric.items():
-                pieces.append(np.fromstring(block[name], np.int64, sep=","))
-            for name, pieces in textual.items():
-                pieces.append(pa.array(json.loads(block[name]), pa.string()))
-            chunk, position = numeric["chunk"][-1], numeric["position"][-1]
-            after = int(chunk.max()), int(position[chunk == chunk.max()].max())
-    columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in numeric.items()}
-    for name, pieces in textual.items():
-        values = pa.chunked_array(pieces, pa.string()).to_numpy(zero_copy_only=False)
-        columns[name] = pd.Series(pd.array(values, dtype="str"))
-    return columns
+        found = connection.execute(sql, (campaign, ACCEPTED))
+        billings = np.zeros((0, 3), np.int64)
+        while rows := found.fetchmany(TOGETHER):
+            chunk, attempt, ids, kinds, *texts = zip(*rows, strict=True)
+            many, kind = unpacked([*map(Whole, ids, kinds)])
+            if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
+                billings = _billings(connection)
+            billed, parts, price = billings[kind].T
+            values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
+            yield Kept(
+                chunk=np.repeat(chunk, many), attempt=np.repeat(attempt, many), ids=b"".join(ids), billed=billed,
+                parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
+            )  # fmt: skip
 
 
-def _whole_numbers(values: np.ndarray) -> pd.Series:
+def _billings(connection: sqlite3.Connection) -> Ints:
+    """Return place, parts and price of each billing, at its number."""
+    found = np.array([(0, 0, 0, 0), *connection.execute("SELECT id, billed, parts, price FROM billing")], np.int64)
+    table = np.zeros((found[:, 0].max() + 1, 3), np.int64)
+    table[found[:, 0]] = found[:, 1:]
+    return table
+
+
+def sums_whole(store: Store, campaign: int) -> pd.DataFrame:
+    """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
+    blocks = [
+        pd.DataFrame({"records": 1, "parts": rows.parts, "price": rows.price}).groupby(rows.attempt).sum()
+        for rows in accepted_whole(store, campaign)
+    ]
+    return pd.concat(blocks) if blocks else pd.DataFrame(columns=["records", "parts", "price"], dtype="int64")
+
+
+def _hexadecimal(ids: bytes) -> pa.StringArray:
+    """Return packed ids as text of 32 hexadecimal digits each."""
+    ends = pa.array(np.arange(0, 2 * len(ids) + 1, 2 * ID, dtype=np.int32)).buffers()[1]
+    return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
+
+
+def _whole_numbers(values: Ints) -> pd.Series:
     return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))

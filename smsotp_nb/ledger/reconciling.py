@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from ..results import money
+from .reading import sums_whole
 from .schema import ACCEPTED
 from .summing import table_of
 
@@ -55,10 +56,11 @@ def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> p
     rows = table_of(
         ledger._store,
         "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), sum(price IS NULL), "
-        f"sum(parts IS NULL) FROM recipient WHERE campaign=? AND state={ACCEPTED} GROUP BY attempt",
+        f"sum(parts IS NULL) FROM recipient WHERE campaign=? AND own_state={ACCEPTED} GROUP BY attempt",
         counted,
         (found._number,),
     )
+    rows = pd.concat([rows, sums_whole(ledger._store, found._number)])
     both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
     return _reconciled(both)
 

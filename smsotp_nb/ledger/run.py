@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 import pandas as pd
 
-from ..wire import SendReply
-from .answers import statement
+from ..wire import Billing, SendReply
+from .answers import MOST_KINDS, Whole, by_row, fits, whole
 from .lock import RunLock
-from .reading import counts, outcomes
-from .recording import inserted
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
+from .reading import counts, outcomes, sums_whole
+from .recording import inserted, number_of
+from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, spread
 
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
@@ -75,6 +76,7 @@ class Run:
     def __init__(self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int]) -> None:
         self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
         self._billed: dict[tuple[str | None, str | None], int] = {}
+        self._billings: dict[Billing, int] = {}
         self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
 
     def abandon(self) -> int:
@@ -85,8 +87,8 @@ class Run:
         """Return the numbers of the chunks with rows still to go, in order."""
         with self._store.reading() as connection:
             rows = connection.execute(
-                "SELECT chunk FROM chunk c WHERE campaign=? AND EXISTS (SELECT 1 FROM recipient r "
-                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.state=?) ORDER BY chunk",
+                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
                 (self.campaign, PLANNED),
             )
             return [row[0] for row in rows]
@@ -97,7 +99,7 @@ class Run:
             rows = connection.execute(
                 "SELECT r.position, '+' || r.number, c.est_parts * d.rate, d.currency FROM recipient r "
                 "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                "WHERE r.campaign=? AND r.chunk=? AND r.state=? ORDER BY r.position",
+                "WHERE r.campaign=? AND r.chunk=? AND r.own_state=? AND c.state IS NULL ORDER BY r.position",
                 (self.campaign, chunk, PLANNED),
             )
             return [Pending(*row) for row in rows]
@@ -105,28 +107,26 @@ class Run:
     def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
         """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
         still = (problem, self.campaign, PLANNED)
-        where, rows = "problem IS NULL", [tuple[object, ...](still)]
+        where = "problem IS NULL AND chunk IN (SELECT chunk FROM chunk WHERE campaign=? AND state IS NULL)"
+        rows = [tuple[object, ...]((*still, self.campaign))]
         if chunk is not None:
             where = "chunk=? AND position=?"
             rows = [(*still, chunk, position) for position in positions]
         with self._store.writing("NORMAL") as connection:
-            connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND state=? AND {where}", rows)
+            connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND own_state=? AND {where}", rows)
 
     def release(self) -> None:
         """Forget what held rows back in an earlier call."""
         with self._store.writing("NORMAL") as connection:
             connection.execute(
-                "UPDATE recipient SET problem=NULL WHERE campaign=? AND state=? AND problem IS NOT NULL",
+                "UPDATE recipient SET problem=NULL WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
                 (self.campaign, PLANNED),
             )
 
     def tried(self) -> int:
         """Return how many rows are no longer planned."""
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT count(*) FROM recipient WHERE campaign=? AND chunk>=0 AND state<>?", (self.campaign, PLANNED)
-            )
-            return int(found.fetchone()[0])
+        found = self.counts()
+        return sum(found.values()) - found["planned"] - found["skipped"]
 
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
@@ -135,10 +135,14 @@ class Run:
                 "SELECT CASE WHEN r.price IS NULL THEN d.currency ELSE coalesce(a.currency, d.currency) END, "
                 "sum(coalesce(r.price, c.est_parts * d.rate, 0)) FROM recipient r "
                 "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                "LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.state IN (?, ?) GROUP BY 1",
+                "LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.own_state IN (?, ?) GROUP BY 1",
                 (self.campaign, ACCEPTED, IN_DOUBT),
-            )
-            return {currency: int(micros) for currency, micros in rows if currency is not None}
+            ).fetchall()
+            of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (self.campaign,)))
+        spent = Counter[str]({currency: int(micros) for currency, micros in rows if currency is not None})
+        for attempt, micros in sums_whole(self._store, self.campaign)["price"].items():
+            spent[of[attempt]] += int(micros)
+        return dict(spent)
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""
@@ -153,7 +157,7 @@ class Run:
             rows = connection.execute(
                 f"SELECT DISTINCT coalesce({what}, 'unknown') FROM recipient r "
                 "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                f"WHERE r.campaign=? AND r.state=? AND {where} ORDER BY 1",
+                f"WHERE r.campaign=? AND r.own_state=? AND c.state IS NULL AND {where} ORDER BY 1",
                 (self.campaign, PLANNED),
             )
             return [row[0] for row in rows]
@@ -182,16 +186,13 @@ class Run:
             seconds=seconds,
         )
         self._learn(reply)
-        answers = None
-        if reply.messages:
-            answers = statement(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, self._billed)
+        answers = whole(claim.to, reply.messages, self._billings) if reply.currency else None
 
         def work(connection: sqlite3.Connection) -> Claim | None:
-            self._write_attempt(connection, claim, verdict, reply)
-            if answers:
-                connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
-            if reply.missing:
-                self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+            kept = answers if answers and self._accept_whole(connection, claim) else None
+            self._write_attempt(connection, claim, verdict, reply, kept)
+            if not kept:
+                self._accept_by_row(connection, claim, reply)
             return self._claim(connection, then) if then else None
 
         return self._store.together(work, "FULL" if then else "NORMAL")
@@ -202,39 +203,48 @@ class Run:
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
 
         def work(connection: sqlite3.Connection) -> Claim | None:
-            self._write_attempt(connection, claim, verdict, None)
+            self._write_attempt(connection, claim, verdict)
             self._write_state(connection, claim, state, problem)
             return self._claim(connection, then) if then else None
 
         return self._store.together(work, "FULL" if then else "NORMAL")
 
     def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
-        only = ""
+        going = f"own_state={PLANNED}"
         if wanted.positions is not None:
-            only = f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
+            going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
+        mine = (self.campaign, wanted.chunk)
         attempt = inserted(
-            connection,
-            "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)",
-            (self.campaign, wanted.chunk, self._now()),
+            connection, "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)", (*mine, self._now())
         )
-        claimed = connection.execute(
-            "UPDATE recipient SET state=?, problem=NULL, attempts=attempts+1, attempt=? "
-            f"WHERE campaign=? AND chunk=? AND state=?{only}",
-            (SENDING, attempt, self.campaign, wanted.chunk, PLANNED),
-        ).rowcount
-        if not claimed:
-            connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
-            return None
+        if not self._claim_whole(connection, attempt, wanted.chunk, going):
+            claimed = connection.execute(
+                "UPDATE recipient SET own_state=?3, problem=NULL, attempts=attempts+1, attempt=?4 "
+                f"WHERE campaign=?1 AND chunk=?2 AND {going} "
+                "AND (SELECT state FROM chunk WHERE campaign=?1 AND chunk=?2) IS NULL",
+                (*mine, SENDING, attempt),
+            ).rowcount
+            if not claimed:
+                connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+                return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
         positions, numbers, body = connection.execute(
-            "SELECT group_concat(position), group_concat(number), "
-            "(SELECT body FROM chunk WHERE campaign=?1 AND chunk=?2) "
-            "FROM recipient WHERE campaign=?1 AND chunk=?2 AND attempt=?3 AND state=?4",
-            (self.campaign, wanted.chunk, attempt, SENDING),
+            "SELECT group_concat(r.position), group_concat(r.number), c.body FROM chunk c "
+            "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
+            "AND (c.attempt=?3 OR r.attempt=?3 AND r.own_state=?4)",
+            (*mine, attempt, SENDING),
         ).fetchone()
         to = ("+" + numbers.replace(",", ",+")).split(",")
         pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
         return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
+
+    def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
+        """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
+        sql = (
+            "UPDATE chunk SET state=?, attempt=? WHERE campaign=? AND chunk=? AND state IS NULL AND NOT EXISTS ("
+            f"SELECT 1 FROM recipient r WHERE r.campaign=chunk.campaign AND r.chunk=chunk.chunk AND NOT ({going}))"
+        )
+        return connection.execute(sql, (SENDING, attempt, self.campaign, chunk)).rowcount == 1
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by state."""
@@ -255,7 +265,12 @@ class Run:
         self.close()
 
     def _write_attempt(
-        self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict, reply: SendReply | None
+        self,
+        connection: sqlite3.Connection,
+        claim: Claim,
+        verdict: Verdict,
+        reply: SendReply | None = None,
+        answers: Whole | None = None,
     ) -> None:
         totals: tuple[object, ...] = (None,) * 5
         if reply is not None:
@@ -263,7 +278,8 @@ class Run:
             totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
         connection.execute(
             "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
-            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=? WHERE id=? AND campaign=?",
+            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, ids=?, kinds=? "
+            "WHERE id=? AND campaign=?",
             (
                 self._now(),
                 verdict.name,
@@ -274,32 +290,59 @@ class Run:
                 verdict.request_id,
                 verdict.seconds,
                 *totals,
+                *(answers or (None, None)),
                 claim.attempt,
                 self.campaign,
             ),
         )
 
+    def _accept_whole(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
+        sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
+        values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
+        return connection.execute(sql, values).rowcount == 1
+
+    def _accept_by_row(self, connection: sqlite3.Connection, claim: Claim, reply: SendReply) -> None:
+        spread(connection, self.campaign, claim.chunk, claim.attempt)
+        if reply.messages:
+            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, self._billed)
+            connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
+        if reply.missing:
+            self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+
     def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
+        spread(connection, self.campaign, claim.chunk, claim.attempt)
         # Only rows still in this attempt: a person may have resolved a late one in the meantime.
         connection.execute(
-            "UPDATE recipient SET state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?",
+            "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",
             (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
         )
 
     def _learn(self, reply: SendReply) -> None:
-        new = {(billing.iso, billing.cc) for billing in reply.messages.tally} - self._billed.keys()
-        if not new:
+        places = {(billing.iso, billing.cc) for billing in reply.messages.tally} - self._billed.keys()
+        kinds = [billing for billing in reply.messages.tally if billing not in self._billings and fits(billing)]
+        kinds = kinds if len(self._billings) < MOST_KINDS else []  # of a service that never bills alike
+        if not places and not kinds:
             return
         with self._store.writing("NORMAL") as connection:
-            found = {key: _number_of(connection, key) for key in sorted(new, key=str)}
-        self._billed.update(found)
+            billed = {place: number_of(connection, "billed", ("iso", "cc"), place) for place in sorted(places, key=str)}
+            known = self._billed | billed
+            billings = {
+                kind: number_of(connection, "billing", ("billed", "parts", "price"), (known[kind[:2]], *kind[2:]))
+                for kind in kinds
+            }
+        self._billed.update(billed)
+        self._billings.update(billings)
 
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
     with store.writing() as connection:
+        whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
+        for chunk, attempt in connection.execute(whole_ones, (campaign, SENDING)).fetchall():
+            spread(connection, campaign, chunk, attempt)
         found = connection.execute(
-            "UPDATE recipient SET state=?, problem='NO_ANSWER' WHERE campaign=? AND state=?",
+            "UPDATE recipient SET own_state=?, problem='NO_ANSWER' WHERE campaign=? AND own_state=?",
             (IN_DOUBT, campaign, SENDING),
         ).rowcount
         connection.execute(
@@ -308,8 +351,3 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
             (why, now, campaign),
         )
     return found
-
-
-def _number_of(connection: sqlite3.Connection, key: tuple[str | None, str | None]) -> int:
-    found = connection.execute("SELECT id FROM billed WHERE iso IS ? AND cc IS ?", key).fetchone()
-    return int(found[0]) if found else inserted(connection, "INSERT INTO billed (iso, cc) VALUES (?, ?)", key)

@@ -4,8 +4,12 @@ An intent must be on the disk before the first byte of its request: that commit 
 outcome may be lost in a power cut, for then the row is found without one and becomes in doubt, never a second send:
 ``synchronous=NORMAL`` is enough there.
 
-Rows are compact (about 58 MB for a million recipients): money in micro-units, numbers as integers, and whatever
+Rows are compact (about XX MB for a million recipients): money in micro-units, numbers as integers, and whatever
 repeats - where a number is, what a country is billed as - stands once and is pointed to.
+
+A chunk whose rows all go out in one request is one row here as long as one word is true of all of them: its state is
+then that of the chunk, and its answers stand with the request (`answers`). `spread` gives the rows states of their own
+again. What is true of a row, wherever it stands, is told by the view ``fate``.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from typing import Literal, TypeVar, cast
 from ..errors import LedgerError
 from ..results import STATES
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 
@@ -49,6 +53,8 @@ CREATE TABLE chunk (             -- rows of one request: one body, so one encodi
   body INTEGER NOT NULL,         -- the body's key; texts are not recorded
   est_parts INTEGER,
   encoding TEXT,
+  state INTEGER,                 -- sending or accepted: of all its rows, as a whole; NULL: each has its own
+  attempt INTEGER,               -- NULL where state is
   PRIMARY KEY (campaign, chunk)
 ) WITHOUT ROWID;
 
@@ -59,7 +65,7 @@ CREATE TABLE recipient (
   number INTEGER,                -- E.164 without its plus
   destination INTEGER NOT NULL,
   kept TEXT,                     -- JSON list of the caller's own columns
-  state INTEGER NOT NULL,
+  own_state INTEGER NOT NULL,    -- not looked at while its chunk has a state
   problem TEXT,
   attempts INTEGER NOT NULL,
   attempt INTEGER,               -- the latest one
@@ -95,9 +101,34 @@ CREATE TABLE attempt (           -- one intent: committed before the first byte 
   recipients INTEGER,            -- the reply's own totals, for reconciliation
   message_count INTEGER,
   total INTEGER,
-  disagreement TEXT
+  disagreement TEXT,
+  ids BLOB,                      -- the answers of a chunk that was accepted as a whole, see answers.Whole
+  kinds BLOB
 );
 CREATE INDEX attempt_campaign ON attempt (campaign);
+"""
+
+# Beside both: what messages were billed as, and what is true of a row, wherever it is kept.
+BESIDE = """
+CREATE TABLE billing (
+  id INTEGER PRIMARY KEY, billed INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX billing_kind ON billing (billed, parts, price);
+CREATE VIEW fate AS
+SELECT r.campaign, r.chunk, r.position, r.number, r.destination, coalesce(c.state, r.own_state) AS state,
+  CASE WHEN c.state IS NULL THEN r.problem END AS problem,
+  r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt
+FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
+"""
+
+# The first version kept everything by row. A column of another name stops a program of that version that has the file
+# open: it would find rows planned whose chunk is accepted.
+FROM_FIRST = """
+ALTER TABLE recipient RENAME COLUMN state TO own_state;
+ALTER TABLE chunk ADD COLUMN state INTEGER;
+ALTER TABLE chunk ADD COLUMN attempt INTEGER;
+ALTER TABLE attempt ADD COLUMN ids BLOB;
+ALTER TABLE attempt ADD COLUMN kinds BLOB;
 """
 
 
@@ -236,11 +267,13 @@ def _is_new(connection: sqlite3.Connection) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    if _is_new(connection):
-        for statement in TABLES.split(";\n"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
+    known = connection.execute("PRAGMA user_version").fetchone()[0]
+    if known == VERSION:
+        return
+    for statement in ((FROM_FIRST if known else TABLES) + BESIDE).split(";\n"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
 
 
 def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
@@ -253,6 +286,18 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(
             f"{path} was written by a newer version of this package (ledger version {version}, this one knows "
             f"{VERSION}); upgrade smsotp_nb, or choose another path for the ledger"
+        )
+
+
+def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int) -> None:
+    """Let the rows of a chunk that is under way as a whole, by this attempt, be under way each by itself."""
+    mine = (campaign, chunk, attempt)
+    sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"
+    if connection.execute(sql, mine).rowcount:
+        connection.execute(
+            f"UPDATE recipient SET own_state={SENDING}, problem=NULL, attempts=attempts+1, attempt=?3 "
+            "WHERE campaign=?1 AND chunk=?2",
+            mine,
         )
 
 

@@ -15,11 +15,12 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ..errors import UsageError
 from ..results import money
+from .answers import Ints
+from .reading import accepted_whole
 from .schema import ACCEPTED, Store
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ COLUMNS: Final[dict[str, str]] = {
 _BLOCK: Final = 200_000
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 _SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
-
-Ints = npt.NDArray[np.int64]
 
 
 def spending(
@@ -194,12 +193,7 @@ def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
     )
     countries = table_of(store, "SELECT id, iso FROM billed", ("iso",))
     places = 1 + _highest(store, "billed"), 1 + _highest(store, "destination")
-    # Request, country and destination in one integer, then parts and price, -1 where unknown.
-    sql = (
-        f"SELECT (coalesce(attempt,0)*{places[0]}+coalesce(billed,0))*{places[1]}+destination, coalesce(parts,-1), "
-        f"coalesce(price,-1) FROM recipient WHERE state={ACCEPTED} AND campaign=?"
-    )
-    blocks = (block for number in requests.campaigns for block in _blocks(store, sql, (number,), columns=3))
+    blocks = (block for number in requests.campaigns for block in _accepted(store, number, places))
     keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
     rest, destination = np.divmod(keys, places[1])
     kind, country = np.divmod(rest, places[0])
@@ -207,6 +201,18 @@ def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
     frame["iso"] = countries["iso"].reindex(country).array
     frame = frame.join(destinations.reindex(destination).reset_index(drop=True))
     return frame.assign(**{name: sums[:, at] for at, name in enumerate(_SUMS)})
+
+
+def _accepted(store: Store, campaign: int, places: tuple[int, int]) -> Iterator[Ints]:
+    """Yield request, country and destination in one integer, then parts and price, -1 where unknown."""
+    sql = (
+        f"SELECT (coalesce(attempt,0)*{places[0]}+coalesce(billed,0))*{places[1]}+destination, coalesce(parts,-1), "
+        f"coalesce(price,-1) FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
+    )
+    yield from _blocks(store, sql, (campaign,), columns=3)
+    for rows in accepted_whole(store, campaign, ("destination",)):
+        keys = (rows.attempt * places[0] + rows.billed) * places[1] + rows.columns["destination"]
+        yield np.column_stack([keys, rows.parts, rows.price])
 
 
 def _blocks(store: Store, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:

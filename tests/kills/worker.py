@@ -61,9 +61,9 @@ def under_way(path: Path) -> int:
         return 0
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)  # a writer would tidy up when it closes
     try:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='recipient'").fetchone():
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='fate'").fetchone():
             return 0
-        found: int = connection.execute("SELECT count(*) FROM recipient WHERE state=1").fetchone()[0]
+        found: int = connection.execute("SELECT count(*) FROM fate WHERE state=1").fetchone()[0]
         return found
     finally:
         connection.close()
@@ -88,7 +88,7 @@ def intents_after_the_fact() -> Iterator[None]:
 
     def looked_up(self: Run, chunk: int, positions: Any = None) -> Claim | None:
         with self._store.reading() as connection:
-            sql = "SELECT position, '+' || number FROM recipient WHERE campaign=? AND chunk=? AND state=?"
+            sql = "SELECT position, '+' || number FROM fate WHERE campaign=? AND chunk=? AND state=?"
             rows = sorted(connection.execute(sql, (self.campaign, chunk, PLANNED)))
             body = connection.execute("SELECT body FROM chunk WHERE campaign=? AND chunk=?", (self.campaign, chunk))
             found = Claim(0, chunk, body.fetchone()[0], tuple(row[0] for row in rows), tuple(row[1] for row in rows))

@@ -1,0 +1,171 @@
+"""Whole chunks and single rows, this version's file and the first one's: every reader says the same of both."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+from kills.people import numbers
+from kills.service import Service
+from ledger_rows import by_row, first_version
+
+from smsotp_nb import cost
+from smsotp_nb.dispatch import send
+from smsotp_nb.errors import SmsOtpWarning
+from smsotp_nb.ledger import Ledger, Run, Verdict, reading
+from smsotp_nb.planning import Plan, plan
+from smsotp_nb.wire import MessageRecord, SendReply
+
+RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
+
+
+def made() -> Plan:
+    """Fifty people in chunks of five, and one who is none."""
+    phones = [*numbers(20), "nobody", *numbers(50)[20:]]
+    frame = pd.DataFrame({"phone": phones, "n": range(len(phones))})
+    return plan(frame, to="phone", campaign="autumn", text="Hello", chunk_size=5, keep=["n"], rates=RATES)
+
+
+def record(to: str, n: int, **other: Any) -> MessageRecord:
+    usual: dict[str, Any] = {"id": f"{n:032x}", "iso": "US", "cc": "1", "parts": 1, "price_micros": 7500}
+    return MessageRecord(to=to, **(usual | other))
+
+
+def answered(run: Run, chunk: int, *, missing: int = 0, **other: Any) -> None:
+    """Claim a chunk and settle it; the records come in the opposite order, the odd ones with what is told."""
+    claim = run.claim(chunk)
+    assert claim
+    records = [record(to, 100 * chunk + n, **(other if n % 2 else {})) for n, to in enumerate(claim.to)]
+    left = records[missing:][::-1]
+    reply = SendReply(tuple(left), claim.to[:missing], currency="USD", recipients=len(left), request_id=f"r{chunk}")
+    run.settle_reply(claim, reply, seconds=0.1)
+
+
+def in_every_state(ledger: Ledger) -> Run:
+    """A campaign with chunks of every kind, one of them under way."""
+    run = ledger.begin(made(), service="live.example")
+    answered(run, 0)
+    answered(run, 1, iso="DE", cc="49", parts=2, price_micros=160_000)
+    answered(run, 2, missing=2)
+    for chunk, verdict in ((3, Verdict("in_doubt", "body", 500)), (4, Verdict("rejected", "body", 400)),
+                           (5, Verdict("NOT_SENT", "connect"))):  # fmt: skip
+        claim = run.claim(chunk)
+        assert claim
+        run.settle(claim, verdict)
+    answered(run, 5)
+    some = run.claim(6, positions=[run.pending(6)[0].position])
+    assert some
+    run.settle_reply(some, SendReply((record(some.to[0], 600),), currency="USD"), seconds=0.1)
+    run.hold("QUIET_HOURS", chunk=8, positions=[run.pending(8)[1].position])
+    assert run.claim(7)
+    return run
+
+
+def told(ledger: Ledger, run: Run | None = None) -> dict[str, Any]:
+    """What each reader of a ledger says."""
+    campaign = ledger.campaign("autumn")
+    said: dict[str, Any] = {
+        "counts": campaign.counts, "frame": campaign.frame, "requests": campaign.requests,
+        "in_doubt": campaign.in_doubt, "rejected": campaign.rejected, "campaigns": ledger.campaigns(),
+        "numbers": campaign.numbers, "spending": cost.spending(ledger), "reconcile": cost.reconcile(ledger, "autumn"),
+        "sending": reading.with_evidence(ledger._store, campaign._number, 1),
+        "accepted": reading.with_evidence(ledger._store, campaign._number, 2),
+    }  # fmt: skip
+    if run:
+        said |= {
+            "chunks": run.chunks(), "pending": [run.pending(chunk) for chunk in range(10)], "tried": run.tried(),
+            "spent": run.spent(), "unknown": run.without_estimate(), "currencies": run.estimate_currencies(),
+        }  # fmt: skip
+    return said
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if isinstance(value, pd.DataFrame):
+            pd.testing.assert_frame_equal(value, other[name], obj=name)
+        elif isinstance(value, pd.Series):
+            pd.testing.assert_series_equal(value, other[name], obj=name)
+        else:
+            assert value == other[name], name
+
+
+@pytest.fixture
+def running(ledger: Ledger) -> Iterator[Run]:
+    with in_every_state(ledger) as run:
+        yield run
+
+
+def test_every_reader_says_the_same_of_whole_chunks_and_of_single_rows(running: Run, ledger: Ledger) -> None:
+    before = told(ledger, running)
+    assert by_row(ledger.path) == 4  # three accepted, one under way
+    same(before, told(ledger, running))
+
+
+def test_what_the_readers_say_is_so(running: Run, ledger: Ledger) -> None:
+    said = told(ledger, running)
+    assert said["counts"] == {
+        "planned": 14, "sending": 5, "accepted": 19, "rejected": 5, "in_doubt": 7, "skipped": 1
+    }  # fmt: skip
+    frame = said["frame"].set_index("n")
+    answer = frame[["id", "iso", "cc", "parts", "price", "attempts"]]
+    assert answer.loc[3].tolist() == [f"{3:032x}", "US", "1", 1, 0.0075, 1]
+    assert answer.loc[6].tolist() == [f"{101:032x}", "DE", "49", 2, 0.16, 1]
+    assert frame.loc[26:30, "attempts"].tolist() == [2] * 5
+    assert said["spent"] == {"USD": 5 * 7500 + 3 * 7500 + 2 * 160_000 + 5 * 7500 + 5 * 7500 + 5 * 7500 + 7500}
+    assert said["chunks"] == [6, 8, 9]
+    assert said["tried"] == 36
+
+
+def test_a_file_of_the_first_version_is_read_as_it_was(ledger: Ledger) -> None:
+    in_every_state(ledger).close()
+    before = told(ledger)
+    ledger.close()
+    first_version(ledger.path)
+    with Ledger(ledger.path) as opened:
+        same(before, told(opened))
+
+
+def test_a_campaign_of_the_first_version_goes_on_where_it_stood(ledger: Ledger) -> None:
+    in_every_state(ledger).close()
+    ledger.close()
+    first_version(ledger.path)
+    with Service() as service, Ledger(ledger.path) as opened, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        with sqlite3.connect(ledger.path) as connection:
+            connection.execute("UPDATE campaign SET service=?", (service.client().service,))
+        connection.close()
+        table = send(made(), client=service.client(), ledger=opened, progress=False)
+        assert sorted(service.accepted) == sorted(table.loc[table["chunk"].isin([6, 8, 9]), "to"].iloc[1:])
+        assert set(service.accepted.values()) == {1}
+    assert table["status"].value_counts().to_dict() == {"accepted": 33, "in_doubt": 12, "rejected": 5, "skipped": 1}
+
+
+def test_a_program_of_the_first_version_sends_nothing_by_a_file_that_moved_on(ledger: Ledger) -> None:
+    """It may have the file open since before: its statements fail, instead of finding rows planned that were sent."""
+    in_every_state(ledger).close()
+    ledger.close()
+    first_version(ledger.path)
+    old = sqlite3.connect(ledger.path)
+    looking = "SELECT chunk FROM chunk c WHERE campaign=1 AND EXISTS (SELECT 1 FROM recipient r WHERE r.state=0)"
+    claiming = "UPDATE recipient SET state=1, attempt=9 WHERE campaign=1 AND chunk=9 AND state=0"
+    assert old.execute(looking).fetchall()
+    Ledger(ledger.path).close()
+    for statement in (looking, claiming):
+        with pytest.raises(sqlite3.OperationalError, match="no such column"):
+            old.execute(statement)
+    old.close()
+
+
+def test_two_who_open_a_file_of_the_first_version_move_it_on_once(ledger: Ledger) -> None:
+    in_every_state(ledger).close()
+    before = told(ledger)
+    ledger.close()
+    first_version(ledger.path)
+    with Ledger(ledger.path) as one, Ledger(ledger.path) as two:
+        same(told(one), told(two))
+        same(before, told(one))
