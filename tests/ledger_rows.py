@@ -19,7 +19,7 @@ def by_row(path: Path) -> int:
         for chunk in under_way:
             spread(connection, *chunk)
         for campaign in campaigns:
-            for kept in list(accepted_whole(store, campaign, ("position", "attempts"))):
+            for kept in list(accepted_whole(connection, campaign, ("position", "attempts"))):
                 ids = [kept.ids[at : at + ID] for at in range(0, len(kept.ids), ID)]
                 columns = (
                     kept.columns["attempts"] + 1, kept.attempt, kept.billed, kept.parts, kept.price, kept.chunk,

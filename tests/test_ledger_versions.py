@@ -121,6 +121,25 @@ def test_what_the_readers_say_is_so(running: Run, ledger: Ledger) -> None:
     assert said["tried"] == 36
 
 
+def test_who_reads_while_another_process_records_finds_every_row_once(
+    running: Run, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that comes between the reading of single rows and that of whole chunks must not count twice."""
+    whole = reading.accepted_whole
+
+    def meanwhile(*args: Any) -> Any:
+        monkeypatch.undo()
+        answered(running, 9)
+        return whole(*args)
+
+    with Ledger(ledger.path) as other:
+        monkeypatch.setattr(reading, "accepted_whole", meanwhile)
+        during = other.campaign("autumn").frame
+        after = other.campaign("autumn").frame
+    assert during.index.is_unique
+    assert during["status"].value_counts()["accepted"] + 5 == after["status"].value_counts()["accepted"]
+
+
 def test_a_file_of_the_first_version_is_read_as_it_was(ledger: Ledger) -> None:
     in_every_state(ledger).close()
     before = told(ledger)

@@ -32,7 +32,7 @@ _OF_REQUEST = (
 def counts(store: Store, campaign: int) -> dict[str, int]:
     """Return the number of rows of a campaign by state, all states named."""
     by_row = ", ".join(f"count(*) FILTER (WHERE own_state={code})" for code in range(len(STATES)))
-    with store.reading() as connection:
+    with store.snapshot() as connection:
         found = [*connection.execute(f"SELECT {by_row} FROM recipient WHERE campaign=?", (campaign,)).fetchone()]
         whole = connection.execute(
             "SELECT state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
@@ -50,21 +50,23 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     columns = _Columns(
         ("position", "chunk", "state", "attempts", "attempt", "billed", "parts", "price"), ("problem", "id")
     )
-    columns.read(
-        store,
-        campaign,
-        "r.position, r.chunk, coalesce(c.state, own_state) AS state, attempts + (c.state IS NOT NULL) AS attempts, "
-        "coalesce(c.attempt, r.attempt) AS attempt, billed, parts, price, "
-        "CASE WHEN c.state IS NULL THEN problem END AS problem, "
-        "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END AS id",
-        by_row=True,
-    )
-    for kept_whole in accepted_whole(store, campaign, ("position", "attempts")):
-        columns.add(
-            len(kept_whole.attempt), position=kept_whole.columns["position"], chunk=kept_whole.chunk, state=ACCEPTED,
-            attempts=kept_whole.columns["attempts"] + 1, attempt=kept_whole.attempt, billed=kept_whole.billed,
-            parts=kept_whole.parts, price=kept_whole.price, id=_hexadecimal(kept_whole.ids),
-        )  # fmt: skip
+    with store.snapshot() as connection:
+        columns.read(
+            connection,
+            campaign,
+            "r.position, r.chunk, coalesce(c.state, own_state) AS state, attempts + (c.state IS NOT NULL) AS attempts, "
+            "coalesce(c.attempt, r.attempt) AS attempt, billed, parts, price, "
+            "CASE WHEN c.state IS NULL THEN problem END AS problem, "
+            "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END AS id",
+            by_row=True,
+        )
+        for kept_whole in accepted_whole(connection, campaign, ("position", "attempts")):
+            columns.add(
+                len(kept_whole.attempt), position=kept_whole.columns["position"], chunk=kept_whole.chunk,
+                state=ACCEPTED, attempts=kept_whole.columns["attempts"] + 1, attempt=kept_whole.attempt,
+                billed=kept_whole.billed, parts=kept_whole.parts, price=kept_whole.price,
+                id=_hexadecimal(kept_whole.ids),
+            )  # fmt: skip
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     state = rows["state"].astype("int64").to_numpy()
@@ -86,7 +88,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 def recorded(store: Store, campaign: int) -> pd.DataFrame:
     """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
     columns = _Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
-    columns.read(store, campaign, "r.position, r.chunk, number, destination, body, est_parts, encoding")
+    with store.reading() as connection:
+        columns.read(connection, campaign, "r.position, r.chunk, number, destination, body, est_parts, encoding")
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     number = rows["number"].astype("str")
@@ -208,32 +211,29 @@ class _Columns:
         for name, texts in self._text.items():
             texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
 
-    def read(self, store: Store, campaign: int, what: str, *, by_row: bool = False) -> None:
+    def read(self, connection: sqlite3.Connection, campaign: int, what: str, *, by_row: bool = False) -> None:
         """Add a campaign's rows; with ``by_row`` only those of chunks that were not accepted as a whole.
 
         A block of rows comes as one line of text for each column: row by row they would take three times as long.
         """
         lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
         lines += [f"json_group_array({name})" for name in self._text]
-        some = "UNION ALL SELECT chunk FROM chunk WHERE campaign=?1 AND chunk>=?2 AND state IS NOT ?4"
+        others = f"SELECT chunk FROM chunk WHERE campaign=?1 AND chunk>=?2 AND state IS NOT {ACCEPTED}"
         sql = (
             f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM recipient r "
             "LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk "
-            f"WHERE r.campaign=?1 AND (r.chunk, r.position) > (?2, ?3) {f'AND r.chunk IN (SELECT -1 {some})' * by_row} "
+            f"WHERE r.campaign=?1 AND (r.chunk, r.position) > (?2, ?3) "
+            f"{f'AND r.chunk IN (SELECT -1 UNION ALL {others})' if by_row else ''} "
             f"ORDER BY r.chunk, r.position LIMIT {BLOCK})"
         )
         after = MISSING, MISSING
-        with store.reading() as connection:
-            while True:
-                found = connection.execute(sql, (campaign, *after, ACCEPTED)[: 4 if by_row else 3]).fetchone()
-                if found[0] is None:
-                    break
-                block = dict(zip((*self._numbers, *self._text), found, strict=True))
-                numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
-                texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
-                chunk, position = numbers["chunk"], numbers["position"]
-                self.add(len(chunk), **numbers, **texts)
-                after = int(chunk.max()), int(position[chunk == chunk.max()].max())
+        while (found := connection.execute(sql, (campaign, *after)).fetchone())[0] is not None:
+            block = dict(zip((*self._numbers, *self._text), found, strict=True))
+            numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
+            texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
+            chunk, position = numbers["chunk"], numbers["position"]
+            self.add(len(chunk), **numbers, **texts)
+            after = int(chunk.max()), int(position[chunk == chunk.max()].max())
 
     def series(self) -> dict[str, pd.Series]:
         """Return the columns."""
@@ -255,31 +255,30 @@ class Kept(NamedTuple):
     columns: dict[str, Ints]
 
 
-def accepted_whole(store: Store, campaign: int, columns: Sequence[str] = ()) -> Iterator[Kept]:
+def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = ()) -> Iterator[Kept]:
     """Yield the rows of chunks that were accepted as a whole, in blocks, with these columns of whole numbers."""
     lines = [
         f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
         "AND r.chunk=c.chunk ORDER BY r.position))"
         for name in columns
     ]
-    sql = (
+    found = connection.execute(
         f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
-        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk"
+        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk",
+        (campaign, ACCEPTED),
     )
-    with store.reading() as connection:
-        found = connection.execute(sql, (campaign, ACCEPTED))
-        billings = np.zeros((0, 3), np.int64)
-        while rows := found.fetchmany(TOGETHER):
-            chunk, attempt, ids, kinds, *texts = zip(*rows, strict=True)
-            many, kind = unpacked([*map(Whole, ids, kinds)])
-            if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
-                billings = _billings(connection)
-            billed, parts, price = billings[kind].T
-            values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
-            yield Kept(
-                chunk=np.repeat(chunk, many), attempt=np.repeat(attempt, many), ids=b"".join(ids), billed=billed,
-                parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
-            )  # fmt: skip
+    billings = np.zeros((0, 3), np.int64)
+    while rows := found.fetchmany(TOGETHER):
+        chunk, attempt, ids, kinds, *texts = zip(*rows, strict=True)
+        many, kind = unpacked([*map(Whole, ids, kinds)])
+        if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
+            billings = _billings(connection)
+        billed, parts, price = billings[kind].T
+        values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
+        yield Kept(
+            chunk=np.repeat(chunk, many), attempt=np.repeat(attempt, many), ids=b"".join(ids), billed=billed,
+            parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
+        )  # fmt: skip
 
 
 def _billings(connection: sqlite3.Connection) -> Ints:
@@ -290,11 +289,11 @@ def _billings(connection: sqlite3.Connection) -> Ints:
     return table
 
 
-def sums_whole(store: Store, campaign: int) -> pd.DataFrame:
+def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
     """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
     blocks = [
         pd.DataFrame({"records": 1, "parts": rows.parts, "price": rows.price}).groupby(rows.attempt).sum()
-        for rows in accepted_whole(store, campaign)
+        for rows in accepted_whole(connection, campaign)
     ]
     return pd.concat(blocks) if blocks else pd.DataFrame(columns=["records", "parts", "price"], dtype="int64")
 

@@ -60,7 +60,8 @@ def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> p
         counted,
         (found._number,),
     )
-    rows = pd.concat([rows, sums_whole(ledger._store, found._number)])
+    with ledger._store.reading() as connection:
+        rows = pd.concat([rows, sums_whole(connection, found._number)])
     both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
     return _reconciled(both)
 

@@ -139,8 +139,9 @@ class Run:
                 (self.campaign, ACCEPTED, IN_DOUBT),
             ).fetchall()
             of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (self.campaign,)))
+            whole_ones = sums_whole(connection, self.campaign)["price"]
         spent = Counter[str]({currency: int(micros) for currency, micros in rows if currency is not None})
-        for attempt, micros in sums_whole(self._store, self.campaign)["price"].items():
+        for attempt, micros in whole_ones.items():
             spent[of[attempt]] += int(micros)
         return dict(spent)
 

