@@ -11,6 +11,7 @@ from . import cost, phones, planning
 from .cards import Card
 from .errors import UsageError
 from .phones.judgement import TEXTABLE, Policy
+from .results import COLUMNS
 from .wire import mask
 
 
@@ -98,13 +99,23 @@ class Sms:
         return cost.by(self._frame, columns, decimals=decimals)
 
     def masked(self, *columns: str) -> pd.DataFrame:
-        """Return the frame with its numbers unreadable (``to``, or the columns named), fit to be shown.
+        """Return the frame with its numbers unreadable, fit to be shown.
+
+        Args:
+            columns: names; without any it is ``to`` and every column that has the same numbers in some spelling, such
+                as a kept column of the caller's list.
 
         Example:
-            >>> pd.DataFrame({"to": ["+12025550123"]}).sms.masked()["to"].tolist()
-            ['+1202...0123']
+            >>> frame = pd.DataFrame({"to": ["+12025550123"], "phone": ["(202) 555-0123"], "name": ["Ann"]})
+            >>> frame.sms.masked().iloc[0].tolist()
+            ['+1202...0123', '(202)...0123', 'Ann']
         """
-        return self._frame.assign(**{name: _masked(self._column(name)) for name in columns or ("to",)})
+        return self._frame.assign(**{name: _masked(self._column(name)) for name in columns or self._of_numbers()})
+
+    def _of_numbers(self) -> list[str]:
+        known = _ending(self._column("to"))
+        own = [name for name in self._frame.columns if isinstance(name, str) and name not in COLUMNS]
+        return ["to", *(name for name in own if (_ending(self._column(name)) == known).any())]
 
     def card(self) -> Card:
         """Return the cost of this result table as a card; see `cost.card`.
@@ -126,6 +137,12 @@ class Sms:
 
     def _regions(self, region: str | pd.Series | None) -> pd.Series | None:
         return self._column(region) if isinstance(region, str) else region
+
+
+def _ending(column: pd.Series) -> pd.Series:
+    """Return the last seven digits of each value, however it is spelled; missing where it has fewer."""
+    digits = column.astype("str").str.replace(r"\.0$|[^0-9]", "", regex=True)
+    return digits.str[-7:].where(digits.str.len() >= 7)
 
 
 def _masked(numbers: pd.Series) -> pd.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pandas as pd
 import pytest
@@ -69,6 +70,23 @@ def test_masked_numbers_cannot_be_called() -> None:
     assert given["to"].iloc[0] == "+12025550123"
     assert PEOPLE.sms.masked("phone")["phone"].iloc[0] == "(415)...0100"
     assert PEOPLE.sms.masked("phone").index.tolist() == ["a", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    "phone",
+    [
+        ["(202) 555-0123", "nobody"], ["2025550123", None], [2025550123, 7], [2025550123.0, None],
+        ["12025550123 ", ""], ["00 1 202 555 01 23", "+1 202 555 0124"],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_column_that_was_kept_with_the_same_numbers_is_masked_too(phone: list[object]) -> None:
+    """A raw phone column beside the result is found by its digits, whatever its spelling; other columns stay."""
+    given = table(2, to=["+12025550123", None]).assign(phone=phone, order=[2024000555, 7], name=["Ann", "Ben"])
+    shown = given.sms.masked()
+    assert "5550" not in "".join(re.findall("[0-9]", "".join(shown["phone"].fillna("").astype("str"))))
+    assert shown[["order", "name"]].equals(given[["order", "name"]])
+    assert given["phone"].tolist()[:1] == phone[:1]
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,15 @@ def messy(**options: Any) -> Plan:
     return plan(frame, to="phone", campaign="autumn", text="Hi {name}", keep=["n"], **options)
 
 
+def test_a_kept_text_that_is_no_unicode_stays_in_the_table_and_is_recorded_with_question_marks(
+    client: Client, ledger: Ledger
+) -> None:
+    people = pd.DataFrame({"phone": numbers(2), "remark": pd.Series(["half \ud83d", "größer"], dtype=object)})
+    made = plan(people, to="phone", campaign="autumn", text="Hello", keep=["remark"])
+    assert sent(made, client, ledger)["remark"].tolist() == ["half \ud83d", "größer"]
+    assert ledger.campaign("autumn").frame["remark"].tolist() == ["half ?", "größer"]
+
+
 def test_the_table_has_one_row_for_each_input_row_on_its_index_and_in_its_order(
     box: Sandbox, client: Client, ledger: Ledger
 ) -> None:

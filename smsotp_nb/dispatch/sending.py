@@ -478,7 +478,7 @@ def _table(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFr
             column = pd.Series(column).fillna(0).array if name == "attempts" else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
     for name in plan.kept:
-        table[name] = rows[name].array
+        table[name] = rows[name]
     return table
 
 

@@ -151,7 +151,9 @@ def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[in
 
 def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str]:
     columns = [_objects(rows[name]) for name in kept]
-    return [json.dumps(values, ensure_ascii=False, default=_plain) for values in zip(*columns, strict=True)]
+    texts = [json.dumps(values, ensure_ascii=False, default=_plain) for values in zip(*columns, strict=True)]
+    # Half a surrogate, which no file of Unicode text can hold, becomes a question mark.
+    return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 
 
 def _plain(value: Any) -> Any:

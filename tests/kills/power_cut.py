@@ -36,7 +36,7 @@ SECTOR = 512
 
 
 # Long enough for SQLite to copy its WAL into the file (after 1,000 pages) on the way.
-ROWS, CHUNK, THREADS = 1600, 4, 4
+ROWS, CHUNK, THREADS = 4000, 4, 4
 SERVICE = "sandbox:"
 
 
