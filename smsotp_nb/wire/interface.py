@@ -1,0 +1,147 @@
+"""What the interface says of itself: actions, codes and limits; and what it does not show.
+
+Constants marked "beyond the interface" come from public knowledge; nothing depends on them being right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Variant = Literal["intl", "cn"]
+Form = Literal["current", "earlier"]
+
+SEND = "sms.message.send"
+OTP_SEND = "otp.send"
+OTP_VERIFY = "otp.verify"
+
+SUCCESS = "0"
+INSUFFICIENT_FUNDS = "105400"
+INVALID_PHONE_NUMBERS = "107111"
+MISSING_PARAMS = "104001"
+INTERNAL = "101000"  # beyond the interface; a refusal that may hide an accepted send
+
+# Beyond the interface, seen in public: the account or its key is wrong, so every further request would be refused too.
+ACCOUNT_CODES = frozenset({"104110", "104111", "104201", "104202", "105001", "105100"})
+
+# Both spellings of 105400 are in the interface; the rest beyond the first three is public knowledge.
+ERROR_NAMES: Mapping[str, tuple[str, ...]] = {
+    INSUFFICIENT_FUNDS: ("InsufficientFunds", "FundsInsufficient"),
+    INVALID_PHONE_NUMBERS: ("InvalidPhoneNumbers",),
+    MISSING_PARAMS: ("MissingParams",),
+    INTERNAL: ("Internal",),
+    "101301": ("NoUpstreamConfigured",),
+    "101303": ("NoUpstreamAvailable",),
+    "104002": ("InvalidParams",),
+    "104003": ("RestrictedParams",),
+    "104110": ("MissingAccessKeyId",),
+    "104111": ("InvalidAccessKeyId",),
+    "104201": ("InvalidSignature",),
+    "104202": ("InvalidSignatureTimestamp",),
+    "105001": ("Unauthorized",),
+    "105100": ("IpRestricted",),
+    "105300": ("LimitExceed",),
+    "107120": ("MissingSmsSignature",),
+    "107121": ("SmsSignatureNotExists",),
+    "107122": ("InvalidSmsSignature",),
+    "107123": ("RestrictedSmsSignature",),
+    "107141": ("SmsTemplateNotExists",),
+    "107143": ("MissingSmsTemplateData",),
+    "107144": ("InvalidSmsTemplateData",),
+    "107145": ("RestrictedSmsTemplate",),
+}
+
+SIGNATURE_LENGTH = (2, 16)
+DIGITS = (4, 8)
+DEFAULT_DIGITS = 6
+INTENT_LENGTH = 36
+TTL_MAX = 1800
+TTL_DEFAULT = 300
+CHANNELS = ("sms", "call", "whatsapp", "auto")
+CODE = re.compile(r"[0-9]{4,8}")
+E164 = re.compile(r"\+[1-9][0-9]{1,14}")
+E164_LINE = re.compile(rf"{E164.pattern}(,{E164.pattern})*")
+MAX_RECIPIENTS = 1000  # ours: the interface shows no maximum
+
+# How the service joins content and signature is not shown; the estimate and the sandbox use these.
+SIGNATURE_JOIN: Mapping[str, str] = {"intl": "[{signature}] {content}", "cn": "【{signature}】{content}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One thing the interface does not show, and what this package assumes instead."""
+
+    topic: str
+    assumed: str
+    consequence: str
+
+
+NOT_SHOWN: tuple[Assumption, ...] = (
+    Assumption(
+        "a failure reply on a send",
+        "HTTP 400 with an envelope means that nothing of the request was sent",
+        "its rows are rejected and may be reopened by a person; 101000 Internal is treated as in doubt instead",
+    ),
+    Assumption(
+        "HTTP 429",
+        "a throttled request was not accepted",
+        "it is retried after Retry-After, kept between 0 and 300 seconds",
+    ),
+    Assumption(
+        "any other status, a broken reply, a reply that names other recipients",
+        "the request may have been accepted",
+        "its rows are in doubt and never sent again by themselves",
+    ),
+    Assumption(
+        "recipients in one request",
+        f"at most {MAX_RECIPIENTS}",
+        "the default chunk is 100; larger chunks are refused here, not by the service",
+    ),
+    Assumption(
+        "a list with some invalid numbers",
+        "the whole request is refused with 107111",
+        "all rows of the chunk are rejected with that code",
+    ),
+    Assumption(
+        "text length and part-splitting",
+        "GSM 03.38 septets or UCS-2, 160/153 or 70/67 to a part, pairs never straddle",
+        "est_parts is an estimate; parts and price of the reply are what counts",
+    ),
+    Assumption(
+        "price of a message",
+        "parts x the rate of the country",
+        "est_cost is an estimate; a country without a rate has none, never 0",
+    ),
+    Assumption(
+        "how content and signature join",
+        "[signature] content, and with lenticular brackets in the cn variant",
+        "changes est_parts only; plan(signature_join=...) sets another",
+    ),
+    Assumption(
+        "text of a template",
+        "unknown here",
+        "est_parts and est_cost of template messages are missing unless template_text= is given",
+    ),
+    Assumption(
+        "a money amount that is not decimal text with at most 6 fractional digits",
+        "unreadable",
+        "the message counts as accepted, its price is missing and the totals check says so",
+    ),
+    Assumption(
+        "`to` in a reply",
+        "the same digits as in the request, with or without the plus",
+        "records are matched by it, never by position",
+    ),
+    Assumption(
+        "a signature on a passcode in the intl variant",
+        "accepted and passed on",
+        "only the cn variant documents it",
+    ),
+)
+
+
+def is_int(value: object) -> bool:
+    """Say whether a value is a whole number; True and False are none here."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,223 @@
+"""What is posted: bodies and recipients within the limits, and the JSON of each action."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .interface import (
+    CHANNELS,
+    CODE,
+    DIGITS,
+    E164,
+    E164_LINE,
+    INTENT_LENGTH,
+    MAX_RECIPIENTS,
+    SIGNATURE_LENGTH,
+    TTL_MAX,
+    Form,
+    Variant,
+    is_int,
+)
+from .people import mask
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The message of one request, without its recipients: ``text``, ``content`` or a template, and the signature.
+
+    ``template_data`` is a tuple of (variable, value) pairs so that equal bodies are equal and hashable.
+
+    Example:
+        >>> Body(content="Hello", signature="Acme").kind
+        'content'
+    """
+
+    text: str | None = None
+    content: str | None = None
+    template_id: str | None = None
+    template_data: tuple[tuple[str, str], ...] = ()
+    signature: str | None = None
+
+    @property
+    def kind(self) -> str:
+        if self.template_id is not None:
+            return "template"
+        return "text" if self.text is not None else "content"
+
+    def fields(self) -> dict[str, Any]:
+        """Return the request fields of this body, in the interface's spelling."""
+        fields: dict[str, Any] = {}
+        if self.text is not None:
+            fields["text"] = self.text
+        if self.content is not None:
+            fields["content"] = self.content
+        if self.template_id is not None:
+            fields["templateId"] = self.template_id
+        if self.template_data:
+            fields["templateData"] = dict(self.template_data)
+        if self.signature is not None:
+            fields["signature"] = self.signature
+        return fields
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current") -> list[str]:
+    """Return everything wrong with a message body, in words; an empty list when it may be sent."""
+    wrong = _check_signature(body.signature)
+    alternatives = {"template_id": body.template_id, "text": body.text, "content": body.content}
+    given = [name for name, value in alternatives.items() if value is not None]
+    for name in given:
+        wrong += _check_text(f"{name}=", alternatives[name])
+    if form == "earlier" and body.text is not None:
+        wrong.append("text= is not part of the earlier form; use content= with signature=, or template_id=")
+    if not given:
+        wrong.append("one of text=, content= or template_id= is needed")
+    if len(given) > 1:
+        wrong.append(f"only one of text=, content= and template_id= may be given, got {' and '.join(given)}")
+    if body.signature is None and (variant == "cn" or form == "earlier"):
+        where = "the cn variant" if variant == "cn" else "the earlier form"
+        wrong.append(f"signature= is required in {where}")
+    if body.template_data and body.template_id is None:
+        wrong.append("template_data= needs template_id=")
+    for name, value in body.template_data:
+        wrong += _check_text("a name in template_data=", name)
+        wrong += _check_text(f"template_data[{name!r}]", value, empty=True)
+    return wrong
+
+
+def check_recipients(to: Sequence[str]) -> list[str]:
+    """Return everything wrong with the recipients of one request."""
+    if _are_e164(to) and len(set(to)) == len(to) <= MAX_RECIPIENTS:
+        return []
+    if not to:
+        return ["to= is empty; at least one number is needed"]
+    wrong = [] if len(to) <= MAX_RECIPIENTS else [f"{len(to)} recipients in one request; the most is {MAX_RECIPIENTS}"]
+    bad = [str(number) for number in to if not isinstance(number, str) or not E164.fullmatch(number)]
+    if bad:
+        shown = ", ".join(mask(number) for number in bad[:3])
+        wrong.append(f"{len(bad)} of {len(to)} numbers are not E.164 (a plus and 2 to 15 digits), such as {shown}")
+    repeated = len(to) - len({str(number) for number in to})
+    if repeated:
+        wrong.append(f"{repeated} numbers stand more than once in one request")
+    return wrong
+
+
+def _are_e164(to: Sequence[str]) -> bool:
+    """Say of all numbers at once whether they are E.164: a campaign asks it of every request."""
+    try:
+        line = ",".join(to)
+    except TypeError:
+        return False
+    return bool(E164_LINE.fullmatch(line)) and line.count(",") == len(to) - 1
+
+
+def check_otp_send(
+    to: str,
+    *,
+    digits: int | None = None,
+    intent: str | None = None,
+    channel: str | None = None,
+    signature: str | None = None,
+    code: str | None = None,
+    ttl: int | None = None,
+    variant: Variant = "intl",
+) -> list[str]:
+    """Return everything wrong with the arguments of ``otp.send``."""
+    wrong = check_recipients([to]) + _check_signature(signature) + _check_intent(intent) + _check_ttl(ttl)
+    low, high = DIGITS
+    if digits is not None and not (is_int(digits) and low <= digits <= high):
+        wrong.append(f"digits= must be a whole number from {low} to {high}, got {digits!r}")
+    if channel is not None and channel not in CHANNELS:
+        wrong.append(f"channel= must be one of {', '.join(CHANNELS)}, got {channel!r}")
+    if code is not None:
+        wrong += _check_code(code)
+    if variant == "cn" and signature is None and isinstance(to, str) and to.startswith("+86"):
+        wrong.append("signature= is required for +86 numbers in the cn variant")
+    return wrong
+
+
+def check_otp_verify(to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> list[str]:
+    """Return everything wrong with the arguments of ``otp.verify``."""
+    return check_recipients([to]) + _check_code(code) + _check_intent(intent) + _check_ttl(ttl)
+
+
+def _check_text(what: str, value: object, *, empty: bool = False) -> list[str]:
+    if not isinstance(value, str):
+        return [f"{what} must be text, got {type(value).__name__}"]
+    if not (empty or value.strip()):
+        return [f"{what} is empty"]
+    return [] if _is_unicode(value) else [f"{what} holds half of a surrogate pair, which no message can carry"]
+
+
+def _check_signature(signature: str | None) -> list[str]:
+    low, high = SIGNATURE_LENGTH
+    if isinstance(signature, str) and not low <= len(signature) <= high:
+        return [f"signature= must have {low} to {high} characters, got {len(signature)}"]
+    return [] if signature is None else _check_text("signature=", signature)
+
+
+def _check_intent(intent: str | None) -> list[str]:
+    if isinstance(intent, str) and len(intent) > INTENT_LENGTH:
+        return [f"intent= must be text of at most {INTENT_LENGTH} characters, got {len(intent)}"]
+    return [] if intent is None else _check_text("intent=", intent, empty=True)
+
+
+def _check_ttl(ttl: int | None) -> list[str]:
+    if ttl is None or (is_int(ttl) and 0 < ttl <= TTL_MAX):
+        return []
+    return [f"ttl= must be a whole number of seconds from 1 to {TTL_MAX}, got {ttl!r}"]
+
+
+def _check_code(code: str) -> list[str]:
+    low, high = DIGITS
+    if isinstance(code, str) and CODE.fullmatch(code):
+        return []
+    return [f"code= must be text of {low} to {high} digits (given: {type(code).__name__} of length {len(str(code))})"]
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+
+def send_request(to: Sequence[str], body: Body) -> dict[str, Any]:
+    """Return the JSON object of ``sms.message.send``; one recipient travels as text, several as an array."""
+    return {"to": to[0] if len(to) == 1 else list(to), **body.fields()}
+
+
+def otp_send_request(
+    to: str,
+    *,
+    digits: int | None = None,
+    intent: str | None = None,
+    channel: str | None = None,
+    signature: str | None = None,
+    code: str | None = None,
+    ttl: int | None = None,
+) -> dict[str, Any]:
+    """Return the JSON object of ``otp.send``; what is None is left out, so the service's defaults hold."""
+    return _without_none(to=to, digits=digits, intent=intent, channel=channel, signature=signature, code=code, ttl=ttl)
+
+
+def otp_verify_request(to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> dict[str, Any]:
+    """Return the JSON object of ``otp.verify``."""
+    return _without_none(to=to, code=code, intent=intent, ttl=ttl)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def encode(request: Mapping[str, Any]) -> bytes:
+    """Return a request as UTF-8 JSON bytes."""
+    return _ENCODER.encode(request).encode()
+
+
+def _without_none(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
