@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from smsotp_nb.ledger.answers import ID
-from smsotp_nb.ledger.reading import accepted_whole
+from smsotp_nb.ledger.columns import accepted_whole
 from smsotp_nb.ledger.schema import ACCEPTED, SENDING, Store, spread
 
 

@@ -16,7 +16,7 @@ from kills.people import numbers, plan_of
 
 from smsotp_nb import results
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, reading, recording
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, columns, recording
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -516,5 +516,5 @@ def test_a_table_is_the_same_in_whatever_blocks_it_is_read(
         run.settle_reply(claim, reply(*claim.to), seconds=0.1)
     whole = ledger.campaign("autumn").frame
     assert len(whole) == 8
-    monkeypatch.setattr(reading, "BLOCK", block)
+    monkeypatch.setattr(columns, "BLOCK", block)
     pd.testing.assert_frame_equal(ledger.campaign("autumn").frame, whole)

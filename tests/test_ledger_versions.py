@@ -16,18 +16,18 @@ from ledger_rows import by_row, first_version
 from smsotp_nb import cost
 from smsotp_nb.dispatch import send
 from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Ledger, Run, Verdict, reading
+from smsotp_nb.ledger import Ledger, Run, Verdict, columns, reading, recording
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 
 
-def made() -> Plan:
+def made(name: str = "autumn") -> Plan:
     """Fifty people in chunks of five, and one who is none."""
     phones = [*numbers(20), "nobody", *numbers(50)[20:]]
     frame = pd.DataFrame({"phone": phones, "n": range(len(phones))})
-    return plan(frame, to="phone", campaign="autumn", text="Hello", chunk_size=5, keep=["n"], rates=RATES)
+    return plan(frame, to="phone", campaign=name, text="Hello", chunk_size=5, keep=["n"], rates=RATES)
 
 
 def record(to: str, n: int, **other: Any) -> MessageRecord:
@@ -104,6 +104,69 @@ def test_every_reader_says_the_same_of_whole_chunks_and_of_single_rows(running: 
     before = told(ledger, running)
     assert by_row(ledger.path) == 4  # three accepted, one under way
     same(before, told(ledger, running))
+
+
+@pytest.mark.parametrize(("rows", "chunks"), [(1, 1), (2, 2), (7, 3), (50, 500)])
+def test_a_ledger_reads_the_same_in_whatever_blocks(
+    running: Run, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, rows: int, chunks: int
+) -> None:
+    before = told(ledger, running)
+    monkeypatch.setattr(columns, "BLOCK", rows)
+    monkeypatch.setattr(columns, "CHUNKS", chunks)
+    same(before, told(ledger, running))
+
+
+def test_an_answer_that_is_told_twice_stays_as_it_was(running: Run, ledger: Ledger) -> None:
+    claim = running.claim(9)
+    assert claim
+    reply = SendReply(tuple(record(to, n) for n, to in enumerate(claim.to)), currency="USD")
+    running.settle_reply(claim, reply, seconds=0.1)
+    before = ledger.campaign("autumn").frame.drop(columns="at")
+    running.settle_reply(claim, reply, seconds=0.1)
+    running.settle(claim, Verdict("in_doubt", "body", 200))
+    pd.testing.assert_frame_equal(ledger.campaign("autumn").frame.drop(columns="at"), before)
+
+
+def test_what_was_billed_without_a_currency_counts_as_the_estimates_do(running: Run) -> None:
+    """A reply that names no currency: a budget must not lose sight of it."""
+    before = running.spent()
+    claim = running.claim(9)
+    assert claim
+    running.settle_reply(claim, SendReply(tuple(record(to, n) for n, to in enumerate(claim.to))), seconds=0.1)
+    assert running.spent() == {"USD": before["USD"] + 5 * 7500}
+
+
+def test_the_estimates_still_to_go_are_those_of_rows_not_sent(ledger: Ledger) -> None:
+    """Whole chunks that were sent, or are under way, say nothing of what the rest will cost."""
+    people = pd.DataFrame({"phone": ["+12025550100", "+12025550101", "+33199001234", "+33199001235"]})
+    mixed = plan(people, to="phone", campaign="mixed", text="Hello", chunk_size=1, rates=RATES)
+    with ledger.begin(mixed, service="live.example") as run:
+        assert (run.without_estimate(), run.estimate_currencies()) == (["FR"], ["USD"])
+        for position in (0, 1):
+            chunk = int(mixed.rows["chunk"].iloc[position])
+            answered(run, chunk) if position else run.claim(chunk)
+        assert (run.without_estimate(), run.estimate_currencies()) == (["FR"], [])
+        answered(run, int(mixed.rows["chunk"].iloc[2]))
+        assert run.claim(int(mixed.rows["chunk"].iloc[3]))
+        assert (run.without_estimate(), run.estimate_currencies()) == ([], [])
+
+
+def test_a_service_that_never_bills_alike_fills_its_own_campaign_alone(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "MOST_KINDS", 3)
+    for name in ("first", "second"):
+        with ledger.begin(made(name), service="live.example") as run:
+            for chunk in range(4):
+                answered(run, chunk, price_micros=1000 + chunk)  # two kinds each, one of them new
+        with ledger._store.reading() as connection:
+            whole = connection.execute("SELECT count(*) FROM chunk WHERE state IS NOT NULL").fetchone()[0]
+        frame = ledger.campaign(name).frame
+        assert frame.loc[frame["status"] == "accepted", "price"].sum() == pytest.approx(
+            (12 * 7500 + 2 * (1000 + 1001 + 1002 + 1003)) / 1e6
+        )
+        assert whole == {"first": 2, "second": 4}[name]
+        assert cost.reconcile(ledger, name)["price"].sum() == pytest.approx(frame["price"].sum())
 
 
 def test_what_the_readers_say_is_so(running: Run, ledger: Ledger) -> None:

@@ -18,10 +18,11 @@ import numpy.typing as npt
 from ..wire import Billing, Messages
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, SENDING
 
+Place = tuple[str | None, str | None]  # where a message was billed: iso and cc
 Ints = npt.NDArray[np.int64]
 ID = 16  # bytes of an id of 32 hexadecimal digits
-KIND = np.dtype("<u2")  # the number of a row's billing in the ledger
-MOST_KINDS = 2**16
+KIND = np.dtype("<u2")
+MOST_KINDS = 2**16 - 1  # of a campaign, numbered from 1
 MOST_MICROS = 10**12  # a price that millions of rows can add up to without an overflow
 
 
@@ -32,7 +33,7 @@ class Whole(NamedTuple):
     """The answers to all rows of a chunk, in the order of their positions.
 
     ``ids`` has 16 bytes a row; ``kinds`` two bytes a row, or two in all where every row was billed alike: the number of
-    its billing in the ledger.
+    its billing in the campaign.
     """
 
     ids: bytes
@@ -50,11 +51,9 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
     Args:
         to: the numbers of the request, in the order of their positions.
         messages: of numbers in ``to``, one each.
-        billings: the numbers in the ledger of billings that fit.
+        billings: the numbers of billings in the campaign.
     """
-    if len(messages) != len(to) or not all(
-        billings.get(billing, MOST_KINDS) < MOST_KINDS for billing in messages.tally
-    ):
+    if len(messages) != len(to) or not billings.keys() >= messages.tally.keys():
         return None
     ids, billed = messages.ids, messages.billings
     if tuple(messages.to) != tuple(to):
@@ -99,9 +98,7 @@ class Statement(NamedTuple):
     values: Sequence[Any]
 
 
-def by_row(
-    place: Mapping[str, int], messages: Messages, billed: Mapping[tuple[str | None, str | None], int]
-) -> Statement:
+def by_row(place: Mapping[str, int], messages: Messages, billed: Mapping[Place, int]) -> Statement:
     """Return what records these answers, at least one, in their rows.
 
     A row is answered while it is in that request's attempt. It may have been given up by a second Stop meanwhile, and

@@ -20,7 +20,7 @@ from .lock import RunLock
 from .overview import state_line
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store
+from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, runs
 
 REHEARSAL = "sandbox:"  # services of this kind text nobody
 
@@ -156,8 +156,7 @@ class Ledger:
         return self.card().html()
 
     def _lock(self, number: int, name: str) -> RunLock:
-        path = self.path.resolve()  # by whatever link it was opened, the lock is the same
-        return RunLock(path.with_name(path.name + "-runs") / str(number), name)
+        return RunLock(runs(self.path) / str(number), name)
 
     def _refuse_another_account(self, service: str, name: str) -> None:
         """Refuse a name under which another live service texted people: a new key must not text them again."""

@@ -1,23 +1,19 @@
-"""The ledger as frames: columns are built in blocks of rows, so that a million of them fit beside the caller's own."""
+"""The ledger as frames."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ..results import COLUMNS, STATES, money
-from .answers import ID, Ints, Whole, unpacked
+from .columns import Columns, accepted_whole, hexadecimal
 from .schema import ACCEPTED, PLANNED, Store
 
-BLOCK = 50_000
-TOGETHER = 500  # chunks that are unpacked at once
-MISSING = -2  # no number of a row is below -1, the chunk of what was left out
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
     "error_code", "error", "request_id", "http_status", "at",
@@ -47,38 +43,35 @@ def counts(store: Store, campaign: int) -> dict[str, int]:
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     """Return what the ledger knows of every row, indexed by the row's position in the caller's frame."""
-    columns = _Columns(
+    columns = Columns(
         ("position", "chunk", "state", "attempts", "attempt", "billed", "parts", "price"), ("problem", "id")
     )
     with store.snapshot() as connection:
         columns.read(
             connection,
             campaign,
-            "r.position, r.chunk, coalesce(c.state, own_state) AS state, attempts + (c.state IS NOT NULL) AS attempts, "
-            "coalesce(c.attempt, r.attempt) AS attempt, billed, parts, price, "
-            "CASE WHEN c.state IS NULL THEN problem END AS problem, "
-            "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END AS id",
+            {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"},
             by_row=True,
         )
-        for kept_whole in accepted_whole(connection, campaign, ("position", "attempts")):
+        for whole in accepted_whole(connection, campaign, ("position", "attempts")):
             columns.add(
-                len(kept_whole.attempt), position=kept_whole.columns["position"], chunk=kept_whole.chunk,
-                state=ACCEPTED, attempts=kept_whole.columns["attempts"] + 1, attempt=kept_whole.attempt,
-                billed=kept_whole.billed, parts=kept_whole.parts, price=kept_whole.price,
-                id=_hexadecimal(kept_whole.ids),
+                len(whole.attempt), position=whole.columns["position"], chunk=whole.chunk, state=ACCEPTED,
+                attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, billed=whole.billed,
+                parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
+        billed = _lookup(store, "SELECT id, iso, cc FROM billed", ("iso", "cc"))
+        attempts = _attempts(store, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     state = rows["state"].astype("int64").to_numpy()
     frame["status"] = _named(state, STATES)
     frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
-    billed = _lookup(store, "SELECT id, iso, cc FROM billed", ("iso", "cc"))
     _join(frame, rows["billed"], billed)
     frame["parts"], frame["attempts"] = rows["parts"].array, rows["attempts"].array
     chunk = rows["chunk"].array
     frame["chunk"] = pd.Series(chunk).where(pd.Series(chunk) >= 0).array
     frame["price"] = money(rows["price"]).to_numpy("float64", na_value=np.nan)
-    _join(frame, rows["attempt"], _attempts(store, campaign))
+    _join(frame, rows["attempt"], attempts)
     # The evidence of an attempt belongs to the rows that it did not settle as accepted.
     clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
     frame.loc[clean, ["error_code", "error"]] = np.nan
@@ -87,9 +80,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
 def recorded(store: Store, campaign: int) -> pd.DataFrame:
     """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
-    columns = _Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
-    with store.reading() as connection:
-        columns.read(connection, campaign, "r.position, r.chunk, number, destination, body, est_parts, encoding")
+    columns = Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
+    with store.snapshot() as connection:
+        columns.read(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     number = rows["number"].astype("str")
@@ -114,7 +107,8 @@ def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
 
 def campaign_frame(store: Store, campaign: int, *, name: str, service: str, names: Sequence[str]) -> pd.DataFrame:
     """Return a campaign as a result table, by position, from the ledger alone."""
-    frame = outcomes(store, campaign).join(recorded(store, campaign))
+    with store.snapshot():
+        frame = outcomes(store, campaign).join(recorded(store, campaign))
     frame["campaign"], frame["service"] = name, service
     table = frame[list(COLUMNS)].astype(COLUMNS)
     return table.join(kept(store, campaign, names)) if names else table
@@ -195,114 +189,3 @@ def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:
 def _named(codes: np.ndarray, names: Sequence[str]) -> Any:
     dictionary = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(list(names)))
     return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype="str").array
-
-
-class _Columns:
-    """Columns that grow piece by piece: ``numbers`` become series of Int64, ``text`` series of str."""
-
-    def __init__(self, numbers: Sequence[str], text: Sequence[str]) -> None:
-        self._numbers: dict[str, list[Ints]] = {name: [np.array([], np.int64)] for name in numbers}
-        self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
-
-    def add(self, rows: int, **pieces: Any) -> None:
-        """Add rows: an array for each column, one value for all of them, or nothing where all are missing."""
-        for name, known in self._numbers.items():
-            known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
-        for name, texts in self._text.items():
-            texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
-
-    def read(self, connection: sqlite3.Connection, campaign: int, what: str, *, by_row: bool = False) -> None:
-        """Add a campaign's rows; with ``by_row`` only those of chunks that were not accepted as a whole.
-
-        A block of rows comes as one line of text for each column: row by row they would take three times as long.
-        """
-        lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
-        lines += [f"json_group_array({name})" for name in self._text]
-        others = f"SELECT chunk FROM chunk WHERE campaign=?1 AND chunk>=?2 AND state IS NOT {ACCEPTED}"
-        sql = (
-            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM recipient r "
-            "LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk "
-            f"WHERE r.campaign=?1 AND (r.chunk, r.position) > (?2, ?3) "
-            f"{f'AND r.chunk IN (SELECT -1 UNION ALL {others})' if by_row else ''} "
-            f"ORDER BY r.chunk, r.position LIMIT {BLOCK})"
-        )
-        after = MISSING, MISSING
-        while (found := connection.execute(sql, (campaign, *after)).fetchone())[0] is not None:
-            block = dict(zip((*self._numbers, *self._text), found, strict=True))
-            numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
-            texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
-            chunk, position = numbers["chunk"], numbers["position"]
-            self.add(len(chunk), **numbers, **texts)
-            after = int(chunk.max()), int(position[chunk == chunk.max()].max())
-
-    def series(self) -> dict[str, pd.Series]:
-        """Return the columns."""
-        columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
-        return columns | {
-            name: pa.chunked_array(texts, pa.string()).to_pandas().astype("str") for name, texts in self._text.items()
-        }
-
-
-class Kept(NamedTuple):
-    """Rows of chunks that were accepted as a whole, by chunk and position; arrays have an entry a row."""
-
-    chunk: Ints
-    attempt: Ints
-    ids: bytes
-    billed: Ints
-    parts: Ints
-    price: Ints
-    columns: dict[str, Ints]
-
-
-def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = ()) -> Iterator[Kept]:
-    """Yield the rows of chunks that were accepted as a whole, in blocks, with these columns of whole numbers."""
-    lines = [
-        f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
-        "AND r.chunk=c.chunk ORDER BY r.position))"
-        for name in columns
-    ]
-    found = connection.execute(
-        f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
-        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk",
-        (campaign, ACCEPTED),
-    )
-    billings = np.zeros((0, 3), np.int64)
-    while rows := found.fetchmany(TOGETHER):
-        chunk, attempt, ids, kinds, *texts = zip(*rows, strict=True)
-        many, kind = unpacked([*map(Whole, ids, kinds)])
-        if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
-            billings = _billings(connection)
-        billed, parts, price = billings[kind].T
-        values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
-        yield Kept(
-            chunk=np.repeat(chunk, many), attempt=np.repeat(attempt, many), ids=b"".join(ids), billed=billed,
-            parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
-        )  # fmt: skip
-
-
-def _billings(connection: sqlite3.Connection) -> Ints:
-    """Return place, parts and price of each billing, at its number."""
-    found = np.array([(0, 0, 0, 0), *connection.execute("SELECT id, billed, parts, price FROM billing")], np.int64)
-    table = np.zeros((found[:, 0].max() + 1, 3), np.int64)
-    table[found[:, 0]] = found[:, 1:]
-    return table
-
-
-def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
-    """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
-    blocks = [
-        pd.DataFrame({"records": 1, "parts": rows.parts, "price": rows.price}).groupby(rows.attempt).sum()
-        for rows in accepted_whole(connection, campaign)
-    ]
-    return pd.concat(blocks) if blocks else pd.DataFrame(columns=["records", "parts", "price"], dtype="int64")
-
-
-def _hexadecimal(ids: bytes) -> pa.StringArray:
-    """Return packed ids as text of 32 hexadecimal digits each."""
-    ends = pa.array(np.arange(0, 2 * len(ids) + 1, 2 * ID, dtype=np.int32)).buffers()[1]
-    return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
-
-
-def _whole_numbers(values: Ints) -> pd.Series:
-    return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))

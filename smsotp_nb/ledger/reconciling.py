@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from ..results import money
-from .reading import sums_whole
+from .columns import sums_whole
 from .schema import ACCEPTED
 from .summing import table_of
 

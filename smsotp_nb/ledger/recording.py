@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..errors import LedgerError, PlanChanged
 from . import summing
+from .answers import MOST_KINDS
 from .schema import PLANNED, SKIPPED, Store
 
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
@@ -83,6 +84,7 @@ def purge(store: Store, campaign: int) -> int:
         gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
         connection.execute("DELETE FROM attempt WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
+        connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
         connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
     with store.reading() as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -107,6 +109,19 @@ def number_of(connection: sqlite3.Connection, table: str, names: Sequence[str], 
     return int(found[0]) if found else inserted(connection, insert, values)
 
 
+def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence[Any]) -> int | None:
+    """Return the number of a billing (billed, parts, price) in a campaign; a new one while there is room."""
+    mine = (campaign, *kind)
+    known = "SELECT id FROM billing WHERE campaign=? AND billed=? AND parts=? AND price=?"
+    if found := connection.execute(known, mine).fetchone():
+        return int(found[0])
+    latest = connection.execute("SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?", (campaign,)).fetchone()[0]
+    if latest >= MOST_KINDS:  # a service that never bills alike
+        return None
+    connection.execute("INSERT INTO billing VALUES (?, ?, ?, ?, ?)", (campaign, latest + 1, *kind))
+    return int(latest) + 1
+
+
 def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Iterable[tuple[Any, ...]]:
     first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
     for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
@@ -124,13 +139,14 @@ def _columns(
     columns = {
         "chunk": chunk[order].tolist(),
         "position": mine[order].tolist(),
-        "number": _objects(rows["to"].str[1:].astype("Int64")),
         "destination": _destinations(connection, rows),
     }
     if plan.kept:
         columns["kept"] = _kept_texts(rows, plan.kept)
     if state == SKIPPED:
         columns["problem"] = _objects(rows["problem"])
+    # Last, for a traceback prints the variables of every frame, and more can go wrong above.
+    columns["number"] = _objects(rows["to"].str[1:].astype("Int64"))
     return list(columns), len(rows), zip(*columns.values(), strict=True)
 
 

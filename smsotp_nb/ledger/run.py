@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 import pandas as pd
 
 from ..wire import Billing, SendReply
-from .answers import MOST_KINDS, Whole, by_row, fits, whole
+from .answers import Place, Whole, by_row, fits, whole
+from .columns import sums_whole
 from .lock import RunLock
-from .reading import counts, outcomes, sums_whole
-from .recording import inserted, number_of
+from .reading import counts, outcomes
+from .recording import billing_number, inserted, number_of
 from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, spread
 
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
@@ -75,7 +76,7 @@ class Run:
 
     def __init__(self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int]) -> None:
         self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
-        self._billed: dict[tuple[str | None, str | None], int] = {}
+        self._billed: dict[Place, int] = {}
         self._billings: dict[Billing, int] = {}
         self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
 
@@ -97,9 +98,9 @@ class Run:
         """Return the rows of a chunk still to go, in order."""
         with self._store.reading() as connection:
             rows = connection.execute(
-                "SELECT r.position, '+' || r.number, c.est_parts * d.rate, d.currency FROM recipient r "
-                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                "WHERE r.campaign=? AND r.chunk=? AND r.own_state=? AND c.state IS NULL ORDER BY r.position",
+                "SELECT position, '+' || number, est_parts * rate, currency FROM fate "
+                "JOIN destination d ON d.id=destination "
+                "WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
                 (self.campaign, chunk, PLANNED),
             )
             return [Pending(*row) for row in rows]
@@ -147,18 +148,17 @@ class Run:
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""
-        return self._of_estimate("d.region", "(c.est_parts IS NULL OR d.rate IS NULL OR d.currency IS NULL)")
+        return self._of_estimate("region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)")
 
     def estimate_currencies(self) -> list[str]:
         """Return the currencies of the estimates of rows still to go."""
-        return self._of_estimate("d.currency", "d.currency IS NOT NULL")
+        return self._of_estimate("currency", "currency IS NOT NULL")
 
     def _of_estimate(self, what: str, where: str) -> list[str]:
         with self._store.reading() as connection:
             rows = connection.execute(
-                f"SELECT DISTINCT coalesce({what}, 'unknown') FROM recipient r "
-                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                f"WHERE r.campaign=? AND r.own_state=? AND c.state IS NULL AND {where} ORDER BY 1",
+                f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
+                f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
                 (self.campaign, PLANNED),
             )
             return [row[0] for row in rows]
@@ -186,17 +186,23 @@ class Run:
             request_id=reply.request_id,
             seconds=seconds,
         )
-        self._learn(reply)
-        answers = whole(claim.to, reply.messages, self._billings) if reply.currency else None
+        billed: dict[Place, int] = {}
+        billings: dict[Billing, int] = {}
 
         def work(connection: sqlite3.Connection) -> Claim | None:
-            kept = answers if answers and self._accept_whole(connection, claim) else None
-            self._write_attempt(connection, claim, verdict, reply, kept)
-            if not kept:
-                self._accept_by_row(connection, claim, reply)
+            self._learn(connection, reply, billed, billings)
+            answers = whole(claim.to, reply.messages, billings) if reply.currency else None
+            if answers and self._accept_whole(connection, claim):
+                self._write_attempt(connection, claim, verdict, reply, answers)
+            else:
+                self._write_attempt(connection, claim, verdict, reply)
+                self._accept_by_row(connection, claim, reply, billed)
             return self._claim(connection, then) if then else None
 
-        return self._store.together(work, "FULL" if then else "NORMAL")
+        found = self._store.together(work, "FULL" if then else "NORMAL")
+        self._billed.update(billed)  # not before they are recorded
+        self._billings.update(billings)
+        return found
 
     def settle(self, claim: Claim, verdict: Verdict, *, then: Wanted | None = None) -> Claim | None:
         """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
@@ -279,8 +285,8 @@ class Run:
             totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
         connection.execute(
             "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
-            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, ids=?, kinds=? "
-            "WHERE id=? AND campaign=?",
+            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
+            "ids=?, kinds=? WHERE id=? AND campaign=? AND ids IS NULL",  # what is kept whole stays as it is
             (
                 self._now(),
                 verdict.name,
@@ -303,10 +309,12 @@ class Run:
         values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
         return connection.execute(sql, values).rowcount == 1
 
-    def _accept_by_row(self, connection: sqlite3.Connection, claim: Claim, reply: SendReply) -> None:
+    def _accept_by_row(
+        self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, billed: Mapping[Place, int]
+    ) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if reply.messages:
-            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, self._billed)
+            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, billed)
             connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
         if reply.missing:
             self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
@@ -319,21 +327,21 @@ class Run:
             (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
         )
 
-    def _learn(self, reply: SendReply) -> None:
-        places = {(billing.iso, billing.cc) for billing in reply.messages.tally} - self._billed.keys()
-        kinds = [billing for billing in reply.messages.tally if billing not in self._billings and fits(billing)]
-        kinds = kinds if len(self._billings) < MOST_KINDS else []  # of a service that never bills alike
-        if not places and not kinds:
-            return
-        with self._store.writing("NORMAL") as connection:
-            billed = {place: number_of(connection, "billed", ("iso", "cc"), place) for place in sorted(places, key=str)}
-            known = self._billed | billed
-            billings = {
-                kind: number_of(connection, "billing", ("billed", "parts", "price"), (known[kind[:2]], *kind[2:]))
-                for kind in kinds
-            }
-        self._billed.update(billed)
-        self._billings.update(billings)
+    def _learn(
+        self,
+        connection: sqlite3.Connection,
+        reply: SendReply,
+        billed: dict[Place, int],
+        billings: dict[Billing, int],
+    ) -> None:
+        """Add the numbers of where and as what a reply's messages were billed; what is new is recorded."""
+        for billing in reply.messages.tally:
+            place = billing.iso, billing.cc
+            billed[place] = self._billed.get(place) or number_of(connection, "billed", ("iso", "cc"), place)
+            if fits(billing):
+                kind = (billed[place], billing.parts, billing.price_micros)
+                number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
+                billings.update({billing: number} if number else {})
 
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:

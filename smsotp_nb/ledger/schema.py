@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast
 
-from ..errors import LedgerError
+from ..errors import CampaignHeld, LedgerError
 from ..results import STATES
+from .lock import RunLock
 
 VERSION = 2
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
@@ -108,16 +109,19 @@ CREATE TABLE attempt (           -- one intent: committed before the first byte 
 CREATE INDEX attempt_campaign ON attempt (campaign);
 """
 
-# Beside both: what messages were billed as, and what is true of a row, wherever it is kept.
+# What the messages of a campaign were billed as, for chunks that are kept whole; and what is true of each row, wherever
+# it stands - but for the answers of a chunk that is kept whole, which SQL does not take apart.
 BESIDE = """
 CREATE TABLE billing (
-  id INTEGER PRIMARY KEY, billed INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX billing_kind ON billing (billed, parts, price);
+  campaign INTEGER NOT NULL, id INTEGER NOT NULL, billed INTEGER NOT NULL, parts INTEGER NOT NULL,
+  price INTEGER NOT NULL, PRIMARY KEY (campaign, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX billing_kind ON billing (campaign, billed, parts, price);
 CREATE VIEW fate AS
-SELECT r.campaign, r.chunk, r.position, r.number, r.destination, coalesce(c.state, r.own_state) AS state,
-  CASE WHEN c.state IS NULL THEN r.problem END AS problem,
-  r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt
+SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
+  coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
+  r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
+  r.message, r.billed, r.parts, r.price
 FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """
 
@@ -221,6 +225,9 @@ class Store:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """Run a block of reads that all find the ledger as of one moment, whatever others record meanwhile."""
         with self.reading() as connection:
+            if connection.in_transaction:  # of the block around this one
+                yield connection
+                return
             try:
                 connection.execute("BEGIN")
                 yield connection
@@ -263,13 +270,37 @@ def _connect(path: Path) -> sqlite3.Connection:
         _refuse_others(connection, path)  # before the journal mode, which is written into the file
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
-        connection.execute("BEGIN IMMEDIATE")
-        _prepare(connection)
-        connection.execute("COMMIT")
+        with _no_runner_of_the_first(connection, path):
+            connection.execute("BEGIN IMMEDIATE")
+            _prepare(connection)
+            connection.execute("COMMIT")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+@contextlib.contextmanager
+def _no_runner_of_the_first(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Hold all campaigns of a file of the first version: one under way by it could not record its answers any more."""
+    with contextlib.ExitStack() as held:
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 1:
+            for lock in sorted(runs(path).glob("*")):
+                try:
+                    held.callback(RunLock(lock, lock.name).release)
+                except CampaignHeld as error:
+                    raise LedgerError(
+                        f"{path} was written by an earlier version of this package, which sends a campaign by it now "
+                        f"(process {error.pid} on {error.host}). Wait until it has ended, then call again: the file is "
+                        "moved on to this version"
+                    ) from None
+        yield
+
+
+def runs(path: Path) -> Path:
+    """Return the folder of the locks of a ledger's campaigns; by whatever link it was opened, it is the same."""
+    path = path.resolve()
+    return path.with_name(path.name + "-runs")
 
 
 def _is_new(connection: sqlite3.Connection) -> bool:
@@ -301,13 +332,15 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int) -> None:
-    """Let the rows of a chunk that is under way as a whole, by this attempt, be under way each by itself."""
+    """Let the rows of a chunk that is under way as a whole, by this attempt, be under way each by itself.
+
+    Whoever calls it goes on to say what became of them.
+    """
     mine = (campaign, chunk, attempt)
     sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"
     if connection.execute(sql, mine).rowcount:
         connection.execute(
-            f"UPDATE recipient SET own_state={SENDING}, problem=NULL, attempts=attempts+1, attempt=?3 "
-            "WHERE campaign=?1 AND chunk=?2",
+            f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=?3 WHERE campaign=?1 AND chunk=?2",
             mine,
         )
 

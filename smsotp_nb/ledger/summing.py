@@ -20,7 +20,7 @@ import pandas as pd
 from ..errors import UsageError
 from ..results import money
 from .answers import Ints
-from .reading import accepted_whole
+from .columns import accepted_whole
 from .schema import ACCEPTED, Store
 
 if TYPE_CHECKING:

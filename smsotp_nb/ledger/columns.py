@@ -1,0 +1,147 @@
+"""Rows out of the file as columns, in blocks, so that a million of them fit beside the caller's own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .answers import ID, Ints, Whole, unpacked
+from .schema import ACCEPTED
+
+BLOCK = 50_000  # rows
+CHUNKS = 500  # that are unpacked at once
+MISSING = -2  # no number of a row is below -1, the chunk of what was left out
+
+
+class Columns:
+    """Columns that grow piece by piece: ``numbers`` become series of Int64, ``text`` series of str."""
+
+    def __init__(self, numbers: Sequence[str], text: Sequence[str]) -> None:
+        self._numbers: dict[str, list[Ints]] = {name: [np.array([], np.int64)] for name in numbers}
+        self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
+
+    def add(self, rows: int, **pieces: Any) -> None:
+        """Add rows: an array for each column, one value for all of them, or nothing where all are missing."""
+        for name, known in self._numbers.items():
+            known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
+        for name, texts in self._text.items():
+            texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
+
+    def read(
+        self,
+        connection: sqlite3.Connection,
+        campaign: int,
+        spelled: Mapping[str, str] = {},
+        *,
+        by_row: bool = False,
+    ) -> None:
+        """Add a campaign's rows, of the view ``fate``; with ``by_row`` only those of chunks not accepted as a whole.
+
+        A block of rows comes as one line of text for each column: row by row they would take three times as long.
+
+        Args:
+            connection: in a snapshot.
+            campaign: its number.
+            spelled: SQL of the columns that the view does not have under their name.
+            by_row: as said.
+        """
+        what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
+        lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
+        lines += [f"json_group_array({name})" for name in self._text]
+        some = ""
+        if by_row:  # a block has no more chunks than rows, but for the one that ended the block before
+            some = (
+                "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=?1 "
+                f"AND chunk>=?2 AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}))"
+            )
+        sql = (
+            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=?1 "
+            f"AND (chunk, position) > (?2, ?3) {some} ORDER BY chunk, position LIMIT {BLOCK})"
+        )
+        after = MISSING, MISSING
+        while (found := connection.execute(sql, (campaign, *after)).fetchone())[0] is not None:
+            block = dict(zip((*self._numbers, *self._text), found, strict=True))
+            numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
+            texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
+            chunk, position = numbers["chunk"], numbers["position"]
+            self.add(len(chunk), **numbers, **texts)
+            after = int(chunk.max()), int(position[chunk == chunk.max()].max())
+
+    def series(self) -> dict[str, pd.Series]:
+        """Return the columns."""
+        columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
+        return columns | {
+            name: pa.chunked_array(texts, pa.string()).to_pandas().astype("str") for name, texts in self._text.items()
+        }
+
+
+class Accepted(NamedTuple):
+    """Rows of chunks that were accepted as a whole, by chunk and position; arrays have an entry a row."""
+
+    rows: Ints  # of each chunk: the one array with an entry a chunk
+    chunk: Ints
+    attempt: Ints
+    ids: bytes
+    billed: Ints
+    parts: Ints
+    price: Ints
+    columns: dict[str, Ints]
+
+
+def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = ()) -> Iterator[Accepted]:
+    """Yield the rows of chunks that were accepted as a whole, in blocks, with these columns of whole numbers."""
+    lines = [
+        f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
+        "AND r.chunk=c.chunk ORDER BY r.position))"
+        for name in columns
+    ]
+    found = connection.execute(
+        f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
+        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk",
+        (campaign, ACCEPTED),
+    )
+    billings = np.zeros((0, 3), np.int64)
+    while chunks := found.fetchmany(CHUNKS):
+        chunk, attempt, ids, kinds, *texts = zip(*chunks, strict=True)
+        rows, kind = unpacked([*map(Whole, ids, kinds)])
+        if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
+            billings = _billings(connection, campaign)
+        billed, parts, price = billings[kind].T
+        values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
+        yield Accepted(
+            rows=rows, chunk=np.repeat(chunk, rows), attempt=np.repeat(attempt, rows), ids=b"".join(ids),
+            billed=billed, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
+        )  # fmt: skip
+
+
+def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
+    """Return place, parts and price of each billing of a campaign, at its number."""
+    found = connection.execute("SELECT billed, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
+    return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
+
+
+def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+    """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
+    blocks = [pd.DataFrame({"records": [], "parts": [], "price": []}, dtype="int64")]
+    for whole in accepted_whole(connection, campaign):
+        first = np.cumsum(whole.rows) - whole.rows
+        parts, price = np.add.reduceat(whole.parts, first), np.add.reduceat(whole.price, first)
+        sums = {"records": whole.rows, "parts": parts, "price": price}
+        blocks.append(pd.DataFrame(sums, index=whole.attempt[first]))
+    return pd.concat(blocks)
+
+
+def hexadecimal(ids: bytes) -> pa.StringArray:
+    """Return packed ids as text of 32 hexadecimal digits each."""
+    ends = pa.array(np.arange(0, 2 * len(ids) + 1, 2 * ID, dtype=np.int32)).buffers()[1]
+    return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
+
+
+def _whole_numbers(values: Ints) -> pd.Series:
+    return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))
