@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import warnings
 from collections.abc import Iterator
@@ -15,8 +17,10 @@ from ledger_rows import by_row, first_version
 
 from smsotp_nb import cost
 from smsotp_nb.dispatch import send
-from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Ledger, Run, Verdict, columns, reading, recording
+from smsotp_nb.errors import LedgerError, SmsOtpWarning
+from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, columns, reading, recording
+from smsotp_nb.ledger.lock import RunLock
+from smsotp_nb.ledger.schema import runs
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -36,9 +40,15 @@ def record(to: str, n: int, **other: Any) -> MessageRecord:
 
 
 def answered(run: Run, chunk: int, *, missing: int = 0, **other: Any) -> None:
-    """Claim a chunk and settle it; the records come in the opposite order, the odd ones with what is told."""
+    """Claim a chunk and settle it."""
     claim = run.claim(chunk)
     assert claim
+    settled(run, claim, missing=missing, **other)
+
+
+def settled(run: Run, claim: Claim, *, missing: int = 0, **other: Any) -> None:
+    """Settle a claim; the records come in the opposite order, the odd ones with what is told."""
+    chunk = claim.chunk
     records = [record(to, 100 * chunk + n, **(other if n % 2 else {})) for n, to in enumerate(claim.to)]
     left = records[missing:][::-1]
     reply = SendReply(tuple(left), claim.to[:missing], currency="USD", recipients=len(left), request_id=f"r{chunk}")
@@ -184,23 +194,27 @@ def test_what_the_readers_say_is_so(running: Run, ledger: Ledger) -> None:
     assert said["tried"] == 36
 
 
-def test_who_reads_while_another_process_records_finds_every_row_once(
-    running: Run, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An answer that comes between the reading of single rows and that of whole chunks must not count twice."""
-    whole = reading.accepted_whole
+@pytest.mark.parametrize("look", ["CROSS JOIN", "a.kinds", "FROM attempt"])
+def test_who_reads_while_another_process_records_finds_one_moment(running: Run, ledger: Ledger, look: str) -> None:
+    """An answer that comes between two looks into the file: no row stands twice, and none says half of it."""
+    claim = running.claim(9)
+    assert claim
+    with Ledger(ledger.path) as other, other._store.reading() as connection:
+        number = other.campaign("autumn")._number
+        before = reading.counts(other._store, number), reading.outcomes(other._store, number)
+        looks = iter([look])
 
-    def meanwhile(*args: Any) -> Any:
-        monkeypatch.undo()
-        answered(running, 9)
-        return whole(*args)
+        def meanwhile(sql: str) -> None:
+            if look in sql and next(looks, None):
+                settled(running, claim)
 
-    with Ledger(ledger.path) as other:
-        monkeypatch.setattr(reading, "accepted_whole", meanwhile)
-        during = other.campaign("autumn").frame
-        after = other.campaign("autumn").frame
-    assert during.index.is_unique
-    assert during["status"].value_counts()["accepted"] + 5 == after["status"].value_counts()["accepted"]
+        connection.set_trace_callback(meanwhile)
+        if look == "CROSS JOIN":
+            assert reading.counts(other._store, number) == before[0]
+        else:
+            pd.testing.assert_frame_equal(reading.outcomes(other._store, number), before[1])
+        assert not list(looks)
+        assert reading.counts(other._store, number)["accepted"] == before[0]["accepted"] + 5
 
 
 def test_a_file_of_the_first_version_is_read_as_it_was(ledger: Ledger) -> None:
@@ -225,6 +239,20 @@ def test_a_campaign_of_the_first_version_goes_on_where_it_stood(ledger: Ledger) 
         assert sorted(service.accepted) == sorted(table.loc[table["chunk"].isin([6, 8, 9]), "to"].iloc[1:])
         assert set(service.accepted.values()) == {1}
     assert table["status"].value_counts().to_dict() == {"accepted": 33, "in_doubt": 12, "rejected": 5, "skipped": 1}
+
+
+def test_a_file_of_the_first_version_is_not_moved_on_while_a_campaign_runs_by_it(ledger: Ledger) -> None:
+    """Its runner could not record the answers under way any more."""
+    in_every_state(ledger).close()
+    ledger.close()
+    first_version(ledger.path)
+    running = RunLock(runs(ledger.path) / "1", "autumn")
+    with pytest.raises(LedgerError, match=rf"sends a campaign by it now \(process {os.getpid()} on .*Wait until"):
+        Ledger(ledger.path)
+    with contextlib.closing(sqlite3.connect(ledger.path)) as old:
+        assert old.execute("PRAGMA user_version").fetchone() == (1,)
+    running.release()
+    assert Ledger(ledger.path).campaign("autumn").counts["accepted"] == 19
 
 
 def test_a_program_of_the_first_version_sends_nothing_by_a_file_that_moved_on(ledger: Ledger) -> None:

@@ -6,6 +6,7 @@ Frames are the data: a DataFrame or a column shows its numbers wherever it is sh
 from __future__ import annotations
 
 import pickle
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,12 +67,14 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 Door = Callable[[Ground], object]
 
 
-def on_a_full_disk(on: Ground, when: str) -> object:
-    """Send by a ledger that takes no more rows, or no more answers."""
-    with Ledger(on.folder / f"{when[:13]}.sqlite") as ledger:
+def on_a_full_disk(on: Ground, when: str, **guards: Any) -> object:
+    """Send by a ledger that takes no more of something."""
+    with tempfile.TemporaryDirectory(dir=on.folder) as folder, Ledger(Path(folder) / "ledger.sqlite") as ledger:
         with ledger._store.writing() as connection:
             connection.execute(f"CREATE TRIGGER full BEFORE {when} BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
-        return sms.send(on.plan("full"), client=on.client, ledger=ledger, progress=False)
+        with pytest.raises(sms.errors.LedgerError, match="disk is full") as caught:
+            sms.send(on.plan("full", text="Hello"), client=on.client, ledger=ledger, progress=False, **guards)
+        raise caught.value
 
 
 ODD = pd.DataFrame({"a": [ANN], "b": [BEN]})
@@ -106,7 +109,16 @@ MASKED: dict[str, Door] = {
     "accessor, masked": lambda on: PEOPLE.sms.masked("fone"),
     "accessor, plan": lambda on: PEOPLE.sms.plan(to="fone", campaign="other", text="Hello"),
     "ledger, rows": lambda on: on_a_full_disk(on, "INSERT ON recipient"),
-    "ledger, answers": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.state=2"),
+    "ledger, chunks": lambda on: on_a_full_disk(on, "INSERT ON chunk"),
+    "ledger, destinations": lambda on: on_a_full_disk(on, "INSERT ON destination"),
+    "ledger, intents": lambda on: on_a_full_disk(on, "INSERT ON attempt"),
+    "ledger, intent of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=1"),
+    "ledger, intent of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=1", canary=1),
+    "ledger, answer": lambda on: on_a_full_disk(on, "UPDATE ON attempt WHEN NEW.verdict='accepted'"),
+    "ledger, answer of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=2"),
+    "ledger, answers of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=2", canary=1),
+    "ledger, billing": lambda on: on_a_full_disk(on, "INSERT ON billing"),
+    "ledger, country": lambda on: on_a_full_disk(on, "INSERT ON billed"),
     "cleaner": lambda on: sms.widgets.PhoneCleaner(PEOPLE, phone="fone"),
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),

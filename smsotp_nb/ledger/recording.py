@@ -167,9 +167,23 @@ def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[in
 
 def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str]:
     columns = [_objects(rows[name]) for name in kept]
-    texts = [json.dumps(values, ensure_ascii=False, default=_plain) for values in zip(*columns, strict=True)]
+    texts = [_json(values) for values in zip(*columns, strict=True)]
     # Half a surrogate, which no file of Unicode text can hold, becomes a question mark.
     return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
+
+
+def _json(values: Sequence[Any]) -> str:
+    try:
+        return json.dumps(values, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # what JSON cannot say is recorded as its text
+        return json.dumps(list(map(_said, values)), ensure_ascii=False)
+
+
+def _said(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, default=_plain))
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
 
 
 def _plain(value: Any) -> Any:
