@@ -11,8 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-# Seconds between looks at the reports. Being woken for each of them would cost the threads a tenth of their speed.
-LOOK_AROUND = 0.02
+LOOK_AROUND = 0.2  # seconds between looks whether a thread is left that could report
 Work = TypeVar("Work")
 Report = TypeVar("Report")
 
@@ -44,7 +43,6 @@ class Crew(Generic[Work, Report]):
         self._task, self._work, self._stop = task, iter(work), stop
         self._guard = threading.Lock()
         self._reports: queue.SimpleQueue[object] = queue.SimpleQueue()
-        self._bell = threading.Event()  # rung by a thread that ends
         self._failure: BaseException | None = None
         self._ended = 0
         self._threads = [threading.Thread(target=self._run, name=f"smsotp-{n}", daemon=True) for n in range(threads)]
@@ -70,16 +68,14 @@ class Crew(Generic[Work, Report]):
             raise self._failure
 
     def _next_report(self) -> object:
-        alive = True
+        wait = LOOK_AROUND
         while self._ended < len(self._threads):
             try:
-                found = self._reports.get_nowait()
+                found = self._reports.get(timeout=wait)
             except queue.Empty:
-                if not alive:  # a Stop came before all threads were started
+                if not wait:  # a Stop came before all threads were started
                     break
-                self._bell.wait(LOOK_AROUND)
-                self._bell.clear()
-                alive = any(thread.is_alive() for thread in self._threads)
+                wait = LOOK_AROUND if any(thread.is_alive() for thread in self._threads) else 0
                 continue
             if found is not _NOTHING:
                 return found
@@ -94,7 +90,6 @@ class Crew(Generic[Work, Report]):
             self._reports.put(error)
         finally:
             self._reports.put(_NOTHING)
-            self._bell.set()
 
     def _next(self) -> object:
         with self._guard:
