@@ -1,7 +1,8 @@
 """The campaign record. Verbs: claim, settle, recover, resolve, reopen.
 
-``schema`` holds the tables and the durability, ``lock`` the rule of one runner, ``run`` what a running campaign does,
-``reading`` the frames, ``overview`` the cards, ``book`` the ledger as a person sees it.
+``schema`` holds the tables and the durability, ``lock`` the rule of one runner, ``recording`` how a plan comes in,
+``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
+``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book`` the ledger as a person sees it.
 """
 
 from .book import Campaign, Ledger
