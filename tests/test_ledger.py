@@ -465,6 +465,45 @@ def test_campaigns_of_one_ledger_leave_each_other_alone(ledger: Ledger, begin: C
     assert states(ledger.path, campaign=2) == {0: 20, 2: 10}
 
 
+def test_whatever_is_done_in_one_campaign_leaves_every_row_of_another_as_it_is(
+    ledger: Ledger, begin: Callable[..., Run]
+) -> None:
+    """Chunks of the same numbers, whole and in parts, under way, held and planned in both."""
+
+    def rows(campaign: int) -> list[tuple[Any, ...]]:
+        with ledger._store.reading() as connection:
+            return [
+                row
+                for table in ("recipient", "chunk", "attempt")
+                for row in connection.execute(f"SELECT * FROM {table} WHERE campaign=?", (campaign,))
+            ]
+
+    with begin(plan_of(60, campaign="spring")) as first, begin(plan_of(60, campaign="autumn")) as second:
+        claimed(first, 0), claimed(first, 1), first.claim(2, [20, 21]), first.claim(3, [30])
+        first.hold("QUIET_HOURS", chunk=4, positions=[41])
+        before = rows(1)
+        claims = [claimed(second, chunk) for chunk in range(4)]
+        second.settle_reply(claims[0], reply(*claims[0].to), seconds=0.1)
+        second.settle_reply(claims[1], reply(*claims[1].to[1:], missing=claims[1].to[:1]), seconds=0.1)
+        second.settle(claims[2], Verdict("in_doubt", "body", 500))
+        second.settle(claims[3], Verdict("NOT_SENT", "connect"))
+        some, others = second.claim(3, [30, 31]), second.claim(3, [32])
+        assert some
+        assert others
+        second.settle_reply(some, reply(*some.to), seconds=0.1)
+        second.settle(others, Verdict("rejected", "body", 400))
+        claimed(second, 4), second.claim(5, [50])
+        second.release()
+        second.hold("BUDGET")
+        second.abandon()
+        assert rows(1) == before
+        after = rows(2)
+        first.abandon()
+        first.release()
+        first.hold("CANARY")
+        assert rows(2) == after
+
+
 def test_a_claim_of_some_rows_holds_no_others_of_its_chunk(begin: Callable[..., Run]) -> None:
     """Also while others of the chunk are under way: a list sent in halves posts each number once."""
     with begin(plan_of(10)) as run:
