@@ -69,8 +69,6 @@ class Requests(NamedTuple):
 def _reference(connection: sqlite3.Connection) -> None:
     countries = list(enumerate(COUNTRIES, start=1))
     connection.executemany("INSERT INTO billed VALUES (?,?,'999')", countries)
-    billings = [(country * 4 + parts, country, parts, parts * 7500) for country, _ in countries for parts in (1, 2, 3)]
-    connection.executemany("INSERT INTO billing VALUES (?,?,?,?)", billings)
     connection.executemany("INSERT INTO destination VALUES (?,?,'MOBILE',7500,'USD')", countries)
     connection.executemany(
         "INSERT INTO campaign (id, service, name, kind, fingerprint, created_at, rows, kept) "
@@ -80,6 +78,12 @@ def _reference(connection: sqlite3.Connection) -> None:
 
 
 def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> None:
+    billings = [
+        (of.campaign, _billing(country, parts), country, parts, parts * 7500)
+        for country in range(1, len(COUNTRIES) + 1)
+        for parts in (1, 2, 3)
+    ]
+    connection.executemany("INSERT INTO billing VALUES (?,?,?,?,?)", billings)
     start = YEAR + (of.campaign - 1) * 30 * 86_400_000_000
     for n, state in enumerate(of.state.tolist()):
         number, as_one = of.first + n + 1, whole and state == ACCEPTED
@@ -100,10 +104,15 @@ def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> N
         )
 
 
+def _billing(country: Any, parts: Any) -> Any:
+    """Return the number of a billing in its campaign, from 1."""
+    return (country - 1) * 3 + parts
+
+
 def _answers(of: Requests, n: int) -> Whole:
     """Return the answers to a request as `answers.whole` packs them."""
     ids = b"".join([_id(of, n, row) for row in range(of.chunk)])
-    return Whole(ids, (of.country[n] * 4 + of.parts[n]).astype(KIND).tobytes())
+    return Whole(ids, _billing(of.country[n], of.parts[n]).astype(KIND).tobytes())
 
 
 def _id(of: Requests, n: int, row: int) -> bytes:
