@@ -22,7 +22,7 @@ Place = tuple[str | None, str | None]  # where a message was billed: iso and cc
 Ints = npt.NDArray[np.int64]
 ID = 16  # bytes of an id of 32 hexadecimal digits
 KIND = np.dtype("<u2")
-MOST_KINDS = 2**16 - 1  # of a campaign, numbered from 1
+MOST_KINDS = int(np.iinfo(KIND).max)  # of a campaign, numbered from 1
 MOST_MICROS = 10**12  # a price that millions of rows can add up to without an overflow
 
 
