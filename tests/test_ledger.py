@@ -513,6 +513,18 @@ def test_a_claim_of_some_rows_holds_no_others_of_its_chunk(begin: Callable[..., 
         assert run.claim(0) is None
 
 
+@pytest.mark.parametrize("name", ["NOT_SENT", "rejected", "in_doubt"])
+def test_the_end_of_one_attempt_leaves_rows_of_another_under_way(begin: Callable[..., Run], name: str) -> None:
+    """Also of the same chunk: what was not sent is planned again, what is under way beside it is not."""
+    with begin(plan_of(10)) as run:
+        one, other = run.claim(0, [0, 1]), run.claim(0, [2, 3, 4])
+        assert one is not None
+        assert other is not None
+        run.settle(one, Verdict(name, "connect"))
+        assert run.counts()["sending"] == 3
+        assert not {2, 3, 4} & {row.position for row in run.pending(0)}
+
+
 def test_an_empty_claim_leaves_no_request_behind(ledger: Ledger, begin: Callable[..., Run]) -> None:
     with begin(plan_of(10)) as run:
         run.settle_reply(claimed(run), reply(*numbers(10)), seconds=0.1, then=Wanted(0))
