@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb import wire
-from smsotp_nb.sandbox import Rules, Sandbox, faults, inbox
+from smsotp_nb.sandbox import Rules, Sandbox, faults, inbox, journal
 from smsotp_nb.sandbox.desk import ASSETS, Desk
 from smsotp_nb.sandbox.server import Server
 
@@ -56,6 +56,9 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("GET", "/inbox.json", None, 200),
     ("GET", "/inbox.json?detail=1&newest=1&limit=2", None, 200),
     ("GET", "/inbox.json?kind=spam", None, 400),
+    ("GET", "/requests.json", None, 200),
+    ("GET", "/requests.json?brief=1&newest=1&limit=2", None, 200),
+    ("GET", "/requests.json?outcome=lost", None, 400),
     ("GET", "/summary.json", None, 200),
     ("GET", "/sandbox.json", None, 200),
     ("GET", "/balance.json", None, 200),
@@ -70,6 +73,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("DELETE", "/faults.json?kind=latency", None, 200),
     ("DELETE", "/faults.json?kind=flood", None, 400),
     ("DELETE", "/inbox.json", None, 200),
+    ("DELETE", "/requests.json", None, 200),
     ("GET", "/openapi.json", None, 200),
 ]
 
@@ -107,7 +111,7 @@ def test_requests_of_the_interface_fit_their_schemas(call_: Any, name: str) -> N
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
-    desk = Desk(server.service, server.faults, server.url, shut=asyncio.sleep)
+    desk = Desk(server.account, server.url, shut=asyncio.sleep)
     served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
     with Sandbox() as box:
@@ -124,6 +128,7 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
     assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
     assert set(schemas["Fault"]["properties"]) == {field.name for field in fields(faults.Fault)}
     assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
-    asked = {parameter["name"] for parameter in described["paths"]["/inbox.json"]["get"]["parameters"]}
-    assert asked == {field.name for field in fields(inbox.Filter)}
+    for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
+        asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
+        assert asked == {field.name for field in fields(filters)}
     assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)

@@ -189,7 +189,7 @@ def test_the_inbox_can_be_asked_for_one_number(server: Server) -> None:
 
 
 def test_a_long_inbox_comes_whole(server: Server) -> None:
-    server.state.top_up(10**12)
+    server.account.state.top_up(10**12)
     for _ in range(11):
         post(server.port, "sms.message.send", to=[US] * 1000, text="Hi")
     found = get(server.port, "/inbox.json")["messages"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
@@ -14,13 +14,16 @@ from aiohttp import web
 
 from .. import wire
 from ..errors import UsageError
-from . import clock, faults, inbox
-from .service import Service, money
+from . import clock, faults, inbox, journal
+from .account import Account
+from .outcome import as_bytes
+from .service import money
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 FAR: float = 400 * 366 * 86_400.0  # seconds; further no test of a lifetime goes
 MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
+LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {"inbox.html": "text/html", "inbox.css": "text/css", "inbox.js": "text/javascript"}
 # The page loads nothing from elsewhere and runs no script but its own.
 POLICY = (
@@ -32,22 +35,18 @@ class Desk:
     """Answers everything but the three operations.
 
     Args:
-        service: whose state, clock and currency it shows.
-        switched_on: the faults, shared with the server.
+        account: whose messages, balance, clock, faults and requests it shows.
         url: the sandbox's own address.
         shut: called with seconds to refuse connections for so long.
     """
 
-    def __init__(
-        self, service: Service, switched_on: faults.Faults, url: str, *, shut: Callable[[float], Awaitable[None]]
-    ) -> None:
-        self._service = service
-        self._state = service.state
-        self._faults = switched_on
+    def __init__(self, account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
+        self._account = account
+        self._service = account.service
+        self._state = account.state
+        self._faults = account.faults
         self._url = url
         self._shut = shut
-        self._waiting: set[asyncio.Future[None]] = set()
-        self._closed = False
 
     def routes(self) -> list[web.RouteDef]:
         """Return every route, for the application."""
@@ -60,6 +59,8 @@ class Desk:
             web.get("/summary.json", self._summary),
             web.get("/inbox.json", self._inbox),
             web.delete("/inbox.json", self._clear),
+            web.get("/requests.json", self._requests),
+            web.delete("/requests.json", self._forget_requests),
             web.get("/balance.json", self._balance),
             web.post("/balance.json", _with_object(self._top_up)),
             web.get("/clock.json", self._clock),
@@ -71,46 +72,36 @@ class Desk:
 
     # waiting
 
-    def accepted(self) -> None:
-        """Wake everyone who waits for a message."""
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    def close(self) -> None:
-        """Let nobody wait any longer."""
-        self._closed = True
-        self.accepted()
-
-    async def _wait_for(self, chosen: inbox.Filter) -> None:
+    async def _wait(self, seconds: float, found: Callable[[], bool], request: web.Request) -> None:
+        """Return when something is found, after so many seconds, or when the client has left."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + chosen.wait
-        while not self._closed and loop.time() < end and not inbox.find(self._state, chosen, limit=1):
-            waiter = loop.create_future()
-            self._waiting.add(waiter)
-            try:
-                await asyncio.wait_for(waiter, end - loop.time())
-            except TimeoutError:
-                return
-            finally:
-                self._waiting.discard(waiter)
+        end = loop.time() + seconds
+        while not found() and not self._account.bell.closed and _is_there(request) and loop.time() < end:
+            await self._account.bell.wait(min(end - loop.time(), LOOK_AGAIN))
 
     # messages
 
     async def _inbox(self, request: web.Request) -> web.StreamResponse:
         chosen = inbox.Filter.read(request.query)
         if chosen.wait:
-            await self._wait_for(chosen)
-        reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
-        await reply.prepare(request)
-        for piece in inbox.pages(self._state, self._currency, replace(chosen, wait=0.0)):
-            await reply.write(piece)
-        await reply.write_eof()
-        return reply
+            await self._wait(chosen.wait, lambda: bool(inbox.find(self._state, chosen, limit=1)), request)
+        return await _stream(request, inbox.pages(self._state, self._currency, replace(chosen, wait=0.0)))
 
     async def _clear(self, _request: web.Request) -> web.Response:
         self._state.clear()
-        return as_json(self._account())
+        return as_json(self._account_facts())
+
+    # requests
+
+    async def _requests(self, request: web.Request) -> web.StreamResponse:
+        wanted = journal.Wanted.read(request.query)
+        if wanted.wait:
+            await self._wait(wanted.wait, lambda: any(self._account.journal.select(wanted)), request)
+        return await _stream(request, journal.pages(self._account.journal, wanted))
+
+    async def _forget_requests(self, _request: web.Request) -> web.Response:
+        self._account.journal.clear()
+        return as_json(self._account_facts())
 
     async def _summary(self, _request: web.Request) -> web.Response:
         return as_json(inbox.summary(self._state, self._currency))
@@ -122,7 +113,7 @@ class Desk:
         return self._service.tariff.currency
 
     async def _about(self, _request: web.Request) -> web.Response:
-        return as_json(self._account())
+        return as_json(self._account_facts())
 
     async def _balance(self, _request: web.Request) -> web.Response:
         return as_json({"balance": money(self._state.balance), "currency": self._currency})
@@ -136,7 +127,7 @@ class Desk:
         self._state.top_up(more)
         return as_json({"balance": money(self._state.balance), "currency": self._currency})
 
-    def _account(self) -> dict[str, Any]:
+    def _account_facts(self) -> dict[str, Any]:
         return {
             "id": self._state.id,
             "variant": self._service.variant,
@@ -228,10 +219,23 @@ class Desk:
         return send
 
 
+async def _stream(request: web.Request, pieces: Iterable[bytes]) -> web.StreamResponse:
+    """Write a long reply of JSON piece by piece, so that others are answered in between."""
+    reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
+    await reply.prepare(request)
+    for piece in pieces:
+        await reply.write(piece)
+    await reply.write_eof()
+    return reply
+
+
+def _is_there(request: web.Request) -> bool:
+    return request.transport is not None and not request.transport.is_closing()
+
+
 def as_json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
     """Return a reply of JSON."""
-    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    return web.Response(body=body, status=status, content_type="application/json", headers=headers)
+    return web.Response(body=as_bytes(value), status=status, content_type="application/json", headers=headers)
 
 
 def _with_object(act: Callable[[Mapping[str, Any]], Awaitable[web.Response]]) -> Handler:

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
 
-import pandas as pd
-
-from .. import cards, results, wire
+from .. import cards, wire
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
-from . import inbox
 from .choices import Rules
 from .faults import Fault
 from .server import HOST, Server, is_loopback, millionths
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..client import Client
 
 ANSWER_WITHIN = 60.0  # seconds
@@ -89,7 +88,7 @@ class Sandbox:
         )
         server.start()
         self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
-        self._url, self._id, self._variant, self._form = server.url, server.state.id, variant, form
+        self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
         self._secret = None if rules is None or rules.secret is None else Secret(rules.secret)
         if held is not None:
             _HOLDERS[held] = self
@@ -140,7 +139,29 @@ class Sandbox:
         Columns ``id, to, text, code, channel, iso, currency`` (str), ``parts`` (Int64), ``price`` (float64) and ``at``
         (datetime64[us, UTC]); ``code`` is missing unless the message is a passcode.
         """
-        return _frame(self._get("/inbox.json")["messages"])
+        from . import frames  # pandas: not for those who only run the service
+
+        return frames.messages(self._get("/inbox.json")["messages"])
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """The last requests to the three operations as they were received, oldest first, refused and struck ones too.
+
+        Columns ``n, status, size, accepted, reply_size`` (Int64), ``at`` (datetime64[us, UTC]) and as str ``action``,
+        ``to`` (several numbers stand with a blank between them), ``outcome`` (accepted, answered, refused, struck),
+        ``code``, ``fault``, ``signing``, ``request_id``, ``method``, ``path``, ``headers`` (a line each), ``body`` and
+        ``reply``. Access key, signature, tokens and cookies are masked. Of a body or a reply the first 64 KiB are kept,
+        of requests the last 5,000, or 16 MiB of them.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_otp("+12025550123")
+            ...     box.requests[["action", "to", "outcome"]].iloc[0].tolist()
+            ['otp.send', '+12025550123', 'accepted']
+        """
+        from . import frames  # pandas: not for those who only run the service
+
+        return frames.requests(self._get("/requests.json")["requests"])
 
     def code(self, to: str, *, wait: float = 0.0) -> str | None:
         """Return the passcode last sent to a number, or None; ``wait`` so many seconds for the first one.
@@ -298,13 +319,3 @@ class Sandbox:
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
         server.close()
-
-
-def _frame(messages: list[dict[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(messages, columns=list(inbox.COLUMNS))
-    text = ["id", "to", "text", "code", "channel", "iso", "currency"]
-    frame[text] = frame[text].astype("str")
-    frame["parts"] = frame["parts"].astype("Int64")
-    frame["price"] = results.money(frame["price"].map(wire.micros, na_action="ignore"))
-    frame["at"] = pd.to_datetime(frame["at"], utc=True).astype("datetime64[us, UTC]")
-    return frame

@@ -9,8 +9,8 @@ from sqlite3 import Row
 from typing import Any, Final, Self
 
 from .. import parts
-from ..errors import UsageError
 from ..phones import lookup
+from . import parameters
 from .clock import moment
 from .service import money
 from .state import State
@@ -18,7 +18,6 @@ from .state import State
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
 PAGE: Final = 5_000
-LONGEST_WAIT: Final = 60.0
 _SELECT = (
     "SELECT m.*, r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.template_id, r.shape "
     "FROM messages m JOIN requests r ON r.n = m.request"
@@ -56,13 +55,7 @@ class Filter:
             >>> Filter.read({"to": "+12025550123", "wait": "5"}).wait
             5.0
         """
-        unknown = sorted(set(query) - set(_READERS))
-        if unknown:
-            raise UsageError(f"unknown parameter {', '.join(unknown)}; known are {', '.join(_READERS)}")
-        try:
-            return cls(**{name: _READERS[name](value) for name, value in query.items() if value != ""})
-        except (ValueError, KeyError) as error:
-            raise UsageError(f"a parameter has a value that cannot be used: {error}") from None
+        return cls(**parameters.read(query, _READERS))
 
     def where(self) -> tuple[str, list[Any]]:
         """Return the condition of a query, and its values."""
@@ -80,41 +73,13 @@ class Filter:
         return " AND ".join(test for test, _ in tests), [value for _, values in tests for value in values]
 
 
-def _flag(text: str) -> bool:
-    return {"1": True, "true": True, "0": False, "false": False}[text]
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise ValueError(f"a whole number was expected, got {text!r}")
-    return int(text)
-
-
-def _kind(text: str) -> str:
-    if text not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}")
-    return text
-
-
-def _number(text: str) -> str:
-    """Read a number whose plus was not escaped, and so arrives as a blank, or was left out."""
-    return f"+{text.strip().removeprefix('+')}" if text.strip() else ""
-
-
-def _wait(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds <= LONGEST_WAIT:
-        raise ValueError(f"wait must be from 0 to {LONGEST_WAIT:g} seconds")
-    return seconds
-
-
-_READERS: Final[dict[str, Any]] = dict.fromkeys(("shape", "after", "before", "limit"), _whole) | {
-    "to": _number,
-    "kind": _kind,
+_READERS: Final[parameters.Readers] = dict.fromkeys(("shape", "after", "before", "limit"), parameters.whole) | {
+    "to": parameters.number,
+    "kind": parameters.one_of(*KINDS),
     "text": str,
-    "newest": _flag,
-    "detail": _flag,
-    "wait": _wait,
+    "newest": parameters.flag,
+    "detail": parameters.flag,
+    "wait": parameters.wait,
 }
 
 

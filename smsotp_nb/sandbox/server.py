@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import socket
 import struct
@@ -20,10 +19,12 @@ from aiohttp import web
 
 from .. import wire
 from ..errors import SmsOtpWarning, UsageError
+from .account import Account, Received
 from .choices import Rules
 from .desk import Desk, as_json
-from .faults import BY_NAME, Fault, Faults, spoil
-from .service import INVALID_PARAMS, MAX_BYTES, Answer, Service
+from .faults import Fault, Faults
+from .outcome import Outcome
+from .service import MAX_BYTES, Service
 from .state import State
 
 HOST = "127.0.0.1"
@@ -33,8 +34,6 @@ DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
 GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connections
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
-
-log = logging.getLogger("smsotp_nb.sandbox")
 
 
 class Server:
@@ -72,21 +71,21 @@ class Server:
         if self._open:
             said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
             warnings.warn(said, SmsOtpWarning, stacklevel=3)
-        self.faults = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
+        switched_on = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
         begin = millionths(DEFAULT_BALANCE if balance is None else balance)
-        self.state = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
+        kept = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
         try:
-            self.service = Service(self.state, variant=variant, form=form, rules=rules)
+            service = Service(kept, variant=variant, form=form, rules=rules)
             self._socket = _listen(host, port)
         except UsageError:
-            self.state.close()
+            kept.close()
             raise
+        self.account = Account(service, switched_on)
         self.port: int = self._socket.getsockname()[1]
         self._host = host
         name = HOST if self._open else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
-        self._desk = Desk(self.service, self.faults, self.url, shut=self._shut)
-        self._requests = 0
+        self._desk = Desk(self.account, self.url, shut=self._shut)
         self._runner: web.AppRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -106,7 +105,7 @@ class Server:
         """End the server's thread and free its port and its state; a second call does nothing."""
         if self._thread is None:
             self._socket.close()
-            self.state.close()
+            self.account.close()
         elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -136,9 +135,9 @@ class Server:
             ready()
             await self._stop.wait()
         finally:
-            self._desk.close()
+            self.account.bell.close()
             await self._runner.cleanup()
-            self.state.close()
+            self.account.close()
 
     # requests
 
@@ -164,51 +163,18 @@ class Server:
         return answer
 
     async def _operation(self, request: web.Request) -> web.StreamResponse:
-        self._requests += 1
-        headers = {REQUEST_ID: self._mark("request", 16).hex()}
+        body: bytes | None
         try:
-            raw = await request.read()
+            body = await request.read()
         except web.HTTPRequestEntityTooLarge:
-            return self._reply(request, self.service.refuse(INVALID_PARAMS), headers)
-        action = request.query.get("action", "")
-        struck = self.faults.strike(action, self._chance("chance")) if self.faults else []
-        for fault in struck:
-            if fault.kind == "latency":
-                await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter"))
-            elif BY_NAME[fault.kind].when == "before":
-                return await self._fail_before(request, fault, headers)
-        answer = self.service.answer(
-            request.query, request.content_type, raw, query_string=request.rel_url.raw_query_string
+            body = None
+        received = Received(
+            request.method, request.raw_path, request.raw_headers, request.query, request.content_type, body
         )
-        if answer.accepted:
-            self._desk.accepted()
-        if struck and struck[-1].kind != "latency":
-            return await self._fail_after(request, struck[-1], answer, headers)
-        return self._reply(request, answer, headers)
-
-    def _reply(self, request: web.Request, answer: Answer, headers: dict[str, str]) -> web.Response:
-        code = answer.envelope["code"]
-        log.debug("%s -> %s %s, %d accepted", request.query.get("action"), answer.status, code, answer.accepted)
-        return as_json(answer.envelope, status=answer.status, headers=headers)
-
-    def _mark(self, purpose: str, size: int) -> bytes:
-        return self.state.mark(
-            f"{purpose} of {self.state.id}" if purpose == "request" else purpose, self._requests, size
-        )
-
-    def _chance(self, purpose: str) -> float:
-        return int.from_bytes(self._mark(purpose, 6)) / 2**48
+        outcome, request_id = await self.account.meet(received)
+        return await _carry_out(request, outcome, {REQUEST_ID: request_id, **outcome.headers})
 
     # faults
-
-    async def _fail_before(self, request: web.Request, fault: Fault, headers: dict[str, str]) -> web.StreamResponse:
-        log.debug("%s meets %s", request.query.get("action"), fault.kind)
-        if fault.kind == "throttle":
-            headers["Retry-After"] = f"{fault.seconds:g}"
-            return web.Response(status=429, text="Too Many Requests", headers=headers)
-        if fault.kind == "error_before":
-            return web.Response(status=fault.status or 503, text="Service Unavailable", headers=headers)
-        return _hang_up(request, reset=True)
 
     async def _shut(self, seconds: float) -> None:
         """Refuse connections from now on; listen at the same port again after a while."""
@@ -233,36 +199,29 @@ class Server:
                 await asyncio.sleep(GOODBYE)
         await web.SockSite(self._runner, self._socket).start()
 
-    async def _fail_after(
-        self, request: web.Request, fault: Fault, answer: Answer, headers: dict[str, str]
-    ) -> web.StreamResponse:
-        log.debug("%s meets %s, %d accepted", request.query.get("action"), fault.kind, answer.accepted)
-        if fault.kind == "drop_after":
-            return _hang_up(request, reset=True)
-        if fault.kind == "stall":
-            await asyncio.sleep(fault.seconds)
-            return _hang_up(request, reset=False)
-        if fault.kind == "error_after":
-            return web.Response(status=fault.status or 502, text="Bad Gateway", headers=headers)
-        if fault.kind == "half":
-            return await _half(request, as_json(answer.envelope), headers)
-        body = spoil(fault.kind, answer.envelope)
-        content_type = "text/html" if fault.kind == "html" else "application/json"
-        status = 200 if fault.kind in ("html", "bad_json") else answer.status
-        return web.Response(body=body, status=status, content_type=content_type, headers=headers)
-
 
 def run(announce: Callable[[str], None], **options: Any) -> None:
     """Run a sandbox in the foreground until Ctrl-C or SIGTERM; the options are those of `Server`."""
     Server(**options).run(announce)
 
 
-async def _half(request: web.Request, whole: web.Response, headers: dict[str, str]) -> web.StreamResponse:
+async def _carry_out(request: web.Request, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
+    """Let the client of a request meet its outcome."""
+    if outcome.seconds:
+        await asyncio.sleep(outcome.seconds)
+    if outcome.ending in ("reset", "closed"):
+        return _hang_up(request, reset=outcome.ending == "reset")
+    if outcome.ending == "half":
+        return await _half(request, outcome, headers)
+    return web.Response(body=outcome.body, status=outcome.status, content_type=outcome.content_type, headers=headers)
+
+
+async def _half(request: web.Request, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
     """Announce a whole reply and hang up in the middle of it."""
-    body = whole.body if isinstance(whole.body, bytes) else b""
-    reply = web.StreamResponse(headers=headers | {"Content-Type": "application/json", "Content-Length": str(len(body))})
+    announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
+    reply = web.StreamResponse(headers=headers | announced)
     await reply.prepare(request)
-    await reply.write(body[: len(body) // 2])
+    await reply.write(outcome.body)
     return _hang_up(request, reset=False)
 
 

@@ -44,8 +44,14 @@ CREATE TABLE IF NOT EXISTS passcodes (
     ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
+CREATE TABLE IF NOT EXISTS journal (
+    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
+    body BLOB NOT NULL, size INTEGER NOT NULL, signing TEXT NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
+    code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
+    request_id TEXT NOT NULL
+);
 """
-LAYOUT = 2
+LAYOUT = 3
 
 
 class Request(NamedTuple):
@@ -233,6 +239,19 @@ class State:
 
     def count_wrong(self, n: int) -> None:
         self._db.execute("UPDATE passcodes SET wrong = wrong + 1 WHERE n = ?", (n,))
+
+    # journal
+
+    def journal(self) -> list[sqlite3.Row]:
+        """Return the requests that are kept on file, oldest first."""
+        return self.rows("SELECT * FROM journal ORDER BY n")
+
+    def keep_journal(self, rows: Iterable[Sequence[Any]], *, first: int, last: int) -> None:
+        """Keep more requests on file up to number ``last``, and none before number ``first``."""
+        with self.transaction():
+            self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 15)})", rows)
+            self._db.execute("DELETE FROM journal WHERE n < ?", (first,))
+            self.keep_fact("requests", last)
 
     # beginning
 

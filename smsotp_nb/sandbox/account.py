@@ -1,0 +1,132 @@
+"""What belongs together behind one access key: state, service, faults and journal. A sandbox has one of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from .bell import Bell
+from .faults import Fault, Faults
+from .journal import Headers, Journal
+from .outcome import Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
+from .service import INVALID_PARAMS, Answer, Service
+from .state import State
+
+WRITE_BEHIND: Final = 0.2  # seconds a request may be in the journal before it is on file
+
+log = logging.getLogger("smsotp_nb.sandbox")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One request to the operations as it came; ``body`` is None where it was too large to be read.
+
+    ``query`` is read from ``target``, the path with its query as sent; ``content_type`` has no parameters.
+    """
+
+    method: str
+    target: str
+    headers: Headers = field(repr=False)
+    query: Mapping[str, str] = field(repr=False)
+    content_type: str
+    body: bytes | None = field(repr=False)
+
+
+@dataclass(slots=True)
+class Account:
+    """One sandbox without its socket.
+
+    Args:
+        service: answers the operations from the account's state.
+        faults: what goes wrong with its requests.
+    """
+
+    service: Service
+    faults: Faults
+    journal: Journal = field(init=False)
+    bell: Bell = field(default_factory=Bell)
+    _requests: int = 0
+    _writing: bool = False
+
+    def __post_init__(self) -> None:
+        secret = self.service.rules.secret
+        self.journal = Journal(self.state, self.service.clock.now, secrets=() if secret is None else (secret,))
+
+    @property
+    def state(self) -> State:
+        """Where its messages, passcodes and balance live."""
+        return self.service.state
+
+    async def meet(self, received: Received) -> tuple[Outcome, str]:
+        """Answer one request, or let a fault strike it; return what its client meets, and the request's id."""
+        self._requests += 1
+        n = self._requests
+        request_id = self.state.mark(f"request of {self.state.id}/{self.state.starts}", n).hex()
+        struck = self._strike(n, received.query.get("action", ""))
+        broken = next((fault for fault in struck if fault.kind != "latency"), None)
+        for fault in struck:
+            if fault.kind == "latency":
+                await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter", n))
+        answer = None if broken is not None and strikes_before(broken) else self._answer(received)
+        outcome = _outcome(broken, answer)
+        self._note(received, request_id, struck, answer, outcome)
+        return outcome, request_id
+
+    def _strike(self, n: int, action: str) -> Sequence[Fault]:
+        return self.faults.strike(action, self._chance("chance", n)) if self.faults else ()
+
+    def _chance(self, purpose: str, n: int) -> float:
+        """Return a number from 0 to 1, the same for the same request of a seeded run."""
+        return int.from_bytes(self.state.mark(purpose, n, 6)) / 2**48
+
+    def _answer(self, received: Received) -> Answer:
+        if received.body is None:
+            return self.service.refuse(INVALID_PARAMS)
+        query_string = received.target.partition("?")[2]
+        return self.service.answer(received.query, received.content_type, received.body, query_string=query_string)
+
+    def _note(
+        self, received: Received, request_id: str, struck: Sequence[Fault], answer: Answer | None, outcome: Outcome
+    ) -> None:
+        """Put a request into the journal and wake those who wait."""
+        code = "" if answer is None else str(answer.envelope["code"])
+        kinds = ",".join(fault.kind for fault in struck)
+        log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
+        self.journal.add(
+            method=received.method,
+            path=received.target,
+            headers=received.headers,
+            body=received.body or b"",
+            signing=received.query.get("algorithm", ""),
+            fault=kinds,
+            status=outcome.status,
+            code=code,
+            reply=outcome.body,
+            accepted=0 if answer is None else answer.accepted,
+            request_id=request_id,
+        )
+        self.bell.ring()
+        if self.journal.unwritten and not self._writing:
+            self._writing = True
+            asyncio.get_running_loop().call_later(WRITE_BEHIND, self._write)
+
+    def _write(self) -> None:
+        self._writing = False
+        if not self.bell.closed:
+            self.journal.write()
+
+    def close(self) -> None:
+        """Let nobody wait any longer, and put everything on file."""
+        self.bell.close()
+        self.journal.write()
+        self.state.close()
+
+
+def _outcome(broken: Fault | None, answer: Answer | None) -> Outcome:
+    if answer is None:
+        assert broken is not None, "only a fault keeps a request from the service"
+        return of_fault_before(broken)
+    return of_answer(answer) if broken is None else of_fault_after(broken, answer)

@@ -1,0 +1,323 @@
+"""Every request to the three operations as it was received, and what was answered: refused and struck ones too.
+
+The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are forgotten. With a
+state file they are also kept there, written behind the replies, so that the journal costs the requests next to nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import parse_qsl
+
+from . import masking, parameters
+from .clock import moment
+from .state import State
+
+MOST: Final = 5_000
+MOST_BYTES: Final = 16 << 20
+LONGEST: Final = 64 << 10  # bytes kept of one body, and of one reply
+WEIGHT: Final = 512  # bytes that an entry takes beside what it holds
+OUTCOMES: Final = ("accepted", "answered", "refused", "struck")
+_UTF8: Final = codecs.getincrementaldecoder("utf-8")
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+
+class Entry(NamedTuple):
+    """One request, with its secrets: only `Told` may leave the journal.
+
+    ``at`` in microseconds of the sandbox's clock; ``size`` and ``reply_size`` are the bytes received and answered, of
+    which ``body`` and ``reply`` hold the first; ``status`` is 0 where nothing was answered.
+    """
+
+    n: int
+    at: int
+    method: str
+    path: str
+    headers: Headers
+    body: bytes
+    size: int
+    signing: str
+    fault: str
+    status: int
+    code: str
+    reply: bytes
+    reply_size: int
+    accepted: int
+    request_id: str
+
+    def __repr__(self) -> str:
+        return f"Entry({self.n})"
+
+    def weight(self) -> int:
+        headers = sum(len(name) + len(value) for name, value in self.headers)
+        return WEIGHT + len(self.path) + headers + len(self.body) + len(self.reply)
+
+
+class Told:
+    """An entry as others may read it: without access key, signature, tokens and cookies."""
+
+    def __init__(self, entry: Entry, secrets: Iterable[str] = ()) -> None:
+        self._entry = entry
+        self._secrets = (*masking.key_of(entry.path), *secrets)
+
+    @property
+    def n(self) -> int:
+        return self._entry.n
+
+    @property
+    def action(self) -> str:
+        return dict(parse_qsl(self._entry.path.partition("?")[2])).get("action", "")
+
+    @property
+    def outcome(self) -> str:
+        """accepted (messages), answered (a passcode was checked), refused, or struck by a fault."""
+        if self._entry.fault not in ("", "latency"):
+            return "struck"
+        if self._entry.code != "0":
+            return "refused"
+        return "accepted" if self._entry.accepted else "answered"
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The object of the body, empty where it is none."""
+        try:
+            found = json.loads(self._entry.body)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def to(self) -> list[str]:
+        """The numbers that the body names."""
+        named = self.fields.get("to")
+        return [one for one in (named if isinstance(named, list) else [named]) if isinstance(one, str)]
+
+    def brief(self) -> dict[str, Any]:
+        """Return it without headers, body and reply."""
+        entry = self._entry
+        return {
+            "n": entry.n,
+            "at": moment(entry.at),
+            "action": self.action,
+            "to": self.to,
+            "outcome": self.outcome,
+            "status": entry.status or None,
+            "code": entry.code or None,
+            "fault": entry.fault or None,
+            "accepted": entry.accepted,
+            "signing": entry.signing,
+            "request_id": entry.request_id,
+        }
+
+    def whole(self) -> dict[str, Any]:
+        """Return all of it; a body or reply that is no text stands in base64."""
+        entry = self._entry
+        body, encoding = self.body
+        reply, reply_encoding = self._text(entry.reply)
+        return self.brief() | {
+            "method": entry.method,
+            "path": masking.target(entry.path, self._secrets),
+            "headers": self.headers(),
+            "body": body,
+            "encoding": encoding,
+            "size": entry.size,
+            "reply": reply,
+            "reply_encoding": reply_encoding,
+            "reply_size": entry.reply_size,
+        }
+
+    @property
+    def body(self) -> tuple[str, str]:
+        """The body as text, and its encoding: utf-8, or base64 where it is no text."""
+        return self._text(self._entry.body)
+
+    def headers(self) -> list[list[str]]:
+        """Return the headers as name and value, in the order they came."""
+        read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in self._entry.headers)
+        return [[name, masking.header(name, value, self._secrets)] for name, value in read]
+
+    def _text(self, raw: bytes) -> tuple[str, str]:
+        cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
+        try:
+            return masking.text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
+        except UnicodeDecodeError:
+            return base64.b64encode(raw).decode(), "base64"
+
+    def kept(self) -> Entry:
+        """Return an entry to be written to a file: masked."""
+        entry = self._entry
+        headers = [(name.encode("latin-1"), value.encode()) for name, value in self.headers()]
+        path = masking.target(entry.path, self._secrets)
+        body, reply = (self._masked(raw) for raw in (entry.body, entry.reply))
+        return entry._replace(path=path, headers=headers, body=body, reply=reply)
+
+    def _masked(self, raw: bytes) -> bytes:
+        text, encoding = self._text(raw)
+        return text.encode() if encoding == "utf-8" else raw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which requests are asked for; what is left out does not narrow.
+
+    ``action`` is an operation, ``outcome`` one of `OUTCOMES`, ``to`` a number that the body names, ``text`` a piece of
+    the body, ``after`` and ``before`` request numbers, ``limit`` the most requests, ``newest`` turns the order round,
+    ``brief`` leaves headers, body and reply out, ``wait`` seconds to wait for the first one.
+    """
+
+    action: str | None = None
+    outcome: str | None = None
+    to: str | None = None
+    text: str | None = None
+    after: int = 0
+    before: int | None = None
+    limit: int | None = None
+    newest: bool = False
+    brief: bool = False
+    wait: float = 0.0
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Self:
+        """Read it from the parameters of an address.
+
+        Raises:
+            UsageError: a parameter is unknown or has a value that cannot be used.
+
+        Example:
+            >>> Wanted.read({"outcome": "refused"}).outcome
+            'refused'
+        """
+        return cls(**parameters.read(query, _READERS))
+
+    def fits(self, told: Told) -> bool:
+        """Say whether a request is one of those asked for."""
+        return (
+            (self.action is None or told.action == self.action)
+            and (self.outcome is None or told.outcome == self.outcome)
+            and (self.to is None or self.to in told.to)
+            and (self.text is None or self.text.lower() in told.body[0].lower())
+        )
+
+
+_READERS: Final[parameters.Readers] = {
+    "action": str,
+    "outcome": parameters.one_of(*OUTCOMES),
+    "to": parameters.number,
+    "text": str,
+    "after": parameters.whole,
+    "before": parameters.whole,
+    "limit": parameters.whole,
+    "newest": parameters.flag,
+    "brief": parameters.flag,
+    "wait": parameters.wait,
+}
+
+
+class Journal:
+    """The last requests of one account.
+
+    Args:
+        state: where they are kept when it has a file.
+        now: the sandbox's clock, microseconds.
+        secrets: masked wherever they stand: the secret of HMAC mode.
+    """
+
+    def __init__(self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
+        self._state = state
+        self._now = now
+        self._secrets = tuple(secrets)
+        self._entries: deque[Entry] = deque()
+        self._bytes = 0
+        self._written = 0
+        self.last = self._written = int(state.fact("requests") or 0)
+        self._load()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _load(self) -> None:
+        for row in self._state.journal():
+            headers = [(name.encode("latin-1"), value.encode()) for name, value in json.loads(row["headers"])]
+            self._append(Entry(*row)._replace(headers=headers))
+
+    def add(
+        self,
+        *,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: bytes,
+        signing: str = "",
+        fault: str = "",
+        status: int = 0,
+        code: str = "",
+        reply: bytes = b"",
+        accepted: int = 0,
+        request_id: str = "",
+    ) -> None:
+        """Record one request; a body longer than `LONGEST` is cut off, and so is a reply."""
+        self.last += 1
+        self._append(
+            Entry(
+                self.last, self._now(), method, path, headers, body[:LONGEST], len(body), signing, fault,
+                status, code, reply[:LONGEST], len(reply), accepted, request_id,
+            )
+        )  # fmt: skip
+
+    def _append(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._bytes += entry.weight()
+        while len(self._entries) > MOST or self._bytes > MOST_BYTES:
+            self._bytes -= self._entries.popleft().weight()
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether something is not on file yet; never without a file."""
+        return self._state.path is not None and self._written < self.last
+
+    def write(self) -> None:
+        """Put what is new on file, and forget there what is forgotten here."""
+        if not self.unwritten:
+            return
+        told = (Told(entry, self._secrets) for entry in self._after(self._written))
+        rows = [(*one.kept()._replace(headers=json.dumps(one.headers())),) for one in told]  # type: ignore[arg-type]
+        self._keep(rows, first=self._entries[0].n)
+
+    def _after(self, n: int) -> list[Entry]:
+        """Return the entries after a number, oldest first."""
+        return list(islice(self._entries, max(0, len(self._entries) - (self.last - n)), None))
+
+    def select(self, wanted: Wanted) -> Iterator[Told]:
+        """Yield the requests that are asked for."""
+        entries = [entry for entry in self._after(wanted.after) if wanted.before is None or entry.n < wanted.before]
+        told = (Told(entry, self._secrets) for entry in (reversed(entries) if wanted.newest else entries))
+        return islice((one for one in told if wanted.fits(one)), wanted.limit)
+
+    def clear(self) -> None:
+        """Forget every request; numbers are not used again."""
+        self._entries.clear()
+        self._bytes = 0
+        self._keep([], first=self.last + 1)
+
+    def _keep(self, rows: Iterable[Sequence[Any]], *, first: int) -> None:
+        self._state.keep_journal(rows, first=first, last=self.last)
+        self._written = self.last
+
+
+def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
+    """Yield the JSON object ``{"requests": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
+    last, mark = journal.last, b"\n"
+    yield b'{"requests": ['
+    for told in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
+        yield mark + json.dumps(told.brief() if wanted.brief else told.whole(), ensure_ascii=False).encode()
+        mark = b",\n"
+    yield f'\n], "last": {last}}}\n'.encode()

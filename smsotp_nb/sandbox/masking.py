@@ -1,0 +1,77 @@
+"""What the journal shows of a request without its secrets: access key, signature, tokens, cookies.
+
+A value is masked by the name it stands under, in the address, the headers and the body; and the access key wherever
+else in the request it appears, as in a ``Referer``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import parse_qsl, unquote_plus
+
+MASK: Final = "***"
+_SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key|authorization|cookie", re.I)
+# In a query `signature` is the one of the request; in a body it is the sender's name and stays.
+_SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
+_SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
+_SECRET_FIELD: Final = re.compile(
+    rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
+    r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
+    re.I | re.S,
+)
+SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
+
+
+def target(path: str, secrets: Iterable[str] = ()) -> str:
+    """Return the target of a request, its path and query, without its secrets.
+
+    Example:
+        >>> target("/?action=otp.send&accessKeyId=abc&signature=Zm9v")
+        '/?action=otp.send&accessKeyId=***&signature=***'
+    """
+    before, mark, query = path.partition("?")
+    pairs = (_pair(piece) for piece in query.split("&"))
+    return wherever(before + mark + "&".join(pairs), secrets)
+
+
+def _pair(piece: str) -> str:
+    name, mark, _value = piece.partition("=")
+    return f"{name}={MASK}" if mark and _SECRET_QUERY.search(unquote_plus(name)) else piece
+
+
+def header(name: str, value: str, secrets: Iterable[str] = ()) -> str:
+    """Return the value of a header, masked where its name says that it is a secret."""
+    return MASK if _SECRET_HEADER.search(name) else wherever(value, secrets)
+
+
+def text(body: str, secrets: Iterable[str] = ()) -> str:
+    """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets.
+
+    Example:
+        >>> text('{"accessKeyId": "abc", "to": "+12025550123", "signature": "Acme"}')
+        '{"accessKeyId": "***", "to": "+12025550123", "signature": "Acme"}'
+    """
+    return wherever(_SECRET_FIELD.sub(rf'\1"{MASK}"', body), secrets)
+
+
+def wherever(value: str, secrets: Iterable[str]) -> str:
+    """Return a text with every one of the secrets masked that is long enough to be no ordinary word."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            value = value.replace(secret, MASK)
+    return value
+
+
+def key_of(path: str) -> tuple[str, ...]:
+    """Return the secrets that the query of a request names: to be masked wherever else they stand.
+
+    Example:
+        >>> key_of("/?action=otp.send&accessKeyId=a%2Fb")
+        ('a/b', 'a%2Fb')
+    """
+    query = path.partition("?")[2]
+    read = [value for name, value in parse_qsl(query) if _SECRET_QUERY.search(name)]
+    as_sent = [piece.partition("=")[2] for piece in query.split("&") if _SECRET_QUERY.search(piece.partition("=")[0])]
+    return tuple(dict.fromkeys(read + as_sent))

@@ -1,0 +1,70 @@
+"""What a client meets in the end: the service's reply, or what a fault has made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from .faults import BY_NAME, Fault, spoil
+from .service import Answer
+
+Ending = Literal["whole", "half", "closed", "reset"]
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reply, or the end of a connection.
+
+    ``body`` is what leaves; ``length`` is announced, and more than that where the reply breaks off. ``status`` is 0
+    where nothing is answered, ``seconds`` the time before that happens.
+    """
+
+    status: int = 0
+    body: bytes = b""
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ending: Ending = "whole"
+    length: int = 0
+    seconds: float = 0.0
+
+
+def as_bytes(value: Any) -> bytes:
+    """Return a value as the bytes of its JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def of_answer(answer: Answer) -> Outcome:
+    """Return the reply that the service gave."""
+    return Outcome(answer.status, as_bytes(answer.envelope))
+
+
+def strikes_before(fault: Fault) -> bool:
+    """Say whether a fault strikes before the service hears of the request."""
+    return BY_NAME[fault.kind].when == "before"
+
+
+def of_fault_before(fault: Fault) -> Outcome:
+    """Return what the client of a request meets that the service never heard of."""
+    if fault.kind == "throttle":
+        return Outcome(429, b"Too Many Requests", "text/plain", {"Retry-After": f"{fault.seconds:g}"})
+    if fault.kind == "error_before":
+        return Outcome(fault.status or 503, b"Service Unavailable", "text/plain")
+    return Outcome(ending="reset")
+
+
+def of_fault_after(fault: Fault, answer: Answer) -> Outcome:
+    """Return what the client of an answered request meets in place of the answer."""
+    if fault.kind == "drop_after":
+        return Outcome(ending="reset")
+    if fault.kind == "stall":
+        return Outcome(ending="closed", seconds=fault.seconds)
+    if fault.kind == "error_after":
+        return Outcome(fault.status or 502, b"Bad Gateway", "text/plain")
+    whole = as_bytes(answer.envelope)
+    if fault.kind == "half":
+        return Outcome(200, whole[: len(whole) // 2], ending="half", length=len(whole))
+    status = 200 if fault.kind in ("html", "bad_json") else answer.status
+    return Outcome(status, spoil(fault.kind, answer.envelope), "text/html" if fault.kind == "html" else JSON)

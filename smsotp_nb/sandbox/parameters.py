@@ -1,0 +1,64 @@
+"""Reading the parameters of an address, such as ``?to=%2B12025550123&wait=5``, into a value or a clear refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ..errors import UsageError
+
+LONGEST_WAIT: Final = 60.0
+
+Readers = Mapping[str, Callable[[str], Any]]
+
+
+def read(query: Mapping[str, str], readers: Readers) -> dict[str, Any]:
+    """Return the values of a query by name; a parameter without a value counts as left out.
+
+    Raises:
+        UsageError: a parameter is unknown or has a value that cannot be used.
+
+    Example:
+        >>> read({"limit": "5", "newest": "1", "to": ""}, {"limit": whole, "newest": flag, "to": number})
+        {'limit': 5, 'newest': True}
+    """
+    unknown = sorted(set(query) - set(readers))
+    if unknown:
+        raise UsageError(f"unknown parameter {', '.join(unknown)}; known are {', '.join(readers)}")
+    try:
+        return {name: readers[name](value) for name, value in query.items() if value != ""}
+    except (ValueError, KeyError) as error:
+        raise UsageError(f"a parameter has a value that cannot be used: {error}") from None
+
+
+def flag(text: str) -> bool:
+    return {"1": True, "true": True, "0": False, "false": False}[text]
+
+
+def whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise ValueError(f"a whole number was expected, got {text!r}")
+    return int(text)
+
+
+def one_of(*known: str) -> Callable[[str], str]:
+    """Return a reader that takes one of a few words."""
+
+    def reader(text: str) -> str:
+        if text not in known:
+            raise ValueError(f"one of {', '.join(known)} was expected, got {text!r}")
+        return text
+
+    return reader
+
+
+def number(text: str) -> str:
+    """Read a number whose plus was not escaped, and so arrives as a blank, or was left out."""
+    return f"+{text.strip().removeprefix('+')}" if text.strip() else ""
+
+
+def wait(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= LONGEST_WAIT:
+        raise ValueError(f"wait must be from 0 to {LONGEST_WAIT:g} seconds")
+    return seconds

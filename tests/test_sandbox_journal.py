@@ -1,0 +1,324 @@
+"""The journal: every request as it was received and what was answered, bounded, and without its secrets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smsotp_nb.sandbox import Rules, Sandbox, journal, masking
+from smsotp_nb.sandbox.journal import Journal
+from smsotp_nb.sandbox.server import Server
+from smsotp_nb.sandbox.state import State
+
+US, FR = "+12025550123", "+33199001234"
+KEY = "a-key-of-nobody-4711"
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    with Sandbox() as running:
+        yield running
+
+
+def call(
+    box: Sandbox, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+) -> tuple[int, bytes]:
+    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)) as connection:
+        connection.request(method, path, body, {"Content-Type": "application/json"} | (headers or {}))
+        reply = connection.getresponse()
+        return reply.status, reply.read()
+
+
+def post(box: Sandbox, action: str, *, headers: dict[str, str] | None = None, **fields: Any) -> int:
+    path = f"/?action={action}&accessKeyId={KEY}"
+    with suppress(HTTPException, ConnectionError):  # faults leave without an answer
+        return call(box, "POST", path, json.dumps(fields).encode(), headers)[0]
+    return 0
+
+
+def told(box: Sandbox, query: str = "") -> list[dict[str, Any]]:
+    status, raw = call(box, "GET", f"/requests.json{query}")
+    found = json.loads(raw)
+    assert status == 200, found
+    return list(found["requests"])
+
+
+def test_an_accepted_request_is_shown_as_it_came_with_what_was_answered(box: Sandbox) -> None:
+    post(box, "otp.send", to=US, code="004211", headers={"X-Trace": "grün".encode().decode("latin-1")})
+    (one,) = told(box)
+    assert (one["action"], one["outcome"], one["status"], one["code"]) == ("otp.send", "accepted", 200, "0")
+    assert (one["method"], one["path"]) == ("POST", "/?action=otp.send&accessKeyId=***")
+    assert json.loads(one["body"]) == {"to": US, "code": "004211"}
+    assert one["size"] == len(one["body"])
+    assert ["X-Trace", "grün"] in one["headers"]
+    assert json.loads(one["reply"])["data"]["to"] == US
+    assert (one["to"], one["accepted"], one["fault"]) == ([US], 1, None)
+    assert len(one["request_id"]) == 32
+
+
+def test_refused_answered_and_struck_requests_are_in_it_too(box: Sandbox) -> None:
+    post(box, "sms.message.send", to="nobody", text="Hi")
+    post(box, "otp.verify", to=US, code="0000")
+    for kind in ("drop_before", "drop_after", "throttle", "html", "half"):
+        box.fault(kind, next=1)
+        post(box, "sms.message.send", to=US, text=kind)
+    found = [(one["outcome"], one["fault"], one["status"], one["code"], one["accepted"]) for one in told(box)]
+    assert found == [
+        ("refused", None, 400, "107111", 0),
+        ("answered", None, 200, "0", 0),
+        ("struck", "drop_before", None, None, 0),
+        ("struck", "drop_after", None, "0", 1),
+        ("struck", "throttle", 429, None, 0),
+        ("struck", "html", 200, "0", 1),
+        ("struck", "half", 200, "0", 1),
+    ]
+    html, half = told(box, "?after=5")
+    assert html["reply"].startswith("<!doctype html>")
+    assert half["reply"].startswith('{"code":"0"')
+    assert not half["reply"].endswith("}}")
+
+
+def test_latency_alone_does_not_make_a_request_struck(box: Sandbox) -> None:
+    box.fault("latency", seconds=0.01)
+    post(box, "otp.send", to=US)
+    assert [(one["outcome"], one["fault"]) for one in told(box)] == [("accepted", "latency")]
+
+
+BAD_BODIES = {
+    "no JSON": b"to=%2B12025550123",
+    "no text": b"\xff\xfe\x00",
+    "gzip": gzip.compress(b'{"to": "+12025550123"}', mtime=0),
+    "empty": b"",
+    "deep": b"[" * 50_000,
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
+def test_a_body_that_cannot_be_read_is_shown_all_the_same(box: Sandbox, body: bytes) -> None:
+    call(box, "POST", f"/?action=otp.send&accessKeyId={KEY}", body)
+    (one,) = told(box)
+    assert (one["outcome"], one["code"], one["to"], one["size"]) == ("refused", "104002", [], len(body))
+    assert box.requests["outcome"].tolist() == ["refused"]
+
+
+def test_a_request_that_is_too_large_to_be_read_is_in_it_without_its_body(box: Sandbox) -> None:
+    call(box, "POST", f"/?action=otp.send&accessKeyId={KEY}", b'{"text": "' + b"x" * (1 << 20) + b'"}')
+    assert [(one["code"], one["body"]) for one in told(box)] == [("104002", "")]
+
+
+def test_of_a_long_body_the_beginning_is_kept(box: Sandbox) -> None:
+    body = json.dumps({"to": US, "text": " ä" * 50_000}, ensure_ascii=False).encode()
+    call(box, "POST", f"/?action=sms.message.send&accessKeyId={KEY}", body)
+    (one,) = told(box)
+    assert (one["encoding"], one["size"]) == ("utf-8", len(body))
+    assert body.startswith(one["body"].encode())
+    assert len(one["body"].encode()) in (journal.LONGEST, journal.LONGEST - 1)
+
+
+# secrets
+
+
+def test_the_key_stands_nowhere_in_the_journal(box: Sandbox) -> None:
+    headers = {
+        "Authorization": f"Bearer {KEY}",
+        "Cookie": "session=abc",
+        "X-Access-Key": "other",
+        "Referer": f"http://127.0.0.1/?accessKeyId={KEY}",
+        "X-Signature": "c2ln",
+    }
+    fields = {"to": US, "text": "Hi", "accessKeyId": KEY, "accessKeySecret": 'a"b', "signature": "Acme", "note": KEY}
+    post(box, "sms.message.send", headers=headers, **fields)
+    whole = json.dumps(told(box)) + box.requests.to_csv()
+    assert not any(secret in whole for secret in (KEY, "session=abc", "other", "c2ln", 'a\\"b'))
+    (one,) = told(box)
+    assert json.loads(one["body"]) == fields | {"accessKeyId": "***", "accessKeySecret": "***", "note": "***"}
+
+
+def test_the_secret_and_the_signature_of_signed_requests_are_masked() -> None:
+    secret = "a-secret-of-nobody"
+    with Sandbox(rules=Rules(secret=secret)) as box:
+        box.client().send_message(US, text="Hi")
+        post(box, "sms.message.send", to=US, text=f"I know {secret}")
+        found = told(box)
+    assert [one["outcome"] for one in found] == ["accepted", "refused"]
+    assert secret not in json.dumps(found)
+    assert "signature=***" in found[0]["path"]
+
+
+def test_nothing_secret_is_on_file_either(tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        post(box, "sms.message.send", to=US, text="Hi", headers={"Authorization": KEY})
+    found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"sms.message.send" in found
+    assert KEY.encode() not in found
+
+
+MASKED = [
+    ('{"accessKeyId":"abc"', '{"accessKeyId":"***"'),
+    ('{"access_key" : 17, "to": "x"}', '{"access_key" : "***", "to": "x"}'),
+    ('{"password": "cut off', '{"password": "***"'),
+    ('{"text": "my token is \\"x\\""}', '{"text": "my token is \\"x\\""}'),
+    ('{"signature": "Acme"}', '{"signature": "Acme"}'),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), MASKED)
+def test_a_field_is_masked_by_its_name(body: str, expected: str) -> None:
+    assert masking.text(body) == expected
+
+
+@pytest.mark.parametrize("piece", ['"', '"key', '"accessKey":"', "\\", '"a\\', '"token" ', "token"])
+def test_masking_takes_a_body_made_to_be_slow_in_its_stride(piece: str) -> None:
+    """Twice the length may take twice the time, with room for noise; quadratic would be four times."""
+    body = piece * (journal.LONGEST // len(piece))
+    times = []
+    for part in (body[: len(body) // 4], body):
+        began = time.process_time()
+        masking.text(part)
+        times.append(time.process_time() - began)
+    assert times[1] < 0.5 + 8 * times[0]
+
+
+# reading
+
+
+def test_the_journal_is_narrowed_by_its_parameters(box: Sandbox) -> None:
+    post(box, "sms.message.send", to=[US, FR], text="Hi Anna")
+    post(box, "otp.send", to=FR)
+    post(box, "otp.send", to="nobody")
+    queries = {
+        "": [1, 2, 3],
+        "?action=otp.send": [2, 3],
+        "?outcome=refused": [3],
+        "?to=%2B33199001234": [1, 2],
+        "?to=33199001234&outcome=accepted&limit=1": [1],
+        "?text=ANNA": [1],
+        "?after=1": [2, 3],
+        "?before=3&newest=1": [2, 1],
+        "?limit=0": [],
+    }
+    assert {query: [one["n"] for one in told(box, query)] for query in queries} == queries
+    assert set(told(box, "?brief=1")[0]) < set(told(box)[0])
+
+
+@pytest.mark.parametrize("query", ["outcome=lost", "limit=-1", "wait=61", "brief=2", "colour=blue"])
+def test_a_parameter_that_cannot_be_used_is_refused(box: Sandbox, query: str) -> None:
+    assert call(box, "GET", f"/requests.json?{query}")[0] == 400
+
+
+def test_waiting_returns_as_soon_as_a_request_comes(box: Sandbox) -> None:
+    found: list[Any] = []
+    waiter = threading.Thread(target=lambda: found.extend(told(box, "?outcome=refused&wait=20")))
+    waiter.start()
+    post(box, "otp.send", to=US)
+    post(box, "otp.send", to="nobody")
+    waiter.join(15)
+    assert [one["n"] for one in found] == [2]
+
+
+def test_the_frame_has_the_promised_columns_empty_or_not(box: Sandbox) -> None:
+    empty = box.requests.dtypes.astype(str).to_dict()
+    post(box, "sms.message.send", to=[US, FR], text="Hi")
+    frame = box.requests
+    assert frame.dtypes.astype(str).to_dict() == empty
+    assert frame["to"].tolist() == [f"{US} {FR}"]
+    assert "Content-Type: application/json" in frame["headers"].iloc[0]
+
+
+def test_the_sandboxs_own_addresses_are_not_in_it(box: Sandbox) -> None:
+    for path in ("/", "/inbox.json", "/requests.json"):
+        call(box, "GET", path)
+    assert told(box) == []
+
+
+def test_a_page_of_another_address_does_not_read_it(box: Sandbox) -> None:
+    for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+        assert call(box, "GET", "/requests.json", None, headers)[0] == 403
+        assert call(box, "DELETE", "/requests.json", None, headers)[0] == 403
+
+
+# bounds and restarts
+
+
+def added(kept: Journal, body: bytes = b"{}") -> None:
+    kept.add(method="POST", path="/?action=otp.send", headers=[(b"Host", b"x")], body=body, code="0")
+
+
+def test_the_journal_is_bounded_in_number_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST", 10)
+    with closing(State(None, variant="intl", balance=0)) as state:
+        kept = Journal(state, lambda: 0)
+        for _ in range(25):
+            added(kept)
+        assert [one.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
+        assert [one.n for one in kept.select(journal.Wanted(after=3))] == list(range(16, 26))
+        assert [one.n for one in kept.select(journal.Wanted(after=24))] == [25]
+        monkeypatch.setattr(journal, "MOST_BYTES", 100_000)
+        for _ in range(5):
+            added(kept, b"x" * 40_000)
+        assert len(kept) == 2
+        assert sum(entry.weight() for entry in kept._entries) == kept._bytes <= 100_000
+
+
+def test_a_state_file_keeps_the_journal_and_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST", 3)
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        for _ in range(5):
+            post(box, "otp.send", to=US, headers={"X-Note": "ü".encode().decode("latin-1")})
+        before = told(box)
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        assert told(box) == before
+        post(box, "otp.send", to=US)
+        assert [one["n"] for one in told(box)] == [4, 5, 6]
+        call(box, "DELETE", "/requests.json")
+        assert told(box) == []
+    with closing(sqlite3.connect(tmp_path / "box.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        post(box, "otp.send", to=US)
+        assert [one["n"] for one in told(box)] == [7], "numbers are not used again"
+
+
+def test_the_journal_is_on_file_soon_after_a_request(tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        post(box, "otp.send", to="nobody at all")
+        until = time.monotonic() + 20
+        while b"nobody at all" not in (tmp_path / "box.sqlite-wal").read_bytes():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def test_no_two_requests_have_the_same_id_over_a_restart(tmp_path: Path) -> None:
+    for _ in range(2):
+        with Sandbox(state=tmp_path / "box.sqlite") as box:
+            post(box, "otp.send", to=US)
+            ids = [one["request_id"] for one in told(box)]
+    assert len(set(ids)) == 2
+
+
+def test_a_reader_that_has_hung_up_is_let_go() -> None:
+    """Its place among those who wait is free again, without a request that would wake it."""
+    server = Server()
+    server.start()
+    until = time.monotonic() + 20
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as reader:
+            reader.sendall(f"GET /requests.json?wait=60 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+            while not server.account.bell.waiting:
+                assert time.monotonic() < until
+        while server.account.bell.waiting:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    finally:
+        server.close()
