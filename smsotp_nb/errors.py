@@ -13,8 +13,9 @@
     |    |- Throttled                429: retried after its pause, then raised
     |    |- InDoubt                  may have been accepted: never retried, a person settles it
     |- LedgerError                   the campaign record cannot be used as asked
-         |- CampaignHeld             another process runs this campaign now
-         |- PlanChanged              the plan differs from the one recorded under this campaign
+    |    |- CampaignHeld             another process runs this campaign now
+    |    |- PlanChanged              the plan differs from the one recorded under this campaign
+    |- NotAsExpected                 a test's expectation of the sandbox is not met (also AssertionError)
 
     SmsOtpWarning (also UserWarning)
     |- CampaignIncomplete            ``send`` returned with rows still to go
@@ -177,6 +178,24 @@ class PlanChanged(LedgerError):
         self.added = added
         self.removed = removed
         self.changed = changed
+
+
+class NotAsExpected(SmsOtpError, AssertionError):
+    """The sandbox's messages are not what a test expects; numbers are masked.
+
+    Attributes:
+        found: how many messages are as expected.
+        misses: what comes nearest, in words.
+
+    Example:
+        >>> NotAsExpected("expected 1 message, found none", found=0, misses=("message 1: text is 'Hi'",)).found
+        0
+    """
+
+    def __init__(self, message: str, *, found: int = 0, misses: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.found = found
+        self.misses = misses
 
 
 class SmsOtpWarning(UserWarning):

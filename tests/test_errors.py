@@ -25,6 +25,7 @@ EVERY = [
     errors.LedgerError("a newer version wrote this file"),
     errors.CampaignHeld("held", pid=4711, host="desk"),
     errors.PlanChanged("changed", added=1, removed=2, changed=3),
+    errors.NotAsExpected("found none", found=2, misses=("message 1: text is 'Hi'",)),
 ]
 
 

@@ -37,6 +37,7 @@ LIBRARIES: dict[str, set[str]] = {
     "phonenumbers": {"phones"},
     "sqlite3": {"ledger", "sandbox"},
     "aiohttp": {"sandbox"},
+    "re2": {"sandbox"},
     "ipywidgets": {"widgets"},
     "tqdm": {"progress"},
     "openpyxl": {"recipients", "results"},

@@ -19,7 +19,7 @@ SUITE = """
 
     def test_a_text_arrives(smsotp_sandbox):
         assert send(smsotp_sandbox).json()["code"] == "0"
-        assert smsotp_sandbox.inbox["text"].tolist() == ["Welcome"]
+        smsotp_sandbox.expect(to="+12025550123", text="Welcome", times=1)
 
     def test_the_next_test_has_one_of_its_own(smsotp_sandbox):
         assert len(smsotp_sandbox.inbox) == 0
@@ -27,6 +27,8 @@ SUITE = """
     @pytest.mark.smsotp_sandbox(balance=0)
     def test_options_come_from_the_mark(smsotp_sandbox):
         assert send(smsotp_sandbox).json()["code"] == "105400"
+        with pytest.raises(AssertionError, match="105400 InsufficientFunds"):
+            smsotp_sandbox.expect(text="Welcome")
 
     def test_a_passcode_is_read(smsotp_sandbox):
         client = smsotp_sandbox.client()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb import wire
-from smsotp_nb.sandbox import Rules, Sandbox, faults, inbox, journal
+from smsotp_nb.sandbox import Rules, Sandbox, expect, faults, inbox, journal
 from smsotp_nb.sandbox.desk import ASSETS, Desk
 from smsotp_nb.sandbox.server import Server
 
@@ -56,6 +56,9 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("GET", "/inbox.json", None, 200),
     ("GET", "/inbox.json?detail=1&newest=1&limit=2", None, 200),
     ("GET", "/inbox.json?kind=spam", None, 400),
+    ("POST", "/expect.json", {"to": US, "text~": "", "times": 1}, 409),
+    ("POST", "/expect.json", {"to": FR, "times": 1}, 200),
+    ("POST", "/expect.json", {"too": FR}, 400),
     ("GET", "/requests.json", None, 200),
     ("GET", "/requests.json?brief=1&newest=1&limit=2", None, 200),
     ("GET", "/requests.json?outcome=lost", None, 400),
@@ -131,4 +134,6 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
     for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
         asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
         assert asked == {field.name for field in fields(filters)}
+    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "after"}
+    assert set(schemas["Expectation"]["properties"]) == asked
     assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)

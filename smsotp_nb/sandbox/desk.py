@@ -14,7 +14,7 @@ from aiohttp import web
 
 from .. import wire
 from ..errors import UsageError
-from . import clock, faults, inbox, journal
+from . import clock, expect, faults, inbox, journal, misses
 from .account import Account
 from .outcome import as_bytes
 from .service import money
@@ -61,6 +61,7 @@ class Desk:
             web.delete("/inbox.json", self._clear),
             web.get("/requests.json", self._requests),
             web.delete("/requests.json", self._forget_requests),
+            web.post("/expect.json", self._expect),
             web.get("/balance.json", self._balance),
             web.post("/balance.json", _with_object(self._top_up)),
             web.get("/clock.json", self._clock),
@@ -98,6 +99,28 @@ class Desk:
         if wanted.wait:
             await self._wait(wanted.wait, lambda: any(self._account.journal.select(wanted)), request)
         return await _stream(request, journal.pages(self._account.journal, wanted))
+
+    async def _expect(self, request: web.Request) -> web.Response:
+        expectation = expect.Expectation.read(await _object(request))
+        count = await self._counted(expectation, request)
+        told = {"met": expectation.met(count.found), "expected": expectation.describe(), "found": count.found}
+        if told["met"]:
+            return as_json(told | {"messages": [inbox.entry(row, self._currency) for row in count.rows]})
+        about = (expectation, count, self._state, self._account.journal)
+        return as_json(told | {"error": misses.summary(*about), "misses": misses.nearest(*about)}, status=409)
+
+    async def _counted(self, expectation: expect.Expectation, request: web.Request) -> expect.Count:
+        """Return the count of what is expected once nothing can change it any more, or its time has passed."""
+        count = expect.Count(expectation, self._state)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + expectation.within
+        while True:
+            while count.look():
+                await asyncio.sleep(0)
+            left = end - loop.time()
+            if expectation.decided(count.found) or left <= 0 or self._account.bell.closed or not _is_there(request):
+                return count
+            await self._account.bell.wait(min(left, LOOK_AGAIN))
 
     async def _forget_requests(self, _request: web.Request) -> web.Response:
         self._account.journal.clear()
@@ -239,17 +262,20 @@ def as_json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None 
 
 
 def _with_object(act: Callable[[Mapping[str, Any]], Awaitable[web.Response]]) -> Handler:
-    """Let in JSON objects only; a page elsewhere cannot send that content type without being asked first."""
-
     async def handle(request: web.Request) -> web.StreamResponse:
-        if request.content_type != "application/json":
-            raise UsageError("send a JSON object, with Content-Type: application/json")
-        try:
-            asked = json.loads(await request.read())
-        except (ValueError, RecursionError):
-            raise UsageError("the body is not JSON") from None
-        if not isinstance(asked, dict):
-            raise UsageError("the body is not a JSON object")
-        return await act(asked)
+        return await act(await _object(request))
 
     return handle
+
+
+async def _object(request: web.Request) -> Mapping[str, Any]:
+    """Let in JSON objects only; a page elsewhere cannot send that content type without being asked first."""
+    if request.content_type != "application/json":
+        raise UsageError("send a JSON object, with Content-Type: application/json")
+    try:
+        asked = json.loads(await request.read())
+    except (ValueError, RecursionError):
+        raise UsageError("the body is not JSON") from None
+    if not isinstance(asked, dict):
+        raise UsageError("the body is not a JSON object")
+    return asked

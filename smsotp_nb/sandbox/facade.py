@@ -5,8 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from .. import cards, wire
-from ..errors import SmsOtpError, UsageError
+from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..client import Client
 
-ANSWER_WITHIN = 60.0  # seconds
+ANSWER_WITHIN = 90.0  # seconds; waiting takes up to 60
 _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
 
 
@@ -175,6 +176,39 @@ class Sandbox:
         found = self._get(f"/inbox.json?{asked}")["messages"]
         return str(found[0]["code"]) if found else None
 
+    def expect(self, given: Mapping[str, Any] | None = None, /, **fields: Any) -> pd.DataFrame:
+        """Check that messages as expected were accepted, and return them as a frame like `inbox`.
+
+        Args:
+            given: an expectation as ``POST /expect.json`` takes it: ``{"to": "+12025550123", "text~": "code"}``.
+            fields: the same as keyword arguments: ``to, text, code, channel, iso, kind, intent, signature, template_id,
+                id, parts`` must be equal; with ``_matches`` behind the name a regular expression (RE2) must match
+                somewhere in it. ``times`` is exactly how many messages (left out: at least one), ``within`` the seconds
+                to wait for them, or with ``times=0`` the seconds in which none may come, ``after`` the number of the
+                last message that does not count.
+
+        Raises:
+            NotAsExpected: an AssertionError that says what was expected, what was found and what comes nearest,
+                refused and struck requests too; numbers are masked.
+            UsageError: the expectation cannot be read.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_message("+12025550123", text="Your code is 4211.")
+            ...     found = box.expect(to="+12025550123", text_matches=r"code is \\d+", times=1, within=5)
+            ...     found["text"].tolist()
+            ['Your code is 4211.']
+        """
+        from . import frames  # pandas: not for those who only run the service
+
+        asked = dict(given or {}) | {_name(field): value for field, value in fields.items()}
+        status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
+        if status == 409:
+            near = tuple(_masked(words) for words in found["misses"])
+            lines = "".join(f"\n  nearest: {words}" for words in near)
+            raise NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
+        return frames.messages(_good(status, found)["messages"])
+
     def clear(self) -> None:
         """Forget every accepted message; balance and passcodes stay.
 
@@ -298,22 +332,43 @@ class Sandbox:
         return self._call("POST", path, json.dumps(fields).encode())
 
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
+        return _good(*self._asked(method, path, body))
+
+    def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, Any]:
         where = urlsplit(self._url)
         connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=ANSWER_WITHIN)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
             reply = connection.getresponse()
-            status, raw = reply.status, reply.read()
-            found = json.loads(raw)
+            return reply.status, json.loads(reply.read())
         except (OSError, http.client.HTTPException, ValueError):
             raise SmsOtpError(
                 f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
             ) from None
         finally:
             connection.close()
-        if status != 200:
-            raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))
-        return found
+
+
+def _good(status: int, found: Any) -> Any:
+    if status != 200:
+        raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))
+    return found
+
+
+def _name(field: str) -> str:
+    """Return a keyword argument as `Expectation.read` names it.
+
+    Example:
+        >>> _name("text_matches"), _name("template_id")
+        ('text~', 'templateId')
+    """
+    plain = field.removesuffix("_matches")
+    named = "templateId" if plain == "template_id" else plain
+    return named if plain == field else f"{named}~"
+
+
+def _masked(words: str) -> str:
+    return re.sub(r"\+\d{6,15}", lambda found: wire.mask(found[0]), words)
 
 
 def _end(server: Server, pid: int) -> None:

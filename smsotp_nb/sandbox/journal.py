@@ -74,6 +74,22 @@ class Told:
         return self._entry.n
 
     @property
+    def at(self) -> int:
+        return self._entry.at
+
+    @property
+    def code(self) -> str:
+        return self._entry.code
+
+    @property
+    def fault(self) -> str:
+        return self._entry.fault
+
+    @property
+    def accepted(self) -> int:
+        return self._entry.accepted
+
+    @property
     def action(self) -> str:
         return dict(parse_qsl(self._entry.path.partition("?")[2])).get("action", "")
 

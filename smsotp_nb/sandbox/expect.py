@@ -1,0 +1,221 @@
+"""Expectations of a test about the accepted messages, and the nearest misses in words where one is not met.
+
+A pattern is matched by RE2, whose time grows with the text and never faster: no expectation can hold up the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from sqlite3 import Row
+from typing import Any, Final
+
+import re2
+
+from ..errors import UsageError
+from . import inbox, parameters
+from .state import State
+
+FIELDS: Final = ("to", "text", "code", "channel", "iso", "kind", "intent", "signature", "templateId", "id", "parts")
+WHOLE: Final = ("parts",)
+LONGEST_PATTERN: Final = 1_000
+MOST_TIMES: Final = 1_000_000
+SHOWN: Final = 100  # messages in an answer
+PAGE: Final = 1_000  # messages looked at before others are answered
+HOW: Final = (
+    f'send an object of {", ".join(FIELDS)} (equal) or with a tilde (a regular expression: "text~"), '
+    "and times, within, after"
+)
+_OPTIONS: Final = re2.Options()
+_OPTIONS.log_errors = False
+
+
+def facts(row: Row) -> dict[str, Any]:
+    """Return what an expectation may be about, of one accepted message."""
+    return {
+        "to": row["number"],
+        "text": row["text"],
+        "code": row["code"],
+        "channel": row["channel"],
+        "iso": row["iso"],
+        "kind": "passcode" if row["action"] == "otp.send" else "message",
+        "intent": row["intent"],
+        "signature": row["signature"],
+        "templateId": row["template_id"],
+        "id": row["id"],
+        "parts": row["parts"],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One field that must equal a value, or match a regular expression anywhere in it.
+
+    Example:
+        >>> Test("text", r"code is \\d+", pattern=True).holds("Your code is 4211.")
+        True
+    """
+
+    field: str
+    value: Any
+    pattern: bool = False
+
+    def holds(self, found: Any) -> bool:
+        """Say whether a value is as expected."""
+        if not self.pattern:
+            return bool(found == self.value)
+        return found is not None and _compiled(self.value).search(str(found)) is not None
+
+    def words(self) -> str:
+        """Return it as part of a sentence."""
+        if self.value is None:
+            return f"no {self.field}"
+        return f"{self.field} {'matching ' if self.pattern else ''}{_quoted(self.field, self.value)}"
+
+    def miss(self, found: Any) -> str:
+        """Return what is wrong with a value, as part of a sentence; of a passcode only its length."""
+        if self.field == "code" and found is not None:
+            return f"its code is another one, of {len(found)} digits"
+        is_found = f"{self.field} is {_quoted(self.field, found)}" if found is not None else f"it has no {self.field}"
+        if self.value is None or (found is None and not self.pattern):
+            return is_found
+        return f"{is_found}, {'which does not match' if self.pattern else 'not'} {_quoted(self.field, self.value)}"
+
+
+def _compiled(pattern: str) -> Any:
+    return re2.compile(pattern, _OPTIONS)  # RE2 keeps the last patterns it has compiled
+
+
+def _quoted(field: str, value: Any) -> str:
+    text = str(value)
+    short = text if len(text) <= 80 else f"{text[:79]}…"
+    return short if field in ("to", "iso", "id", *WHOLE) else repr(short)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a test expects: messages that pass every test, and how many of them.
+
+    Args:
+        tests: all must hold.
+        times: exactly so many messages; None for at least one.
+        within: seconds to wait for them; with ``times=0`` seconds in which none may come.
+        after: only messages after this number, the ``last`` of an earlier answer.
+    """
+
+    tests: tuple[Test, ...] = ()
+    times: int | None = None
+    within: float = 0.0
+    after: int = 0
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> Expectation:
+        """Read it from a JSON object.
+
+        Raises:
+            UsageError: lists everything that is wrong with it.
+
+        Example:
+            >>> Expectation.read({"to": "+12025550123", "text~": "code", "times": 1}).describe()
+            "exactly 1 message with to +12025550123 and text matching 'code'"
+        """
+        problems = [problem for name, value in given.items() if (problem := _problem(name, value))]
+        if problems:
+            raise UsageError(f"{'; '.join(problems)}; {HOW}", problems=tuple(problems))
+        tests = (_test(name, value) for name, value in given.items() if name not in _COUNTS)
+        counts = {name: given[name] for name in _COUNTS if given.get(name) is not None}
+        return cls(tuple(tests), **counts)
+
+    def describe(self) -> str:
+        """Return it in words."""
+        times = "at least 1" if self.times is None else "no" if self.times == 0 else f"exactly {self.times}"
+        said = f"{times} message{'' if self.times in (None, 1) else 's'}"
+        said += " with " + " and ".join(test.words() for test in self.tests) if self.tests else ""
+        said += f" after number {self.after}" if self.after else ""
+        return said + (f" within {self.within:g} s" if self.within else "")
+
+    def failed(self, found: Mapping[str, Any]) -> list[Test]:
+        """Return the tests that do not hold."""
+        return [test for test in self.tests if not test.holds(found.get(test.field))]
+
+    def narrowed(self) -> dict[str, str]:
+        """Return the tests that the database can look up, so that not every message is read."""
+        return {test.field: test.value for test in self.tests if test.field == "to" and not test.pattern and test.value}
+
+    def met(self, found: int) -> bool:
+        return found >= 1 if self.times is None else found == self.times
+
+    def too_many(self, found: int) -> bool:
+        return self.times is not None and found > self.times
+
+    def decided(self, found: int) -> bool:
+        """Say whether waiting can change nothing any more; more messages than expected never become fewer."""
+        return found >= (1 if self.times is None else max(self.times, 1))
+
+
+_COUNTS: Final = ("times", "within", "after")
+
+
+def _problem(name: str, value: Any) -> str:
+    """Return what is wrong with one field of an expectation, else ``""``."""
+    if name in ("times", "after"):
+        return "" if value is None or _is_whole(value, MOST_TIMES) else f"{name} must be a whole number, got {value!r}"
+    if name == "within":
+        top = parameters.LONGEST_WAIT
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return "" if number and 0 <= value <= top else f"within must be from 0 to {top:g} seconds, got {value!r}"
+    field = name.removesuffix("~")
+    if field not in FIELDS:
+        return f"{name} is unknown"
+    if name.endswith("~"):
+        return _pattern_problem(name, value)
+    if field in WHOLE:
+        return "" if _is_whole(value, MOST_TIMES) else f"{name} must be a whole number, got {value!r}"
+    return "" if value is None or isinstance(value, str) else f"{name} must be one text, got {value!r}"
+
+
+def _is_whole(value: Any, top: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= top
+
+
+def _pattern_problem(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_PATTERN:
+        return f"{name} must be a regular expression of at most {LONGEST_PATTERN} characters"
+    try:
+        _compiled(value)
+    except re2.error as error:
+        why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
+        return f"{name} is no regular expression of RE2: {why}"
+    except UnicodeEncodeError:
+        return f"{name} holds half a character"
+    return ""
+
+
+def _test(name: str, value: Any) -> Test:
+    if name == "to" and value:
+        value = parameters.number(value)
+    return Test(name.removesuffix("~"), value, pattern=name.endswith("~"))
+
+
+class Count:
+    """Counts the messages that are as expected, page by page, and goes on where it stopped."""
+
+    def __init__(self, expectation: Expectation, state: State) -> None:
+        self._expectation = expectation
+        self._state = state
+        self._seen = expectation.after
+        self.found = 0
+        self.rows: list[Row] = []
+
+    def look(self) -> bool:
+        """Look at the next messages; say whether there are more to look at."""
+        last = int(self._state.fact("messages"))
+        if last <= self._seen:
+            return False
+        chosen = inbox.Filter(after=self._seen, before=last + 1, **self._expectation.narrowed())  # type: ignore[arg-type]
+        page = inbox.find(self._state, chosen, limit=PAGE)
+        fitting = [row for row in page if not self._expectation.failed(facts(row))]
+        self.found += len(fitting)
+        self.rows += fitting[: SHOWN - len(self.rows)]
+        self._seen = page[-1]["n"] if len(page) == PAGE else last
+        return self._seen < last
