@@ -1,17 +1,21 @@
 """Look for a text on which the fast verdict differs from phonenumbers.
 
-    python benchmarks/phone_fuzz.py [--rows N] [--seed S]
+    python benchmarks/phone_fuzz.py [--rows N] [--seed S]    # texts by chance
+    python benchmarks/phone_fuzz.py --every-sign             # every sign at eight places of twenty texts
 
-Made-up lists, every region in every mess, and strings of nasty pieces are put to both. What differs is added to
-tests/phone_findings.csv, which the tests replay from then on.
+Ways through phonenumbers' own patterns, numbers with the signs of those patterns put in, strings of nasty pieces, and
+made-up lists of every region in every mess are put to both. What differs is added to tests/phone_findings.csv, which
+the tests replay from then on.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -22,9 +26,10 @@ from smsotp_nb.phones.fast import engine
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))
 import phone_lists  # noqa: E402 - the lists the tests are made from
+import phone_signs  # noqa: E402
 
 FINDINGS = ROOT / "tests" / "phone_findings.csv"
-MAKERS = (phone_lists.fuzz, phone_lists.fuzz, phone_lists.corpus, phone_lists.messy)
+MAKERS = (phone_signs.patterned, phone_signs.patterned, phone_lists.fuzz, phone_lists.corpus, phone_lists.messy)
 
 
 def differing(frame: pd.DataFrame) -> pd.DataFrame:
@@ -40,23 +45,38 @@ def keep(found: pd.DataFrame) -> None:
             writer.writerow([text.encode("unicode_escape").decode(), region])
 
 
+def by_chance(rows: int, size: int, seed: int) -> Iterator[pd.DataFrame]:
+    for first, make in zip(range(0, rows, size), itertools.cycle(MAKERS)):
+        yield make(min(size, rows - first), seed=seed + first)
+
+
+def every_sign() -> Iterator[pd.DataFrame]:
+    for marked, region in phone_signs.MARKED:
+        parts = marked.split("|")
+        for place in range(1, len(parts)):
+            front, behind = "".join(parts[:place]), "".join(parts[place:])
+            texts = [front + sign + behind for sign in phone_signs.every_sign()]
+            yield pd.DataFrame({"phone": texts, "country": region}).astype("str")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rows", type=int, default=10_000_000)
     options.add_argument("--seed", type=int, default=int(time.time()))
     options.add_argument("--chunk", type=int, default=50_000)
+    options.add_argument("--every-sign", action="store_true")
     chosen = options.parse_args()
+    made = every_sign() if chosen.every_sign else by_chance(chosen.rows, chosen.chunk, chosen.seed)
     done = wrong = 0
     begun = time.monotonic()
-    while done < chosen.rows:
-        make = MAKERS[done // chosen.chunk % len(MAKERS)]
-        found = differing(make(chosen.chunk, seed=chosen.seed + done))
-        done, wrong = done + chosen.chunk, wrong + len(found)
+    for number, frame in enumerate(made, 1):
+        found = differing(frame)
+        done, wrong = done + len(frame), wrong + len(found)
         if len(found):
             keep(found)
-        if done % (20 * chosen.chunk) == 0 or len(found):
+        if number % 20 == 0 or len(found):
             print(f"{done:,} texts, {wrong} differ, {time.monotonic() - begun:.0f} s", flush=True)
-    print(f"seed {chosen.seed}: {done:,} texts, {wrong} differ")
+    print(f"{'every sign' if chosen.every_sign else f'seed {chosen.seed}'}: {done:,} texts, {wrong} differ")
     sys.exit(bool(wrong))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import phone_lists
+import phone_signs
 import phonenumbers
 import pyarrow as pa
 import pytest
@@ -36,9 +37,12 @@ def assert_exact(texts: list[str] | pd.Series, regions: list[str | None] | pd.Se
     assert (found.dtypes == expected.dtypes).all()
 
 
-@pytest.mark.parametrize("make", [phone_lists.messy, phone_lists.corpus, phone_lists.fuzz], ids=lambda it: it.__name__)
+MAKERS = [phone_lists.messy, phone_lists.corpus, phone_lists.fuzz, phone_signs.patterned]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda it: it.__name__)
 def test_made_lists(make: object) -> None:
-    """Every region and kind in every writing and mess, and strings of nasty pieces."""
+    """Every region and kind in every writing and mess, strings of nasty pieces, ways through phonenumbers' patterns."""
     frame = make(20_000, seed=random.randrange(10**6))  # type: ignore[operator]
     assert_exact(frame["phone"], frame["country"])
 
@@ -51,6 +55,18 @@ def test_old_findings() -> None:
         ]
     assert len(rows) > 50
     assert_exact([text for text, _ in rows], [region for _, region in rows])
+
+
+@pytest.mark.parametrize("size", [1, 62, 63, 64, 65, 1_000, 30_000])
+def test_the_wide_tilde_is_a_label_in_lists_of_any_length(size: int) -> None:
+    """U+FF5E is punctuation and a label; both kinds of engine and the way over distinct rows take it for both."""
+    number, plain = "071\uff5e80992842", "071-80992842"
+    column = pd.Series([number, plain] * ((size + 1) // 2)).head(size)
+    found = phones.verdict(column, default_region="LK")
+    right = reference.frame([reference.ask(number, "LK"), reference.ask(plain, "LK")])
+    assert right["extension"].tolist() == ["80992842", np.nan]
+    expected = right.take(np.arange(size) % 2).reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected)
 
 
 @settings(max_examples=300, deadline=None)

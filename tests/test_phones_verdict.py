@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import phonenumbers
 import pytest
 
 from smsotp_nb import phones
+from smsotp_nb.errors import UsageError
 from smsotp_nb.phones import reference
 
 COLUMNS = ["e164", "region", "cc", "valid", "type", "reason", "extension"]
@@ -75,6 +79,49 @@ def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
 def test_numbers_become_text_without_a_decimal_point(numbers: object) -> None:
     """A column of numbers is read as the digits it holds."""
     assert phones.verdict(numbers, default_region="US")["e164"].tolist() == ["+14155550100", "+14155550100"]
+
+
+NUMBER = "+1 415 555 0100"
+
+
+@pytest.mark.parametrize("call", [phones.verdict, phones.normalize])
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        (np.array(NUMBER), "0 dimensions.*single value: put it in a list"),
+        (np.array([[NUMBER, NUMBER]]), r"2 dimensions \(1 x 2\)"),
+        (np.array([[NUMBER], [NUMBER]], dtype=object), r"2 dimensions \(2 x 1\)"),
+        (pd.DataFrame({"phone": [NUMBER]}), "DataFrame"),
+        ({NUMBER}, "a set: it has no order"),
+        (frozenset([NUMBER]), "a frozenset: it has no order"),
+        (pd.MultiIndex.from_tuples([(NUMBER, 1)]), "several values a row"),
+        (np.array([(NUMBER, 1)], dtype=[("phone", "U20"), ("of", "i4")]), "several values a row"),
+        (NUMBER, "not str"),
+        (NUMBER.encode(), "not bytes"),
+        (bytearray(NUMBER.encode()), "not bytearray"),
+        (None, "not NoneType"),
+        ((number for number in [NUMBER]), "not generator"),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame], numbers: object, told: str) -> None:
+    """A value, a table or a set is not guessed into rows; nor is it one as the region."""
+    with pytest.raises(UsageError, match=f"^numbers must be a column.*{told}"):
+        call(numbers)
+    if numbers is not None:
+        with pytest.raises(UsageError, match=f"^region must be a column.*{told}"):
+            call([NUMBER], region=numbers)
+
+
+@pytest.mark.parametrize("call", [phones.verdict, phones.normalize])
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_signaling_nan_is_named_with_its_row(call: Callable[..., pd.DataFrame], size: int) -> None:
+    """Decimal('sNaN') refuses even to be compared; a quiet NaN is a missing number."""
+    numbers = pd.Series([NUMBER] * size + [Decimal("sNaN")], index=[f"r{n}" for n in range(size + 1)], name="phone")
+    with pytest.raises(UsageError, match=f"'phone' holds Decimal\\('sNaN'\\) in row 'r{size}':.* write None"):
+        call(numbers)
+    quiet = call([*numbers.iloc[:-1], Decimal("NaN")])
+    assert quiet.iloc[-1, 0] is np.nan
 
 
 def test_half_a_surrogate_pair_is_no_crash() -> None:

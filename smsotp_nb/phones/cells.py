@@ -8,6 +8,7 @@ regions, somebody else's valid number.
 from __future__ import annotations
 
 import numbers as abstract
+from collections.abc import KeysView, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -30,6 +31,7 @@ NOT_TEXT: Final = np.uint8(2)
 FLOAT: Final = np.uint8(3)  # a whole decimal number, written without its .0
 LOST_DIGITS: Final = np.uint8(4)  # too large for a float to hold every digit
 NOT_WHOLE: Final = np.uint8(5)  # fractional, negative or infinite
+SIGNALING: Final = np.uint8(6)  # a signaling NaN: the column is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,10 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
         >>> column(["a", "b"], what="numbers").tolist()
         ['a', 'b']
     """
-    if isinstance(values, (str, bytes, pd.DataFrame)) or not hasattr(values, "__len__"):
+    wrong = _why_no_column(values)
+    if wrong is not None:
         hint = "; for one code for all rows use default_region=" if what == "region" else ""
-        raise UsageError(f"{what} must be a column (a Series, list or array), not {type(values).__name__}{hint}")
+        raise UsageError(f"{what} must be a column (a Series, list or array), not {wrong}{hint}")
     series = values if isinstance(values, pd.Series) else _series(values)
     if like is None:
         return series
@@ -64,6 +67,19 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
             " take both from the same frame"
         )
     return series
+
+
+def _why_no_column(values: Any) -> str | None:
+    """Say what was given where it cannot be read as one column; None where it can."""
+    if getattr(values, "ndim", 1) != 1:
+        shape = " x ".join(map(str, values.shape)) or "a single value: put it in a list"
+        return f"{type(values).__name__} of {values.ndim} dimensions ({shape})"
+    if isinstance(values, Set) and not isinstance(values, KeysView):
+        return f"a {type(values).__name__}: it has no order, so no row could be told from another; give a list"
+    if isinstance(values, pd.MultiIndex) or getattr(getattr(values, "dtype", None), "names", None):
+        return f"{type(values).__name__} with several values a row: choose one of them"
+    text = isinstance(values, (str, bytes, bytearray, memoryview))
+    return type(values).__name__ if text or not hasattr(values, "__len__") else None
 
 
 def _series(values: Any) -> pd.Series:
@@ -156,6 +172,7 @@ def _of_categories(column: pd.Series) -> Cells:
 
 def _of_objects(column: pd.Series) -> Cells:
     cells = [_cell(value) for value in column]
+    _refuse_signaling(column, [kind for _, kind in cells])
     text = _of_strings(pd.Series([text for text, _ in cells], dtype=object)).text
     return _finish(text, np.array([kind for _, kind in cells], dtype=np.uint8))
 
@@ -174,7 +191,19 @@ def _cell(value: Any) -> tuple[str | None, np.uint8]:
     return str(value), NOT_TEXT
 
 
+def _refuse_signaling(column: pd.Series, kinds: list[np.uint8]) -> None:
+    rows = [column.index[row] for row, kind in enumerate(kinds) if kind == SIGNALING]
+    if rows:
+        raise UsageError(
+            f"the column{'' if column.name is None else f' {column.name!r}'} holds Decimal('sNaN') in row"
+            f" {', '.join(map(repr, rows[:3]))}{' ...' if len(rows) > 3 else ''}: a signaling NaN stands for a failed"
+            " computation and cannot be read; write None where a number is missing"
+        )
+
+
 def _real(value: Any) -> tuple[str | None, np.uint8]:
+    if isinstance(value, Decimal) and value.is_snan():
+        return None, SIGNALING
     if value != value:  # NaN differs from itself
         return None, MISSING
     if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):

@@ -10,7 +10,8 @@ expression answers there is answered by looking digits up in a table.
 
 1. ``digits``: bytes to digits. One table says what kind each byte is; one running sum over the chunk then tells for
    every row how many digits, pluses and foreign signs stand in any stretch of it. That decides nine rows of ten.
-   ``closer`` rewrites most of the others (other scripts, extensions, letters behind) into such plain rows.
+   ``closer`` rewrites most of the others (other scripts, extensions, letters behind) into such plain rows, or sees that
+   they are no numbers, because a sign stands in them that no pattern knows (``signs`` reads that from the patterns).
 2. ``prefixes``: digits to calling code and national number. The calling code comes from a table of the first three
    digits; international and national prefixes from an automaton that ends where Python's ``re`` would end.
 3. ``assembly``: national number to region, kind and reason. All patterns of all plans are one automaton: a row starts

@@ -1,12 +1,14 @@
-"""A closer look at the few rows that are not plain digits and punctuation: rewrite them into ones that are.
+"""A closer look at the few rows that are not plain digits and punctuation: settle them, or rewrite them into such rows.
 
-Every rewriting here keeps phonenumbers' answer, by these arguments:
+Every form here keeps phonenumbers' answer, by these arguments. Left aside are texts of more than 250 signs, those with
+a semicolon (it may begin the parameters of a ``tel:`` address) and those with a slash before an ``x`` (they end there).
 
-*Other scripts.* phonenumbers takes any decimal digit for its value, a wide plus for a plus, and a list of blanks and
-dashes for punctuation. What it does not know is dropped in front, dropped behind unless it is a letter or digit, and
-refused in between. So digits become 0-9, known punctuation a dash, other letters ``q`` and other signs ``'``, which
-have just these fates in front and are undecided elsewhere. (U+30FC is known punctuation *and* a letter, so it counts as
-a letter here. Digits behind a label stay as they are in the extension; no label is looked for in such a text.)
+*Unknown signs.* What stands behind the first plus or digit, and in front of a letter, a digit or ``#``, is neither
+dropped in front nor dropped behind. A sign there that no pattern of phonenumbers knows means that this is no number. So
+does a plus behind a digit, since those are known in front only.
+
+*Other scripts.* ``signs`` writes each sign outside ASCII as an ASCII sign of the same fate. Digits behind a label stay
+as they are in the extension, so no label is looked for in such a text, and neither are letters.
 
 *Extensions.* With nothing but digits and plain punctuation before a label, no extension can begin further left, so the
 digits behind the label are the extension, if they are few enough for that label.
@@ -15,106 +17,149 @@ digits behind the label are the extension, if they are few enough for that label
 every label has one of these. From three letters on they are keys of a telephone, below that they are dropped; at least
 three digits must come first.
 
-Whatever fits none of these forms stays undecided, and phonenumbers is asked itself.
+Whatever fits none of these forms stays undecided, and phonenumbers is asked itself. The patterns are in RE2's dialect
+and run over columns.
 """
 
 from __future__ import annotations
 
-import re
-from string import ascii_letters, ascii_lowercase, ascii_uppercase
-from typing import Final
+from dataclasses import dataclass, field
+from string import ascii_letters
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from . import digits
+from . import digits, signs
 from .digits import Digits
-from .memory import taken
+from .memory import SHARED, taken
 
-NUMBER: Final = r"\+?[0-9(\[][0-9 ().\[\]/-]*"
-EXTENSION: Final = re.compile(
-    r"[^+0-9;]*("
-    + NUMBER
-    + r"[0-9]) *(?:(?:extension|extn?)[:.]? *([0-9]{1,20})|(?:x|#|int)[:.]? *([0-9]{1,9})|,([0-9]{1,9}))",
-    re.IGNORECASE,
+BETWEEN: Final = r" ().\[\]/-"  # punctuation that digits.COUNTERS lets stand between digits, too
+NUMBER: Final = rf"^[^+0-9]*\+?(?:[{BETWEEN}]*[0-9]){{3}}"  # how one begins: three digits come before any letter
+ASIDE: Final = r";|[\\/] *x"
+ASCII_NO_NUMBER: Final = rf"(?s)(?:[+0-9].*{signs.one_of(signs.UNKNOWN_ASCII)}|[0-9].*\+).*[0-9A-Za-z#]"
+NO_NUMBER: Final = rf"{ASCII_NO_NUMBER}|[+0-9].*{signs.one_of(signs.LETTER)}"
+LABELS: Final = ("explicit", "ambiguous", "comma")
+EXTENSION: Final = (
+    rf"(?i)(?P<number>{NUMBER}(?:[{BETWEEN}]*[0-9])*) *"
+    r"(?:(?:extension|extn?)[:.]? *(?P<explicit>[0-9]{1,20})|(?:x|#|int)[:.]? *(?P<ambiguous>[0-9]{1,9})|"
+    r",(?P<comma>[0-9]{1,9}))$"
 )
-WITH_LETTERS: Final = re.compile(r"[^+0-9;]*(" + NUMBER + r"[A-WYZa-wyz][0-9 ().\[\]/A-WYZa-wyz-]*)")
-TRIMMED: Final = re.compile(r".*[A-Za-z0-9](?=[^A-Za-z0-9#]*\Z)", re.DOTALL)
-KNOWN_PUNCTUATION: Final = frozenset(
-    "\u00a0\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u200b\u2053\u2060\u2212\u223c\u3000\uff08\uff09\uff0d\uff0e\uff0f\uff3b\uff3d\uff5e"
+WITH_LETTERS: Final = (
+    rf"{NUMBER}[0-9{BETWEEN}]*[A-WYZa-wyz](?:[0-9{BETWEEN}A-WYZa-wyz]*[0-9A-WYZa-wyz])?[^0-9A-Za-z#]*$"
 )
-ENOUGH_DIGITS: Final = re.compile(r"(?:[^0-9A-Za-z]*[0-9]){3}")  # before any letter
-KEYS: Final = str.maketrans(ascii_uppercase + ascii_lowercase, 2 * "22233344455566677778889999")
-NO_LETTERS: Final = str.maketrans("", "", ascii_letters)
+INTERNAL: Final = r"(?i)int[^a-z]*[0-9]"  # a label made of letters only
+IN_FRONT: Final = r"^[^+0-9]+"
+NOTHING: Final = pa.scalar("", pa.large_string())
+
+Rows = npt.NDArray[Any]  # positions
+Flags = npt.NDArray[Any]  # bool
 
 
-class _Plain(dict[int, str]):
-    """What each sign outside ASCII becomes; filled as signs are met."""
-
-    def __missing__(self, code: int) -> str:
-        sign = chr(code)
-        if code < 128:
-            plain = sign
-        elif sign.isdecimal():
-            plain = str(int(sign))
-        elif sign == "\uff0b":
-            plain = "+"
-        elif sign in KNOWN_PUNCTUATION:
-            plain = "-"
-        else:
-            plain = "q" if sign.isalnum() else "'"
-        self[code] = plain
-        return plain
+def _written(letters: str) -> npt.NDArray[np.uint8]:
+    """A table of bytes that writes A-Z, in either case, as these signs."""
+    table = dict(zip(ascii_letters.encode(), (2 * letters).encode(), strict=True))
+    return np.array([table.get(code, code) for code in range(256)], np.uint8)
 
 
-PLAIN: Final = _Plain()
+KEYS: Final = _written("22233344455566677778889999")
+DROPPED: Final = _written("." * 26)
 
 
-def rewrite(text: str) -> tuple[str, str | None] | None:
-    """Return an equivalent plain text and the extension that was taken off, or None.
+@dataclass(slots=True)
+class Plain:
+    """Rows that were rewritten into plain ones, in pieces, and the extensions that were taken off, by row."""
 
-    Example:
-        >>> rewrite("030 901820 ext. 12"), rewrite("٠٣٠\\u00a0٩٠١٨٢٠"), rewrite("030 (home)"), rewrite("030;ext=1")
-        (('030 901820', '12'), ('030-901820', None), ('030 (4663', None), None)
-    """
-    if len(text) > digits.LONGEST_ROW or ";" in text:
-        return None
-    if not text.isascii():
-        return text.translate(PLAIN), None
-    extension = EXTENSION.fullmatch(text)
-    if extension:
-        number, *found = extension.groups("")  # one of the three labels
-        return (number, "".join(found)) if ENOUGH_DIGITS.match(number) else None
-    return _with_letters(text)
+    rows: list[Rows] = field(default_factory=list)
+    texts: list[pa.Array] = field(default_factory=list)
+    extensions: dict[int, str] = field(default_factory=dict)
 
-
-def _with_letters(text: str) -> tuple[str, str | None] | None:
-    trimmed = TRIMMED.match(text)
-    fits = WITH_LETTERS.fullmatch(trimmed[0]) if trimmed else None
-    if fits is None or not ENOUGH_DIGITS.match(fits[1]) or (fits[1][-1].isdigit() and "int" in fits[1].lower()):
-        return None
-    without = fits[1].translate(NO_LETTERS)
-    return (without if len(fits[1]) - len(without) < 3 else fits[1].translate(KEYS)), None
+    def add(self, rows: Rows, texts: pa.Array) -> None:
+        self.rows.append(rows)
+        self.texts.append(texts)
 
 
 def look(found: Digits, texts: pa.Array) -> dict[int, str]:
-    """Decide undecided rows where a rewriting can; return the extensions taken off, by row."""
+    """Decide undecided rows where a form fits; return the extensions taken off, by row."""
     rows = np.flatnonzero(found.state == digits.UNDECIDED)
-    plain, extensions, decided = [], {}, []
-    for row, text in zip(rows.tolist(), taken(texts, rows).to_pylist(), strict=True):
-        rewritten = rewrite(text)
-        if rewritten is not None:
-            plain.append(rewritten[0].encode())
-            decided.append(row)
-            if rewritten[1] is not None:
-                extensions[row] = rewritten[1]
-    if not decided:
-        return {}
-    offsets = np.zeros(len(plain) + 1, np.int32)
-    np.cumsum([len(text) for text in plain], out=offsets[1:])
-    again = digits.read(np.frombuffer(b"".join(plain), np.uint8), offsets)
-    place = np.array(decided)
-    found.start[place] = again.start + len(found.signs)
+    near = taken(texts, rows)
+    length = _numbers(pc.utf8_length(near, memory_pool=SHARED))
+    foreign = _numbers(pc.binary_length(near)) != length
+    looked_at = (length <= digits.LONGEST_ROW) & ~_matches(near, ASIDE)
+    plain = Plain()
+    for rewrite, wanted in ((_other_script, foreign), (_ascii, ~foreign)):
+        some = np.flatnonzero(wanted & looked_at)
+        if len(some):
+            rewrite(found, rows[some], taken(near, some), plain)
+    if plain.rows:
+        _read_again(found, np.concatenate(plain.rows), pa.concat_arrays(plain.texts, SHARED))
+    return {row: text for row, text in plain.extensions.items() if found.state[row] == digits.READABLE}
+
+
+def _other_script(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
+    texts = signs.in_ascii(texts)
+    refused = _matches(texts, NO_NUMBER)
+    found.state[rows[refused]] = digits.NOT_A_NUMBER
+    plain.add(rows[~refused], taken(texts, np.flatnonzero(~refused)))
+
+
+def _ascii(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
+    refused = _matches(texts, ASCII_NO_NUMBER)
+    found.state[rows[refused]] = digits.NOT_A_NUMBER
+    rest = np.flatnonzero(~refused)
+    labelled = _take_extensions(rows[rest], taken(texts, rest), plain)
+    rest = rest[~labelled]
+    _take_letters(rows[rest], taken(texts, rest), plain)
+
+
+def _take_extensions(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
+    """Rewrite rows with an extension, and tell which they are."""
+    parts = pc.extract_regex(texts, EXTENSION, memory_pool=SHARED)
+    labelled = _flags(parts.is_valid())
+    some = np.flatnonzero(labelled)
+    parts = taken(parts, some)
+    plain.add(rows[some], parts.field("number"))
+    found = [parts.field(label) for label in LABELS]  # one of them, the others are empty
+    extension = pc.binary_join_element_wise(*found, NOTHING, memory_pool=SHARED)
+    plain.extensions |= dict(zip(rows[some].tolist(), extension.to_pylist(), strict=True))
+    return labelled
+
+
+def _take_letters(rows: Rows, texts: pa.Array, plain: Plain) -> None:
+    """Rewrite rows with letters: as keys of a telephone from three on."""
+    some = np.flatnonzero(_matches(texts, WITH_LETTERS) & ~_matches(texts, INTERNAL))
+    texts = pc.replace_substring_regex(taken(texts, some), IN_FRONT, "", memory_pool=SHARED)
+    letters = _numbers(pc.count_substring_regex(texts, "[A-Za-z]", memory_pool=SHARED))
+    for table, which in ((KEYS, letters >= 3), (DROPPED, letters < 3)):
+        chosen = np.flatnonzero(which)
+        plain.add(rows[some[chosen]], _with_table(taken(texts, chosen), table))
+
+
+def _with_table(texts: pa.Array, table: npt.NDArray[np.uint8]) -> pa.Array:
+    """Return a text column (one that is no slice) with each byte as the table says."""
+    present, offsets, data = texts.buffers()
+    data = pa.py_buffer(table.take(np.frombuffer(data, np.uint8))) if data else data
+    return pa.Array.from_buffers(texts.type, len(texts), [present, offsets, data])
+
+
+def _read_again(found: Digits, rows: Rows, texts: pa.Array) -> None:
+    data, offsets = digits.bytes_of(texts)
+    again = digits.read(data, offsets)
+    found.start[rows] = again.start + len(found.signs)
     found.signs = np.concatenate((found.signs, again.signs))
-    found.count[place], found.plus[place], found.state[place] = again.count, again.plus, again.state
-    return {row: text for row, text in extensions.items() if found.state[row] == digits.READABLE}
+    found.count[rows], found.plus[rows], found.state[rows] = again.count, again.plus, again.state
+
+
+def _matches(texts: pa.Array, pattern: str) -> Flags:
+    return _flags(pc.match_substring_regex(texts, pattern, memory_pool=SHARED))
+
+
+def _flags(column: pa.Array) -> Flags:
+    flags: Flags = column.to_numpy(zero_copy_only=False)
+    return flags
+
+
+def _numbers(column: pa.Array) -> Any:
+    return column.to_numpy()

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from .automata import END
 
@@ -61,6 +62,16 @@ def _packed_counters() -> npt.NDArray[np.uint32]:
 
 
 COUNTERS: Final = _packed_counters()
+
+
+def bytes_of(texts: pa.Array) -> tuple[Bytes, Ints]:
+    """The bytes of a text column, and where each row begins."""
+    _, offset_buffer, data_buffer = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    if data_buffer is None:
+        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
+    data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
+    return data, (offsets - offsets[0]).astype(np.int32)
 
 
 def read(data: Bytes, offsets: Ints) -> Digits:

@@ -99,7 +99,7 @@ class _Regions:
 def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> Columns:
     texts = _missing_as_empty(texts)
     plan = known.read(regions)
-    data, offsets = _bytes(texts)
+    data, offsets = digits.bytes_of(texts)
     found = digits.read(data, offsets)
     extensions = closer.look(found, texts)
     found.state[(found.state == digits.READABLE) & (plan >= 0) & it.plan_slow.take(plan)] = digits.UNDECIDED
@@ -134,13 +134,3 @@ def _lay_in_extensions(columns: Columns, extensions: dict[int, str], asked: Aske
     answers = zip(asked.rows.tolist(), asked.answers, strict=True)
     found |= {row: answer.extension for row, answer in answers if answer.extension is not None}
     columns.extension = assembly.scattered(found, len(columns.code))
-
-
-def _bytes(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """The bytes of a text column, and where each row begins."""
-    _, offset_buffer, data_buffer = texts.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    if data_buffer is None:
-        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int32)
-    data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
-    return data, (offsets - offsets[0]).astype(np.int32)
