@@ -6,6 +6,7 @@ import threading
 from datetime import UTC, datetime, time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -277,3 +278,20 @@ def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: 
     assert "awaiting" in one.text()
     assert "+1202...0100" in one.html()
     assert "+12025550100" not in one.html()
+
+
+@pytest.mark.parametrize("accepted", [None, "no", "yes", 0, 1, "", [], 1.0], ids=repr)
+def test_a_doubt_is_resolved_by_true_or_false_and_by_nothing_else(
+    accepted: object, box: Sandbox, client: Client, ledger: Ledger
+) -> None:
+    """``accepted=None`` is no answer: taken for False it would text people again."""
+    box.fault("drop_after", next=1)
+    with pytest.warns(SmsOtpWarning):
+        send(campaign(people=PEOPLE.head(5)), client=client, ledger=ledger, progress=False)
+    found = ledger.campaign("autumn")
+    with pytest.raises(UsageError, match=r"True .* or False"):
+        found.resolve(found.in_doubt, accepted=accepted)  # type: ignore[arg-type]
+    assert found.counts["in_doubt"] == 5
+    assert found.resolve(found.in_doubt.head(2), accepted=np.True_) == 2
+    assert found.resolve(found.in_doubt, accepted=np.bool_(0)) == 3
+    assert (found.counts["accepted"], found.counts["planned"]) == (2, 3)

@@ -1,9 +1,10 @@
 """The three operations over HTTP, and the answer to "did anything leave this machine?".
 
-``transport`` knows how far a request came, ``verdict`` what a reply means, ``signing`` the query, ``operations`` the
-calls and the only retry rule of this package.
+``transport`` knows how far a request came, ``verdict`` what a reply means, ``signing`` the query, ``patience`` the only
+retry rule of this package, ``operations`` the calls.
 """
 
-from .operations import Client, Gate, Patience
+from .operations import Client
+from .patience import Gate, Patience, Tries
 
-__all__ = ["Client", "Gate", "Patience"]
+__all__ = ["Client", "Gate", "Patience", "Tries"]

@@ -2,65 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import logging
 import secrets
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import tenacity
-
 from .. import wire
-from ..errors import NotSent, SmsOtpWarning, Throttled, TransportError, UsageError
+from ..errors import SmsOtpWarning, UsageError
 from ..settings import Settings
 from . import signing
+from .patience import Gate, Patience, Tries
 from .transport import Failure, Transport
 from .verdict import Scrubber, error_of, success
 
 log = logging.getLogger("smsotp_nb")
-# Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
-_REPEATABLE = (NotSent, Throttled)
-_NEVER = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long one request is tried while nothing of it has left: attempts, seconds in all, and the waits between.
-
-    Example:
-        >>> Patience(attempts=1).attempts
-        1
-    """
-
-    attempts: int = 6
-    seconds: float = 120.0
-    first_wait: float = 0.5
-    longest_wait: float = 20.0
-
-
-class Gate:
-    """What stands before every attempt; this one lets everything pass. ``dispatch`` paces and stops a campaign here."""
-
-    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._sleep = sleep
-
-    def sleep(self, seconds: float) -> None:
-        """Wait before the next attempt."""
-        self._sleep(seconds)
-
-    def before(self, recipients: int) -> None:
-        """Return when the next attempt may start."""
-
-    def throttled(self, seconds: float | None) -> None:
-        """Hear that the service asked for a pause."""
-
-    def stopped(self) -> bool:
-        """Say whether no further attempt shall be made."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,42 +228,14 @@ class Client:
         return reply
 
     def _call(self, request: _Request, gate: Gate, patience: Patience) -> Any:
-        attempts = 0
-        patient = _Patient(gate, patience, self._clock)
+        tries = Tries(gate, patience, self._clock)
 
         def attempt() -> Any:
-            nonlocal attempts
-            attempts += 1
-            with patient.at_the_gate():
+            with tries.at_the_gate():
                 gate.before(request.recipients)
-            found = self._once(request)
-            if isinstance(found, Throttled):
-                gate.throttled(found.retry_after)
-            if isinstance(found, TransportError):
-                found.attempts = attempts
-            return found
+            return self._once(request)
 
-        first = attempt()
-        if isinstance(first, _REPEATABLE):
-            outcomes = itertools.chain([first], iter(attempt, _NEVER))
-            return self._retrying(gate, patience, patient)(lambda: _given(next(outcomes)))
-        return _given(first)
-
-    def _retrying(self, gate: Gate, patience: Patience, patient: _Patient) -> tenacity.Retrying:
-        backoff = tenacity.wait_random_exponential(multiplier=patience.first_wait, max=patience.longest_wait)
-
-        def wait(state: tenacity.RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            asked = error.retry_after if isinstance(error, Throttled) else None
-            return backoff(state) if asked is None else asked
-
-        return tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_REPEATABLE),
-            wait=wait,
-            stop=tenacity.stop_any(patient, tenacity.stop_after_attempt(patience.attempts)),
-            sleep=gate.sleep,
-            reraise=True,
-        )
+        return _given(tries.make(attempt))
 
     def _once(self, request: _Request) -> Any:
         """Make one attempt; return the reply or the error it means."""
@@ -342,27 +272,6 @@ class Client:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Client holds an access key and is not pickled; build it where it is needed")
-
-
-class _Patient(tenacity.stop.stop_base):
-    """Stops retrying when the gate says so, or when the time is up; time spent waiting at the gate does not count."""
-
-    def __init__(self, gate: Gate, patience: Patience, clock: Callable[[], float]) -> None:
-        self._gate, self._seconds, self._clock = gate, patience.seconds, clock
-        self._began = clock()
-        self._waited = 0.0
-
-    @contextlib.contextmanager
-    def at_the_gate(self) -> Iterator[None]:
-        began = self._clock()
-        try:
-            yield
-        finally:
-            self._waited += self._clock() - began
-
-    def __call__(self, retry_state: tenacity.RetryCallState) -> bool:
-        tried = self._clock() - self._began - self._waited
-        return self._gate.stopped() or tried + retry_state.upcoming_sleep >= self._seconds
 
 
 def _is_error(found: object) -> bool:

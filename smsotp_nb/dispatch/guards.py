@@ -1,10 +1,12 @@
 """What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
 
-Guards are asked before a chunk is claimed, so what they hold back stays ``planned``; its ``problem`` names the guard.
+Guards are asked when a request's turn has come and nothing of it is claimed yet, so what they hold back stays
+``planned``; its ``problem`` names the guard.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import zoneinfo
@@ -13,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+
+import numpy as np
 
 from ..errors import UsageError
 from ..ledger import Pending, Run, Wanted
@@ -65,18 +69,16 @@ class Guards:
 class Admission:
     """What may be sent of a chunk, and what stops the campaign after it, if anything.
 
-    ``wanted`` None means nothing of it; ``reserved`` is (currency, micro-units) by position.
+    ``wanted`` None means nothing of it; ``rows`` is how many were looked at and may go, ``reserved`` their cost in
+    micro-units by currency; ``more`` says that others of the chunk follow.
     """
 
     wanted: Wanted | None
-    reserved: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    rows: int = 0
+    reserved: Mapping[str, int] = field(default_factory=dict)
     stopper: str | None = None
     detail: str = ""
-
-    def part(self, wanted: Wanted) -> Admission:
-        """Return the admission of some of its rows."""
-        reserved = {place: self.reserved[place] for place in wanted.positions or () if place in self.reserved}
-        return Admission(wanted, reserved)
+    more: bool = False
 
 
 def read(
@@ -129,47 +131,65 @@ class Watch:
         if guards.canary is not None:
             self._left = max(guards.canary - run.tried(), 0)
 
-    def admit(self, chunk: int) -> Admission:
-        """Say what of a chunk may be sent now, and reserve its cost."""
-        if not self._guards.looks_at_rows:
-            return Admission(Wanted(chunk))
+    def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
+        """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
         rows = self._run.pending(chunk)
-        quiet = self._guards.quiet_hours
-        if quiet is not None:
-            now = self._now()
-            silent = {row.position for row in rows if quiet.silences(row.to, now)}
-            if silent:
-                self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
-                rows = [row for row in rows if row.position not in silent]
+        if positions is not None:
+            wanted = set(positions)
+            rows = [row for row in rows if row.position in wanted]
+        return self._awake(chunk, rows)
+
+    def admit(self, chunk: int, rows: Sequence[Pending], *, most: int | None = None) -> Admission:
+        """Say what of these rows may be sent now, at most ``most``, and reserve its cost.
+
+        It is asked when their turn has come: they may have been due before a wait, and it may be quiet since.
+        """
+        rows = self._awake(chunk, rows)[:most]
         with self._lock:
             return self._within_canary_and_budget(chunk, rows)
 
+    def returned(self, admission: Admission) -> None:
+        """Hear that certainly nothing of an admitted chunk was sent."""
+        with self._lock:
+            self._left += admission.rows
+            self._spend(admission.reserved, -1)
+
     def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
         """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
-        accepted = isinstance(outcome, SendReply)
+        reply = outcome if isinstance(outcome, SendReply) else None
         with self._lock:
-            self._account(admission, outcome if isinstance(outcome, SendReply) else None, in_doubt=in_doubt)
-            self._failures = 0 if accepted else self._failures + 1
+            self._account(admission, reply, in_doubt=in_doubt)
+            # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
+            self._failures = 0 if reply is not None and reply.messages else self._failures + 1
             limit = self._guards.stop_after
             return FAILING if limit is not None and self._failures >= limit else None
+
+    def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
+        """Return the rows for which it is not quiet now; the others are named."""
+        quiet = self._guards.quiet_hours
+        if quiet is None:
+            return list(rows)
+        now = self._now()
+        silent = {row.position for row in rows if quiet.silences(row.to, now)}
+        if silent:
+            self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
+        return [row for row in rows if row.position not in silent]
 
     def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
         stopper, detail = None, ""
         if self._guards.canary is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
             detail = f"canary={self._guards.canary}"
-        reserved = {row.position: (row.currency, row.est_micros) for row in rows if row.currency and row.est_micros}
-        costs = _by_currency(reserved)
+        costs = _by_currency(rows)
         for currency, limit in (self._guards.budget or {}).items():
             spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
             if cost and spent + cost > limit:
                 said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
-                return Admission(None, {}, BUDGET, said)
+                return Admission(None, stopper=BUDGET, detail=said)
         self._left -= len(rows)
-        for currency, cost in costs.items():
-            self._spent[currency] = self._spent.get(currency, 0) + cost
+        self._spend(costs, 1)
         wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
-        return Admission(wanted, reserved, stopper, detail)
+        return Admission(wanted, len(rows), costs, stopper, detail)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Put what was billed in place of what was reserved.
@@ -179,10 +199,13 @@ class Watch:
         """
         known = not in_doubt and (reply is None or _is_priced(reply, self._guards.budget or {}))
         if known:
-            for currency, cost in _by_currency(admission.reserved).items():
-                self._spent[currency] -= cost
+            self._spend(admission.reserved, -1)
         if reply is not None and reply.currency:
-            self._spent[reply.currency] = self._spent.get(reply.currency, 0) + reply.messages.billed_micros()
+            self._spend({reply.currency: reply.messages.billed_micros()}, 1)
+
+    def _spend(self, costs: Mapping[str, int], sign: int) -> None:
+        for currency, cost in costs.items():
+            self._spent[currency] = self._spent.get(currency, 0) + sign * cost
 
     def _check_budget(self, budget: Mapping[str, int]) -> None:
         unknown = self._run.without_estimate()
@@ -196,10 +219,11 @@ class Watch:
             raise UsageError(f"budget= says nothing of {', '.join(others)}; give it an amount for each currency")
 
 
-def _by_currency(reserved: Mapping[int, tuple[str, int]]) -> dict[str, int]:
+def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:
     costs: dict[str, int] = {}
-    for currency, cost in reserved.values():
-        costs[currency] = costs.get(currency, 0) + cost
+    for row in rows:
+        if row.currency and row.est_micros:
+            costs[row.currency] = costs.get(row.currency, 0) + row.est_micros
     return costs
 
 
@@ -215,15 +239,22 @@ def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) 
         wrong.append(f"budget= must be a mapping of currency to amount, such as {{'USD': 50}}, got {budget!r}")
         return found
     for currency, limit in budget.items():
-        try:
-            read = micros(Decimal(str(limit)))
-        except InvalidOperation:
-            read = None
+        read = _micros_of(limit)
         if read is None or not re.fullmatch(r"[A-Z]{3}", str(currency)):
             wrong.append(f"budget= must give each currency (three capitals) an amount, got {currency!r}: {limit!r}")
         else:
             found[currency] = read
     return found
+
+
+def _micros_of(limit: float | str | Decimal) -> int | None:
+    """Return an amount in micro-units; a sum of floats, even of a million, is the six decimals that it stands for."""
+    if isinstance(limit, float | np.floating) and math.isclose(limit, round(limit, 6), rel_tol=1e-10, abs_tol=1e-9):
+        limit = f"{limit:.6f}"
+    try:
+        return micros(Decimal(str(limit)))
+    except InvalidOperation:
+        return None
 
 
 def _read_hours(hours: tuple[str, str], wrong: list[str]) -> QuietHours | None:

@@ -55,8 +55,22 @@ class Pacer(Gate):
         self._share = 1.0  # of the speed, at the latest throttling
         self._passed = 0
 
-    def before(self, recipients: int) -> None:
+    @property
+    def paced(self) -> bool:
+        """Whether there is a speed to keep, so that the recipients of a request must be known before its turn."""
+        return self._speed is not None
+
+    def waits(self) -> bool:
+        """Say whether the next request would have to wait."""
+        with self._guard:
+            return max(self._due, self._paused_until) > self._clock()
+
+    def before(self, recipients: int, stop: threading.Event | None = None) -> None:
         """Return when these recipients may be posted.
+
+        Args:
+            recipients: how many.
+            stop: ends this wait as well as the pacer's own stop does.
 
         Raises:
             NotSent: the campaign was stopped first.
@@ -67,10 +81,19 @@ class Pacer(Gate):
             rate = self._rate(now)
             self._due = start + (recipients / rate if rate else 0.0)
             self._passed += recipients
-        while (left := max(start, self._paused_until) - self._clock()) > 0 and not self.stopped():
-            self._wait(left)
-        if self.stopped():
+        event = stop or self._stop
+        while (left := max(start, self._paused_until) - self._clock()) > 0 and not self._ended(event):
+            self._wait(left, event)
+        if self._ended(event):
             raise NotSent("stopped before it was sent", phase="before")
+
+    def late(self, recipients: int) -> None:
+        """Count recipients of a request that were not known when its turn came; the next one waits for them too."""
+        with self._guard:
+            now = self._clock()
+            rate = self._rate(now)
+            self._due = max(self._due, now) + (recipients / rate if rate else 0.0)
+            self._passed += recipients
 
     def throttled(self, seconds: float | None) -> None:
         """Hold all threads back for the pause that the service asked for, and go on more slowly."""
@@ -93,8 +116,12 @@ class Pacer(Gate):
         grown = self._share + FASTER * max(now - self._slowed_at, 0.0)
         return grown if self._ceiling is None else min(grown, 1.0)
 
-    def _wait(self, seconds: float) -> None:
+    def _ended(self, event: threading.Event) -> bool:
+        return event.is_set() or self.stopped()
+
+    def _wait(self, seconds: float, event: threading.Event | None = None) -> None:
         """Wait, in slices short enough to hear the caller's event too; the stop is heard at once."""
+        event = event or self._stop
         until = self._clock() + seconds
-        while (left := until - self._clock()) > 0 and not self.stopped():
-            self._stop.wait(left if self._cancel is None else min(left, SLICE))
+        while (left := until - self._clock()) > 0 and not self._ended(event):
+            event.wait(left if self._cancel is None else min(left, SLICE))

@@ -6,24 +6,19 @@ import contextlib
 import dataclasses
 import threading
 import time
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ..client import Client, Patience
+from ..client import Client, Patience, Tries
 from ..errors import (
-    CampaignIncomplete,
-    InsufficientFunds,
     InvalidPhoneNumbers,
     NotSent,
     ServiceError,
-    SmsOtpWarning,
     Throttled,
     TransportError,
     UsageError,
@@ -31,30 +26,22 @@ from ..errors import (
 from ..ledger import Claim, Ledger, Run, Verdict, Wanted, state_line
 from ..planning import Plan, to_oneself
 from ..progress import Bar
-from ..results import COLUMNS, Progress
-from ..wire import ACCOUNT_CODES, Body, SendReply, check_body
+from ..results import Progress
+from ..wire import Body, SendReply, check_body
 from . import guards
 from .crew import Crew
 from .pacing import Pacer, check_rate
+from .stoppers import ISOLATING, STOPPED, STRANGER, verdict
+from .table import table_of, tell
 
 MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
 PATIENCE = Patience(attempts=8, seconds=400.0)
-STOPPED = "STOPPED"
-# A refusal that every further chunk would meet too: what stopped the campaign, and what to do about it.
-STOPPERS: Mapping[str, str] = {
-    "NO_FUNDS": "the balance does not cover the next chunk; top up and call send again",
-    "NOT_SENT": "the service could not be reached; see the network and the address, then call send again",
-    "THROTTLED": "the service asked to slow down for longer than we wait; call send again later, or with rate=",
-    "ACCOUNT": "the account or its key was refused; see the settings, reopen the rejected rows, then call send again",
-    guards.BUDGET: "the next request may cross the budget; call send again with a higher one",
-    guards.CANARY: "the canary is out; look at what it did, then call send without canary=",
-    guards.FAILING: "one request after the other was refused or left in doubt; look at their errors, then call again",
-    STOPPED: "call send again to go on",
-}
-ISOLATING = "ISOLATING"
+ONCE = Patience(attempts=1)
+FEW = 10  # recipients of the first request to a service that has never answered in its own words
 
 ProgressCallback = Callable[[Progress], None]
+Outcome = SendReply | ServiceError | TransportError
 
 
 @dataclass(slots=True)
@@ -121,8 +108,12 @@ def send(
 ) -> pd.DataFrame:
     """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
 
-    Every intent is on the disk before the first byte of its request. A Stop begins nothing more, waits for the answers
-    under way, records them and raises KeyboardInterrupt; a second Stop leaves those in doubt.
+    Every intent is on the disk before the first byte of its request, and nothing waits between the two: rows that wait
+    for their turn are planned. A Stop begins nothing more, waits for the answers under way, records them and raises
+    KeyboardInterrupt; a second Stop leaves those in doubt.
+
+    A service that has never answered in the words of the interface gets one small request first. Where anything else
+    answers - a wrong address, a wrong key - the call ends there, with at most ten recipients in doubt.
 
     Args:
         plan: from ``plan(...)``.
@@ -164,7 +155,7 @@ def send(
     check_rate(rate)
     book = _book(ledger)
     if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
-        return _table(plan, None, client.service)  # nobody to text: the name stays free for a plan that has someone
+        return table_of(plan, None, client.service)  # nobody to text: the name stays free for a plan that has someone
     with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
         campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
         table = campaign.work(concurrency, callback)
@@ -238,11 +229,12 @@ class _Sending:
         cancel: threading.Event | None = None,
     ) -> None:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
-        # Two ways to end: begin no further chunk; and, beyond that, post nothing that waits at the gate.
+        # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
         self._pacer = Pacer(rate=rate, stop=self._halt, cancel=cancel)
         run.release()
-        self._watch = guards.Watch(asked, run)
+        self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
+        self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
         self._stopper: tuple[str, str] | None = None
@@ -255,16 +247,11 @@ class _Sending:
         tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
         callback(tally.progress())
         crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
-
-        def take(settled: _Settled) -> None:
-            tally.add(settled)
-            if settled.disagreement:
-                self._disagreements.append(settled.disagreement)
-            callback(tally.progress())
-
         try:
             for settled in crew.reports():
-                take(settled)
+                tally.add(settled)
+                self._disagreements += [settled.disagreement] * bool(settled.disagreement)
+                callback(tally.progress())
         except BaseException as error:
             # A Stop, or the caller's callback failed: threads left to themselves would go on sending.
             self._stop.set()
@@ -277,11 +264,11 @@ class _Sending:
             self._run.hold(self._stopper[0])
         outcomes = self._run.outcomes()
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in counts}
-        return _table(self._plan, outcomes, self._client.service)
+        return table_of(self._plan, outcomes, self._client.service)
 
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
-        _tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
+        tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
 
     def _finish(self, crew: Crew[int, _Settled]) -> None:
         """Wait for the answers under way, which the threads record; a second Stop leaves them in doubt."""
@@ -293,31 +280,58 @@ class _Sending:
 
     def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
         """Send the chunks that fall to one thread; an answer is recorded together with the intent of what is next."""
-        answer = None
+        answer: _Answer | None = None
+        rests: list[int] = []
         try:
-            for admission in self._admitted(chunks):
-                claim = self._record(answer, admission.wanted)
-                told, answer = answer, None
-                if told:
+            for chunk in _with_rests(chunks, rests):
+                if answer and self._pacer.waits():  # the answer does not wait with it
+                    self._record(answer, None)
+                    told, answer = answer, None
                     yield told.settled
-                if claim:  # else nothing is left to claim: nothing may be sent
-                    answer = self._post(claim, admission)
+                with self._alone_at_first():
+                    admission = self._turn(chunk, self._stop)
+                    claim = self._record(answer, admission.wanted)
+                    last, answer = answer, None
+                    if last:
+                        yield last.settled
+                    if claim:  # else nothing is left to claim: nothing may be sent
+                        answer = self._send(claim, admission)
+                rests += [chunk] * admission.more
+                if admission.stopper:
+                    self._end(admission.stopper, admission.detail)
         finally:
             if answer:  # whatever ended this share, also a record that failed for what was next
                 self._record(answer, None)
         if answer:
             yield answer.settled
 
-    def _admitted(self, chunks: Iterator[int]) -> Iterator[guards.Admission]:
-        """Yield what the guards let pass of each chunk, be it nothing; where they end the campaign, nothing follows."""
-        for chunk in chunks:
+    @contextlib.contextmanager
+    def _alone_at_first(self) -> Iterator[None]:
+        """Let one request at a time into this block until the service has spoken as one does, then all of them."""
+        with contextlib.ExitStack() as stack:
+            if not self._spoken:
+                stack.enter_context(self._first)
+            if self._spoken:
+                stack.close()
+            yield
+
+    def _turn(self, chunk: int, stop: threading.Event, positions: Sequence[int] | None = None) -> guards.Admission:
+        """Wait for the turn of a request, and ask then, with nothing of it claimed, what may go of it."""
+        rows, most, more = None, None if self._spoken else FEW, False
+        if self._looks or self._pacer.paced or most:
+            due = [] if stop.is_set() else self._watch.due(chunk, positions)
+            rows, more = due[:most], len(due) > (most or len(due))
+            if not rows:
+                return guards.Admission(None)
+        try:
+            self._pacer.before(len(rows or ()), stop)
+        except NotSent:
             if self._pacer.stopped():
                 self._end(STOPPED, "cancelled")
-                return
-            admission = self._watch.admit(chunk)
-            yield admission
-            if admission.stopper:
-                self._end(admission.stopper, admission.detail)
+            return guards.Admission(None)
+        if rows is None:
+            return guards.Admission(Wanted(chunk, positions))
+        return dataclasses.replace(self._watch.admit(chunk, rows), more=more)
 
     def _record(self, answer: _Answer | None, then: Wanted | None) -> Claim | None:
         """Record an answer, if there is one, and the intent of the next request, if there is one."""
@@ -328,28 +342,79 @@ class _Sending:
             return self._run.settle(answer.claim, outcome, then=then)
         return self._run.claim(then.chunk, then.positions) if then else None
 
-    def _post(self, claim: Claim, admission: guards.Admission) -> _Answer:
-        started = time.monotonic()
-        outcome: SendReply | ServiceError | TransportError
+    def _send(self, claim: Claim, admission: guards.Admission) -> _Answer:
+        """Post what is claimed; again while certainly nothing of it was sent, at its turn and claimed anew."""
+        tries = Tries(self._pacer, PATIENCE)
+        claimed, seconds = True, 0.0
+
+        def attempt() -> Outcome | None:
+            nonlocal claim, admission, claimed, seconds
+            if not claimed:
+                with tries.at_the_gate():
+                    admission = self._turn(claim.chunk, self._halt, claim.positions)
+                again = self._claim_again(claim, admission)
+                if again is None:
+                    return None
+                claim = again
+            started = time.monotonic()
+            outcome = self._deliver(claim, admission)
+            seconds = time.monotonic() - started
+            claimed = not isinstance(outcome, NotSent | Throttled)
+            if not claimed:
+                self._run.settle(claim, verdict(outcome)[0])  # type: ignore[arg-type]
+                self._watch.returned(admission)
+            return outcome
+
+        outcome = tries.make(attempt)
+        if outcome is None or not claimed:
+            return self._given_up(claim, outcome)
+        return self._judged(claim, admission, outcome, seconds)
+
+    def _claim_again(self, claim: Claim, admission: guards.Admission) -> Claim | None:
+        if admission.stopper:
+            self._end(admission.stopper, admission.detail)
+        wanted = admission.wanted
+        return self._run.claim(wanted.chunk, wanted.positions, again=claim.attempt) if wanted else None
+
+    def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
+        """Post once."""
+        if len(claim.to) > admission.rows:
+            self._pacer.late(len(claim.to) - admission.rows)
         try:
-            outcome = self._client.deliver(claim.to, self._message(claim.body), gate=self._pacer, patience=PATIENCE)
+            return self._client.deliver(claim.to, self._message(claim.body), patience=ONCE)
         except (ServiceError, TransportError) as error:
-            outcome = error
+            return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
             self._run.settle(claim, Verdict("NOT_SENT", "before", error=str(error)))
             raise
+
+    def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
+        """End the call with what kept a request from being sent, unless a guard or a stop did; its rows are planned."""
+        if last is not None and self._pacer.stopped():
+            self._end(STOPPED, "cancelled")
+        elif last is not None:
+            self._end(verdict(last)[1] or STOPPED, str(last))
+        return _Answer(claim, None, _Settled({}))
+
+    def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> _Answer:
+        self._hear(outcome)
         if isinstance(outcome, SendReply):
-            answer = _Answer(claim, outcome, _accepted(outcome), time.monotonic() - started)
+            answer = _Answer(claim, outcome, _accepted(outcome), seconds)
         elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
             return self._in_halves(claim, outcome, admission)
         else:
             answer = self._refused(claim, outcome)
-        if isinstance(outcome, NotSent) and self._pacer.stopped():  # given up on the way, not failed
-            self._end(STOPPED, "cancelled")
         failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in answer.settled.rows)
         if failing:
             self._end(failing, str(outcome))
         return answer
+
+    def _hear(self, outcome: Outcome) -> None:
+        """Take whoever answers for the service once it spoke as one does; until then, anything else ends the call."""
+        if not self._spoken:
+            self._spoken = isinstance(outcome, SendReply | ServiceError)
+            if not self._spoken:
+                self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
 
     def _message(self, key: int) -> Body:
         """Return the message of a body key; many chunks carry the one that was asked for last."""
@@ -361,29 +426,29 @@ class _Sending:
 
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
         """Post a refused list again as two; by assumption nothing of it was sent."""
-        verdict, _ = _verdict(error)
-        self._run.settle(claim, dataclasses.replace(verdict, name=ISOLATING))
+        self._run.settle(claim, dataclasses.replace(verdict(error)[0], name=ISOLATING))
+        self._watch.returned(admission)
         middle = len(claim.positions) // 2
         rows, costs, said = Counter[str](), Counter[str](), []
         for positions in (claim.positions[:middle], claim.positions[middle:]):
-            half = None if self._stop.is_set() else self._run.claim(claim.chunk, positions)
-            if half is None:
-                continue
-            answer = self._post(half, admission.part(Wanted(claim.chunk, positions)))
-            self._record(answer, None)
-            rows.update(answer.settled.rows)
-            costs.update(answer.settled.costs)
-            said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
+            admission = self._turn(claim.chunk, self._stop, positions)
+            half = self._record(None, admission.wanted)
+            if half:
+                answer = self._send(half, admission)
+                self._record(answer, None)
+                rows.update(answer.settled.rows)
+                costs.update(answer.settled.costs)
+                said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
+            if admission.stopper:
+                self._end(admission.stopper, admission.detail)
         return _Answer(claim, None, _Settled(rows, costs, "; ".join(said)))
 
     def _refused(self, claim: Claim, error: ServiceError | TransportError) -> _Answer:
-        verdict, stopper = _verdict(error)
-        if stopper == "NOT_SENT" and self._pacer.stopped():
-            verdict, stopper = dataclasses.replace(verdict, name=self._stopper[0] if self._stopper else STOPPED), None
+        found, stopper = verdict(error)
         if stopper and not self._halt.is_set():
             self._end(stopper, str(error))
-        rows = {verdict.name: len(claim.to)} if verdict.name in {"rejected", "in_doubt"} else {}
-        return _Answer(claim, verdict, _Settled(rows))
+        rows = {found.name: len(claim.to)} if found.name in {"rejected", "in_doubt"} else {}
+        return _Answer(claim, found, _Settled(rows))
 
     def _end(self, stopper: str, detail: str) -> None:
         """Begin nothing more; the first reason is the one that is told."""
@@ -393,30 +458,18 @@ class _Sending:
             self._halt.set()
 
 
+def _with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:
+    """Yield chunks, and after each what stands in ``rests`` by then."""
+    for chunk in chunks:
+        yield chunk
+        while rests:
+            yield rests.pop()
+
+
 def _accepted(reply: SendReply) -> _Settled:
     rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
     costs = {reply.currency: reply.messages.billed_micros()} if reply.currency else {}
     return _Settled(rows, costs, "; ".join(reply.disagreements()))
-
-
-def _verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]:
-    """Return what the ledger records of an error, and what it stops the campaign with, if it does."""
-    stopper: str | None = None
-    if isinstance(error, ServiceError):
-        name = "rejected"
-        if isinstance(error, InsufficientFunds):
-            name = stopper = "NO_FUNDS"
-        elif error.error_code in ACCOUNT_CODES:
-            stopper = "ACCOUNT"
-        return Verdict(name, "body", error.http_status, error.error_code, str(error), error.request_id), stopper
-    if isinstance(error, NotSent):
-        name = stopper = "NOT_SENT"
-    elif isinstance(error, Throttled):
-        name = stopper = "THROTTLED"
-    else:
-        name = "in_doubt"
-    evidence = (error.phase, error.http_status, None, str(error), error.request_id, error.seconds)
-    return Verdict(name, *evidence), stopper
 
 
 def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
@@ -451,54 +504,3 @@ def _book(ledger: Ledger | str | Path | None) -> Ledger:
     if ledger is None or isinstance(ledger, (str, Path)):
         return Ledger(ledger)
     raise UsageError(f"ledger= must be a Ledger or the path of one, got {type(ledger).__name__}")
-
-
-def _table(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
-    """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
-
-    The two are matched by order, which the fingerprint holds: what a plan left out may differ from the recorded one.
-    """
-    rows = plan.rows
-    planned = rows["status"].eq("planned").to_numpy().nonzero()[0]
-    if outcomes is None:
-        unknown = [name for name in COLUMNS if name in {"status", "problem"} or name not in rows]
-        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown})
-    sendable = outcomes.loc[outcomes["status"].ne("skipped")]
-    sendable.index = pd.Index(planned)
-    by_position = sendable.reindex(range(len(rows)))
-    table = pd.DataFrame(index=rows.index)
-    for name, dtype in COLUMNS.items():
-        if name in {"campaign", "service"}:
-            column: Any = plan.campaign if name == "campaign" else service
-        elif name in {"status", "problem"}:
-            ours = pd.Series(rows[name].array).where(rows["status"].ne("planned").to_numpy())
-            column = by_position[name].where(by_position["status"].notna(), ours).array
-        else:
-            column = by_position[name].array if name in by_position else rows[name].array
-            column = pd.Series(column).fillna(0).array if name == "attempts" else column
-        table[name] = pd.Series(column, index=rows.index, dtype=dtype)
-    for name in plan.kept:
-        table[name] = rows[name]
-    return table
-
-
-def _tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
-    if counts["planned"]:
-        held = "rows are held back (their problem says by what)"
-        why = f"{STOPPERS[stopper[0]]} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
-        text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
-        warnings.warn(text, CampaignIncomplete, stacklevel=4)
-    if counts["in_doubt"]:
-        warnings.warn(
-            f"{counts['in_doubt']:,} rows of campaign {campaign!r} are in doubt: they may have been accepted and are "
-            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve them",
-            SmsOtpWarning,
-            stacklevel=4,
-        )
-    if disagreements:
-        warnings.warn(
-            f"{len(disagreements):,} replies disagree with their own records: {disagreements[0]}; the table holds the "
-            "records",
-            SmsOtpWarning,
-            stacklevel=4,
-        )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
+import numpy as np
 import pandas as pd
 
 from .. import cards, results
@@ -259,11 +260,18 @@ class Campaign:
 
         Args:
             rows: a frame with a column ``to`` (such as ``in_doubt`` or a part of it), or E.164 numbers.
-            accepted: True makes them accepted, False makes them planned: the next ``send`` posts them.
+            accepted: True makes them accepted, False makes them planned: the next ``send`` posts them. Nothing else
+                that Python takes for true or false is taken for an answer.
 
         Raises:
-            UsageError: a number is not in doubt in this campaign; nothing was changed. CampaignHeld: it is running.
+            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False; nothing
+                was changed. CampaignHeld: it is running.
         """
+        if not isinstance(accepted, bool | np.bool_):
+            raise UsageError(
+                f"accepted= must be True (they got it) or False (they did not, so text them), got {accepted!r}; "
+                "nothing was changed"
+            )
         self._recover()
         rows = _hidden(rows)
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)

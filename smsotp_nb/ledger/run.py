@@ -21,6 +21,20 @@ from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, sprea
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
 
+# What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
+# no price is known, which is so of rows in doubt.
+HALF = 31
+_BILLED = (
+    f"SELECT coalesce(a.currency, d.currency), sum(r.price >> {HALF}), sum(r.price & {2**HALF - 1}) FROM recipient r "
+    "JOIN destination d ON d.id=r.destination LEFT JOIN attempt a ON a.id=r.attempt "
+    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NOT NULL GROUP BY 1"
+)
+_ESTIMATED = (
+    "SELECT d.currency, c.est_parts, d.rate, count(*) FROM recipient r "
+    "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
+    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NULL GROUP BY 1, 2, 3"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -35,10 +49,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``.
+
+    ``again`` is the attempt of the same request of which nothing was sent: together they count as one.
+    """
 
     chunk: int
     positions: Sequence[int] | None = None
+    again: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +116,16 @@ class Run:
         """Return the rows of a chunk still to go, in order."""
         with self._store.reading() as connection:
             rows = connection.execute(
-                "SELECT position, '+' || number, est_parts * rate, currency FROM fate "
+                "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
                 "JOIN destination d ON d.id=destination "
                 "WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
                 (self.campaign, chunk, PLANNED),
             )
-            return [Pending(*row) for row in rows]
+            # Multiplied here: in SQLite a product that is too large for an integer is a rough one.
+            return [
+                Pending(position, to, None if parts is None or rate is None else parts * rate, currency)
+                for position, to, parts, rate, currency in rows
+            ]
 
     def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
         """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
@@ -124,6 +146,17 @@ class Run:
                 (self.campaign, PLANNED),
             )
 
+    def spoken(self) -> bool:
+        """Say whether this campaign's service ever answered in the words of the interface, here or in another one."""
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+                "AND (a.verdict IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+                (self.campaign,),
+            ).fetchone()
+        return found is not None
+
     def tried(self) -> int:
         """Return how many rows are no longer planned."""
         found = self.counts()
@@ -131,20 +164,17 @@ class Run:
 
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
-        with self._store.reading() as connection:
-            rows = connection.execute(
-                "SELECT CASE WHEN r.price IS NULL THEN d.currency ELSE coalesce(a.currency, d.currency) END, "
-                "sum(coalesce(r.price, c.est_parts * d.rate, 0)) FROM recipient r "
-                "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-                "LEFT JOIN attempt a ON a.id=r.attempt WHERE r.campaign=? AND r.own_state IN (?, ?) GROUP BY 1",
-                (self.campaign, ACCEPTED, IN_DOUBT),
-            ).fetchall()
+        spent = Counter[str]()
+        with self._store.snapshot() as connection:
+            mine = (self.campaign, ACCEPTED, IN_DOUBT)
+            for currency, above, below in connection.execute(_BILLED, mine):
+                spent[currency] += (above << HALF) + below
+            for currency, parts, rate, rows in connection.execute(_ESTIMATED, mine):
+                spent[currency] += (parts or 0) * (rate or 0) * rows
             of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (self.campaign,)))
-            whole_ones = sums_whole(connection, self.campaign)["price"]
-        spent = Counter[str]({currency: int(micros) for currency, micros in rows if currency is not None})
-        for attempt, micros in whole_ones.items():
-            spent[of[attempt]] += int(micros)
-        return dict(spent)
+            for attempt, micros in sums_whole(connection, self.campaign)["price"].items():
+                spent[of[attempt]] += int(micros)
+        return {currency: micros for currency, micros in spent.items() if currency is not None}
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""
@@ -163,12 +193,13 @@ class Run:
             )
             return [row[0] for row in rows]
 
-    def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
+    def claim(self, chunk: int, positions: Sequence[int] | None = None, *, again: int | None = None) -> Claim | None:
         """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
 
         When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
+        ``again`` as for `Wanted`.
         """
-        wanted = Wanted(chunk, positions)
+        wanted = Wanted(chunk, positions, again)
         return self._store.together(lambda connection: self._claim(connection, wanted), "FULL")
 
     def settle_reply(
@@ -221,6 +252,11 @@ class Run:
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
         mine = (self.campaign, wanted.chunk)
+        if wanted.again is not None:
+            connection.execute(
+                f"UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND {going}",
+                (*mine, wanted.again),
+            )
         attempt = inserted(
             connection, "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)", (*mine, self._now())
         )

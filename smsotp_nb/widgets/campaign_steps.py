@@ -313,4 +313,5 @@ WHY = {
     "THROTTLED": "The service asks for a pause; send again later",
     "ACCOUNT": "The account or its key was refused; see the settings",
     "NOT_SENT": "The service could not be reached; send again later",
+    "UNKNOWN_SERVICE": "Nobody at this address has answered as the service does yet; see the address and the key",
 }

@@ -92,7 +92,13 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "any other status, a broken reply, a reply that names other recipients",
         "the request may have been accepted",
-        "its rows are in doubt and never sent again by themselves",
+        "its rows are in doubt and never sent again by themselves; from a service that never yet answered in the "
+        "words of the interface, the first such answer also ends the campaign's call, after one request of ten",
+    ),
+    Assumption(
+        "HTTP 200 with an envelope that refuses",
+        "no answer of the interface, so the request may have been accepted",
+        "as any other status: in doubt, although the words of the refusal are kept as evidence",
     ),
     Assumption(
         "recipients in one request",

@@ -19,7 +19,9 @@ from smsotp_nb.client import Client, Patience
 from smsotp_nb.settings import Settings
 
 # Fates of a post in which the service accepted it, and those in which the client may know that it did not.
-ACCEPTED = frozenset({"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated"})
+ACCEPTED = frozenset(
+    {"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers"}
+)
 CERTAIN = frozenset({"refuse", "funds", "account", "throttle"})
 REFUSALS = {
     "refuse": ("107111", "InvalidPhoneNumbers"),
@@ -44,8 +46,9 @@ class Service:
     """Answer posts with the next fate of a script, then with the usual one.
 
     Fates: ``accept``; accepted, but ``vanish`` (no answer), ``half`` an answer, HTTP ``500``, ``garbage``, a record
-    ``missing``, a ``foreign`` or ``repeated`` record, ``totals`` that disagree; not accepted: ``lost`` (no answer),
-    ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``.
+    ``missing``, a ``foreign`` or ``repeated`` record, nothing but ``strangers``, ``totals`` that disagree; not
+    accepted: ``lost`` (no answer), ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``, ``refused 200`` (a
+    refusal beside HTTP 200), any other HTTP status in digits.
     """
 
     def __init__(self, *script: str, usual: str = "accept", seen: Callable[[Post], None] | None = None) -> None:
@@ -123,6 +126,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif post.fate in REFUSALS:
             code, message = REFUSALS[post.fate]
             self._answer(400, json.dumps({"code": code, "message": message}).encode())
+        elif post.fate == "refused 200":
+            self._answer(200, json.dumps({"code": "104111", "message": "InvalidAccessKeyId"}).encode())
+        elif post.fate.isdigit() and post.fate not in ACCEPTED:
+            self._answer(int(post.fate), b"<html>")
         elif post.fate == "garbage":
             self._answer(200, b"<html>")
         else:
@@ -146,7 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
 def result(post: Post) -> dict[str, Any]:
     """Return the Send-result of a post, each message 0.0075 USD."""
     to = list(post.to[1:] if post.fate == "missing" else post.to)
-    to += {"foreign": [STRANGER], "repeated": to[:1]}.get(post.fate, [])
+    to = [] if post.fate == "strangers" else to
+    to += {"foreign": [STRANGER], "strangers": [STRANGER], "repeated": to[:1]}.get(post.fate, [])
     records = [
         {"id": f"{number[1:]:0>32}", "to": number, "iso": "US", "cc": "1", "parts": 1, "price": "0.007500"}
         for number in to

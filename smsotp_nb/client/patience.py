@@ -1,0 +1,124 @@
+"""How long one request is tried while nothing of it has left, and what stands before every try.
+
+The one retry rule of the package: a request is tried again after ``NotSent`` and ``Throttled``, and after nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import tenacity
+
+from ..errors import NotSent, Throttled, TransportError
+
+# Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
+REPEATABLE = (NotSent, Throttled)
+_NEVER = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long one request is tried while nothing of it has left: attempts, seconds in all, and the waits between.
+
+    Example:
+        >>> Patience(attempts=1).attempts
+        1
+    """
+
+    attempts: int = 6
+    seconds: float = 120.0
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+
+class Gate:
+    """What stands before every attempt; this one lets everything pass. ``dispatch`` paces and stops a campaign here."""
+
+    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._sleep = sleep
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+        self._sleep(seconds)
+
+    def before(self, recipients: int) -> None:
+        """Return when the next attempt may start."""
+
+    def throttled(self, seconds: float | None) -> None:
+        """Hear that the service asked for a pause."""
+
+    def stopped(self) -> bool:
+        """Say whether no further attempt shall be made."""
+        return False
+
+
+class Tries(tenacity.stop.stop_base):
+    """The tries of one request. It is given up when the gate says so, or when its attempts or its time are used up.
+
+    Args:
+        gate: waits between two tries, hears of throttling, and may stop them.
+        patience: how often and for how long.
+        clock: monotonic seconds.
+
+    Example:
+        >>> Tries(Gate(), Patience()).make(lambda: "an answer")
+        'an answer'
+    """
+
+    def __init__(self, gate: Gate, patience: Patience, clock: Callable[[], float] = time.monotonic) -> None:
+        self._gate, self._patience, self._clock = gate, patience, clock
+        self._began = clock()
+        self._waited = 0.0
+        self._made = 0
+
+    @contextlib.contextmanager
+    def at_the_gate(self) -> Iterator[None]:
+        """Wait for a turn: the time in this block does not count as trying."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._waited += self._clock() - began
+
+    def make(self, attempt: Callable[[], Any]) -> Any:
+        """Return the first outcome that is not ``NotSent`` or ``Throttled``, or the last one; errors are not raised."""
+        first = self._one(attempt)
+        if not isinstance(first, REPEATABLE):
+            return first
+        outcomes = itertools.chain([first], iter(lambda: self._one(attempt), _NEVER))
+        return self._retrying()(lambda: next(outcomes))
+
+    def _one(self, attempt: Callable[[], Any]) -> Any:
+        self._made += 1
+        outcome = attempt()
+        if isinstance(outcome, Throttled):
+            self._gate.throttled(outcome.retry_after)
+        if isinstance(outcome, TransportError):
+            outcome.attempts = self._made
+        return outcome
+
+    def _retrying(self) -> tenacity.Retrying:
+        patience = self._patience
+        backoff = tenacity.wait_random_exponential(multiplier=patience.first_wait, max=patience.longest_wait)
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            outcome = state.outcome.result() if state.outcome else None
+            asked = outcome.retry_after if isinstance(outcome, Throttled) else None
+            return backoff(state) if asked is None else asked
+
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_result(lambda outcome: isinstance(outcome, REPEATABLE)),
+            wait=wait,
+            stop=tenacity.stop_any(self, tenacity.stop_after_attempt(patience.attempts)),
+            sleep=self._gate.sleep,
+            retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+        )
+
+    def __call__(self, retry_state: tenacity.RetryCallState) -> bool:
+        tried = self._clock() - self._began - self._waited
+        return self._gate.stopped() or tried + retry_state.upcoming_sleep >= self._patience.seconds

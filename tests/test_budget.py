@@ -1,0 +1,151 @@
+"""The money rules: what is in doubt counts as spent, what was not sent does not, and sums are exact however large."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from kills.people import numbers
+from kills.service import Service
+
+from smsotp_nb.client import Patience
+from smsotp_nb.dispatch import guards, send
+from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.ledger import Claim, Ledger
+from smsotp_nb.planning import Plan, plan
+from smsotp_nb.wire import MessageRecord, SendReply
+
+RATES = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+
+
+def campaign(rows: int = 60, **options: Any) -> Plan:
+    """Sixty people in requests of ten, each request estimated and billed at 0.075."""
+    people = pd.DataFrame({"phone": numbers(rows)})
+    given = {"rates": RATES, "chunk_size": 10, **options}
+    return plan(people, to="phone", campaign="autumn", text="Hello", **given)
+
+
+def sent(service: Service, ledger: Ledger, **options: Any) -> dict[str, int]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        table = send(campaign(), client=service.client(), ledger=ledger, concurrency=1, progress=False, **options)
+    return table["status"].value_counts().to_dict()
+
+
+@pytest.mark.parametrize("fate", ["vanish", "lost", "500", "internal", "garbage", "strangers"])
+def test_what_is_in_doubt_counts_as_spent_in_the_call_that_sent_it(fate: str, service: Service, ledger: Ledger) -> None:
+    """Of four requests that a budget covers one is in doubt: the other three are sent, and no fourth."""
+    service.script(["accept", fate])
+    assert sent(service, ledger, budget={"USD": "0.30"}) == {"accepted": 30, "in_doubt": 10, "planned": 20}
+
+
+def test_what_is_in_doubt_counts_as_spent_in_the_next_call(service: Service, ledger: Ledger) -> None:
+    service.script(["accept", "vanish"])
+    sent(service, ledger, budget={"USD": "0.15"})
+    assert sent(service, ledger, budget={"USD": "0.15"}) == {"accepted": 10, "in_doubt": 10, "planned": 40}
+    assert sent(service, ledger, budget={"USD": "0.225"}) == {"accepted": 20, "in_doubt": 10, "planned": 30}
+
+
+def test_what_a_person_said_was_not_accepted_is_not_spent_any_more(service: Service, ledger: Ledger) -> None:
+    service.script(["accept", "lost"])
+    sent(service, ledger, budget={"USD": "0.15"})
+    found = ledger.campaign("autumn")
+    found.resolve(found.in_doubt, accepted=False)
+    assert sent(service, ledger, budget={"USD": "0.15"}) == {"accepted": 20, "planned": 40}
+
+
+def test_what_was_refused_is_not_spent(service: Service, ledger: Ledger) -> None:
+    service.script(["accept", "refuse"])
+    assert sent(service, ledger, budget={"USD": "0.30"}) == {"accepted": 40, "rejected": 10, "planned": 10}
+
+
+@pytest.mark.parametrize("guard", [{"budget": {"USD": "0.30"}}, {"canary": 40}], ids=str)
+def test_what_was_throttled_is_counted_once(guard: dict[str, Any], service: Service, ledger: Ledger) -> None:
+    """A request that is tried again gives back what it had reserved before it asks anew."""
+    service.script(["accept", "throttle", "throttle", "accept", "throttle"])
+    assert sent(service, ledger, **guard) == {"accepted": 40, "planned": 20}
+
+
+def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger: Ledger) -> None:
+    service.script(["accept", "refuse", "accept", "accept"])
+    found = sent(service, ledger, budget={"USD": "0.30"}, isolate_invalid=True)
+    assert found == {"accepted": 40, "planned": 20}
+
+
+# -- amounts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "micros"),
+    [
+        (0.1 + 0.2, 300_000),
+        (np.float64(0.1) * 3, 300_000),
+        (sum([0.0075] * 1_000_000), 7_500_000_000),
+        (np.float32(0.5), 500_000),
+        (np.int64(50), 50_000_000),
+        (0.000001, 1),
+        ("0.30", 300_000),
+    ],
+    ids=repr,
+)
+def test_a_budget_of_floats_is_the_six_decimals_that_it_stands_for(limit: Any, micros: int) -> None:
+    assert guards.read(budget={"USD": limit}).budget == {"USD": micros}
+
+
+@pytest.mark.parametrize("limit", [0.1234567, 0.0000001, float("nan"), float("inf"), -0.3, True, None], ids=repr)
+def test_an_amount_that_is_none_is_refused(limit: Any) -> None:
+    with pytest.raises(UsageError, match="budget="):
+        guards.read(budget={"USD": limit})
+
+
+def test_the_estimate_of_a_plan_is_a_budget_that_covers_it(service: Service, ledger: Ledger) -> None:
+    """Summed as floats, country by country or row by row."""
+    made = campaign()
+    assert sent(service, ledger, budget={"USD": made.estimate["est_cost"].sum()}) == {"accepted": 60}
+    assert guards.read(budget={"USD": sum(made.rows["est_cost"])}).budget == {"USD": 60 * 7500}
+
+
+def claimed(ledger: Ledger, *, price: int) -> dict[str, int]:
+    """Return what is spent when every row of a campaign is billed at this price."""
+    with ledger.begin(campaign(), service="a service") as run:
+        for chunk in run.chunks():
+            claim = run.claim(chunk)
+            assert isinstance(claim, Claim)
+            records = [MessageRecord("x", to, "US", "1", 1, price) for to in claim.to]
+            run.settle_reply(claim, SendReply(tuple(records), currency="USD"), seconds=0.1)
+        return run.spent()
+
+
+@pytest.mark.parametrize("price", [7500, 10**12, 10**18 - 1])
+def test_what_was_spent_is_exact_beyond_what_an_integer_of_the_file_can_hold(price: int, ledger: Ledger) -> None:
+    assert claimed(ledger, price=price) == {"USD": 60 * price}
+
+
+def test_estimates_that_are_huge_are_exact_too(ledger: Ledger) -> None:
+    """What is in doubt counts by its estimate: 999,999,999,999.999999 for each of sixty people in three parts."""
+    rates = RATES.assign(price="999999999999.999999")
+    made = plan(
+        pd.DataFrame({"phone": numbers(60)}), to="phone", campaign="autumn", text="Hello " * 60, rates=rates,
+        chunk_size=10,
+    )  # fmt: skip
+    with ledger.begin(made, service="a service") as run:
+        assert run.claim(0)
+    with ledger.begin(made, service="a service") as run:
+        each = [row.est_micros for row in run.pending(1)]
+        assert run.spent() == {"USD": sum(int(micros or 0) for micros in each)}
+    assert {type(micros) for micros in each} == {int}

@@ -1,0 +1,233 @@
+"""The claim is the last thing before the bytes: what waits for its turn is planned, and guards are asked after it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from kills.child import fork
+from kills.people import numbers, plan_of
+from kills.service import Post, Service
+
+from smsotp_nb.client import Patience
+from smsotp_nb.dispatch import send
+from smsotp_nb.dispatch.guards import QuietHours
+from smsotp_nb.dispatch.pacing import Pacer
+from smsotp_nb.errors import SmsOtpWarning
+from smsotp_nb.ledger import Ledger
+from smsotp_nb.planning import Plan, plan
+
+ALWAYS = ("21:00", "20:59")  # quiet hours; the tests say of each number whether it is silent
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+
+
+def sent(made: Plan, service: Service, ledger: Ledger, **options: Any) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        return send(made, client=service.client(), ledger=ledger, **({"progress": False} | options))
+
+
+def status(table: pd.DataFrame) -> dict[str, int]:
+    return table["status"].value_counts().to_dict()
+
+
+def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service: Service, tmp_path: Path) -> None:
+    """At 10 recipients a second four threads wait for their turn; none of their rows is claimed meanwhile."""
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as ledger:  # the file exists, so that it can be looked at while the child works
+        ledger.campaigns()
+
+    def work() -> None:
+        with Ledger(path) as ledger:
+            sent(plan_of(400, chunk_size=100), service, ledger, rate=10, concurrency=4)
+
+    child = fork(work)
+    try:
+        _until(lambda: _accepted(path) >= 10)
+        time.sleep(0.3)  # the other threads come to their wait
+    finally:
+        assert child.kill()
+    with Ledger(path) as ledger:
+        counts = ledger.campaign("autumn").counts
+    assert counts["in_doubt"] == counts["sending"] == 0
+    assert counts["accepted"] == len(service.accepted)
+    assert counts["planned"] == 400 - counts["accepted"]
+
+
+def _accepted(path: Path) -> int:
+    with Ledger(path) as ledger:
+        return ledger.campaign("autumn").counts["accepted"] if len(ledger.campaigns()) else 0
+
+
+def _until(true: Any, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second request was due before the wait for the rate; when its turn comes it is quiet."""
+
+    def silences(self: QuietHours, to: str, now: datetime) -> bool:
+        return bool(service.posts) and time.monotonic() > service.posts[0].at + 0.1
+
+    monkeypatch.setattr(QuietHours, "silences", silences)
+    table = sent(plan_of(40), service, ledger, rate=50, quiet_hours=ALWAYS, concurrency=4)
+    assert len(service.posts) == 1
+    assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30
+
+
+def test_quiet_hours_that_begin_during_a_pause_hold_what_was_throttled(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A throttled request is asked about again before it is posted again."""
+
+    def silences(self: QuietHours, to: str, now: datetime) -> bool:
+        return any(post.fate == "throttle" for post in service.posts)
+
+    monkeypatch.setattr(QuietHours, "silences", silences)
+    service.script(["accept", "throttle"])
+    table = sent(plan_of(20), service, ledger, quiet_hours=ALWAYS, concurrency=1)
+    assert [post.fate for post in service.posts] == ["accept", "throttle"]
+    assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 10
+    monkeypatch.undo()
+    assert status(sent(plan_of(20), service, ledger)) == {"accepted": 20}
+
+
+def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill during a pause of minutes leaves nobody in doubt of whom the service said that it took nothing."""
+    under_way = []
+    sleep = Pacer.sleep
+
+    def watched(self: Pacer, seconds: float) -> None:
+        under_way.append(ledger.campaign("autumn").counts["sending"])
+        sleep(self, seconds)
+
+    monkeypatch.setattr(Pacer, "sleep", watched)
+    service.script(["accept", "throttle", "throttle"])
+    table = sent(plan_of(20), service, ledger, concurrency=1)
+    assert under_way == [0, 0]
+    assert status(table) == {"accepted": 20}
+    assert table["attempts"].unique().tolist() == [1]
+    assert ledger.campaign("autumn").requests["verdict"].tolist() == ["accepted", "THROTTLED", "THROTTLED", "accepted"]
+
+
+def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledger) -> None:
+    """The service bills more than was estimated; what waits hears of it, and the fourth request is held back.
+
+    Each of four requests is estimated at 0.05 and billed 0.075: all four fit into 0.20 until the first is answered.
+    """
+    rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.005"]})
+    made = plan(
+        pd.DataFrame({"phone": numbers(40)}), to="phone", campaign="autumn", text="Hello", rates=rates, chunk_size=10
+    )
+    service.seen = lambda post: time.sleep(0.1)
+    table = sent(made, service, ledger, rate=40, budget={"USD": "0.20"}, concurrency=4)
+    assert status(table) == {"accepted": 30, "planned": 10}
+    assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
+
+
+def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
+    """A canary that is out lets nobody wait a hundred seconds to be told so."""
+    began = time.monotonic()
+    table = sent(plan_of(40), service, ledger, rate=0.1, canary=5, concurrency=4)
+    assert status(table) == {"accepted": 5, "planned": 35}
+    assert time.monotonic() - began < 20
+
+
+def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Service, ledger: Ledger) -> None:
+    """What was answered is told and recorded before the thread waits for the rate."""
+    told: list[tuple[int, float]] = []
+    sent(
+        plan_of(20), service, ledger, rate=20, concurrency=1,
+        progress=lambda now: told.append((now.accepted, time.monotonic())),
+    )  # fmt: skip
+    at = dict(told)
+    assert at[20] - at[10] > 0.3
+
+
+def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledger: Ledger) -> None:
+    """After so many of them in a row the call ends; one matched record in between begins the count anew."""
+    service.script(["accept", "strangers", "strangers", "missing"])
+    service.usual = "strangers"
+    table = sent(plan_of(200), service, ledger, stop_after=3, concurrency=1)
+    assert len(service.posts) == 4 + 3
+    assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
+    assert table["problem"].iloc[-1] == "FAILING"
+
+
+# -- a service that has never spoken -----------------------------------------------------------------------------------
+
+SILENT = ["404", "401", "403", "308", "503", "refused 200", "garbage", "vanish", "internal"]
+
+
+@pytest.mark.parametrize("fate", SILENT)
+def test_a_service_that_never_spoke_gets_one_small_request(fate: str, service: Service, ledger: Ledger) -> None:
+    """A wrong address or key leaves ten people in doubt, not a thousand, and the message names the address."""
+    service.usual = fate
+    with pytest.warns(SmsOtpWarning) as told:
+        table = send(plan_of(600, chunk_size=100), client=service.client(), ledger=ledger, progress=False)
+    assert len(service.posts) == 1
+    assert status(table) == {"planned": 590, "in_doubt": 10}
+    assert table["problem"].iloc[10:].unique().tolist() == ["UNKNOWN_SERVICE"]
+    said = str(told[0].message)
+    assert service.url in said
+    assert "one small request" in said
+
+
+def test_the_first_request_is_alone_until_it_is_answered(ledger: Ledger) -> None:
+    posts: list[int] = []
+
+    def look(post: Post) -> None:
+        posts.append(len(post.to))
+        if len(posts) == 1:
+            time.sleep(0.3)
+            assert len(posts) == 1
+
+    with Service(seen=look) as service:
+        assert status(sent(plan_of(600, chunk_size=100), service, ledger, concurrency=8)) == {"accepted": 600}
+    assert posts[0] == 10
+    assert sorted(posts[1:]) == [90, *[100] * 5]
+
+
+def test_a_service_that_spoke_once_is_known_to_the_ledger(service: Service, ledger: Ledger) -> None:
+    """Another campaign begins with a whole list; a refusal in the interface's words is enough to be known by."""
+    service.script(["refuse"])
+    sent(plan_of(5), service, ledger)
+    sent(plan_of(100, chunk_size=100, campaign="winter"), service, ledger)
+    assert [len(post.to) for post in service.posts] == [5, 100]
+
+
+def test_throttling_does_not_make_a_service_known(service: Service, ledger: Ledger) -> None:
+    service.script(["throttle", "404"])
+    table = sent(plan_of(200, chunk_size=100), service, ledger)
+    assert [len(post.to) for post in service.posts] == [10, 10]
+    assert status(table) == {"planned": 190, "in_doubt": 10}
+
+
+def test_the_small_request_keeps_to_the_guards(service: Service, ledger: Ledger) -> None:
+    """A canary of thirteen is ten and then three."""
+    table = sent(plan_of(100, chunk_size=50), service, ledger, canary=13)
+    assert [len(post.to) for post in service.posts] == [10, 3]
+    assert status(table) == {"accepted": 13, "planned": 87}
