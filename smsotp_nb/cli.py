@@ -75,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_argument(
         "--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help="a fault that is on from the start"
     )
+    sandbox.add_argument(
+        "--tenants", action="store_true", help="an inbox, balance, clock, faults and journal for every access key"
+    )
     sandbox.set_defaults(run=_sandbox)
 
     clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
@@ -156,6 +159,7 @@ def _sandbox(options: argparse.Namespace) -> int:
         balance=options.balance,
         seed=options.seed,
         faults=options.fault,
+        tenants=options.tenants,
         rules=Rules(templates=options.templates, secret=options.hmac_secret),
     )
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb import wire
-from smsotp_nb.sandbox import Rules, Sandbox, expect, faults, inbox, journal
+from smsotp_nb.sandbox import Rules, Sandbox, expect, faults, inbox, journal, tenants
 from smsotp_nb.sandbox.desk import ASSETS, Desk
 from smsotp_nb.sandbox.server import Server
 
@@ -81,11 +81,29 @@ CALLS: list[tuple[str, str, Any, int]] = [
 ]
 
 
+TENANT_CALLS: list[tuple[str, str, Any, int]] = [
+    ("POST", "/tenants.json", {"tenant": "job-1", "balance": "5", "rules": {"attempts": 3}}, 200),
+    ("POST", "/tenants.json", {"tenant": "job-1"}, 409),
+    ("POST", "/tenants.json", {"tenant": ""}, 400),
+    ("GET", "/tenants.json", None, 200),
+    ("GET", "/sandbox.json?tenant=job-1", None, 200),
+    ("DELETE", "/tenants.json", None, 400),
+    ("DELETE", "/tenants.json?tenant=job-1", None, 200),
+]
+NO_TENANTS = [
+    ("GET", "/summary.json"), ("DELETE", "/inbox.json"), ("GET", "/sandbox.json"), ("GET", "/balance.json"),
+    ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"),
+]  # fmt: skip
+
+
 def test_every_reply_of_every_operation_fits_its_schema(box: Sandbox) -> None:
     described = call(box, "GET", "/openapi.json")[2]
     seen = set()
-    for method, path, sent, expected in CALLS:
-        status, headers, found = call(box, method, path, sent)
+    unknown = [(method, f"{path}?tenant=nobody", None, 400) for method, path in NO_TENANTS]
+    with Sandbox(tenants=True) as shared:
+        calls = [(box, one) for one in [*CALLS, *unknown]] + [(shared, one) for one in TENANT_CALLS]
+        answers = [(one, call(asked, *one[:3])) for asked, one in calls]
+    for (method, path, _sent, expected), (status, headers, found) in answers:
         assert status == expected, (method, path, found)
         operation = described["paths"][path.partition("?")[0]][method.lower()]
         reply = operation["responses"][str(status)]
@@ -114,7 +132,7 @@ def test_requests_of_the_interface_fit_their_schemas(call_: Any, name: str) -> N
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
-    desk = Desk(server.account, server.url, shut=asyncio.sleep)
+    desk = Desk(server.tenants, server.url, shut=asyncio.sleep)
     served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
     with Sandbox() as box:
@@ -133,7 +151,10 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
     assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
     for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
         asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
-        assert asked == {field.name for field in fields(filters)}
+        assert asked == {field.name for field in fields(filters)} | {"tenant"}
     asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "after"}
     assert set(schemas["Expectation"]["properties"]) == asked
+    assert set(schemas["NewTenant"]["properties"]) == set(tenants.OPTIONS)
+    switches = {field.name for field in fields(Rules)} - {"secret"}
+    assert set(schemas["NewTenant"]["properties"]["rules"]["properties"]) == switches
     assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)

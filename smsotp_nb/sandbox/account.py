@@ -42,10 +42,14 @@ class Account:
     Args:
         service: answers the operations from the account's state.
         faults: what goes wrong with its requests.
+        label: what a tenant is called by whoever opened it.
+        keeps_tenants: whether it is the sandbox's own account, and others have the messages.
     """
 
     service: Service
     faults: Faults
+    label: str = ""
+    keeps_tenants: bool = False
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
     _requests: int = 0
@@ -60,8 +64,11 @@ class Account:
         """Where its messages, passcodes and balance live."""
         return self.service.state
 
-    async def meet(self, received: Received) -> tuple[Outcome, str]:
-        """Answer one request, or let a fault strike it; return what its client meets, and the request's id."""
+    async def meet(self, received: Received, *, refusal: str = "") -> tuple[Outcome, str]:
+        """Answer one request, or let a fault strike it; return what its client meets, and the request's id.
+
+        ``refusal`` is the error code of a request that is refused without the service.
+        """
         self._requests += 1
         n = self._requests
         request_id = self.state.mark(f"request of {self.state.id}/{self.state.starts}", n).hex()
@@ -70,7 +77,7 @@ class Account:
         for fault in struck:
             if fault.kind == "latency":
                 await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter", n))
-        answer = None if broken is not None and strikes_before(broken) else self._answer(received)
+        answer = None if broken is not None and strikes_before(broken) else self._answer(received, refusal)
         outcome = _outcome(broken, answer)
         self._note(received, request_id, struck, answer, outcome)
         return outcome, request_id
@@ -82,9 +89,9 @@ class Account:
         """Return a number from 0 to 1, the same for the same request of a seeded run."""
         return int.from_bytes(self.state.mark(purpose, n, 6)) / 2**48
 
-    def _answer(self, received: Received) -> Answer:
-        if received.body is None:
-            return self.service.refuse(INVALID_PARAMS)
+    def _answer(self, received: Received, refusal: str) -> Answer:
+        if refusal or received.body is None:
+            return self.service.refuse(refusal or INVALID_PARAMS)
         query_string = received.target.partition("?")[2]
         return self.service.answer(received.query, received.content_type, received.body, query_string=query_string)
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
 
+from ..errors import UsageError
 from .state import State
+
+FAR: Final = 400 * 366 * 86_400  # seconds; further no test of a lifetime goes
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,6 +60,44 @@ class Clock:
     def reset(self) -> None:
         """Take the machine's time again."""
         self._keep(0, None)
+
+    def told(self) -> dict[str, Any]:
+        """Return what ``/clock.json`` says."""
+        return {"now": moment(self.now()), "ahead": round(self.offset, 3), "stopped": self.stopped}
+
+    def move(self, asked: Mapping[str, Any]) -> None:
+        """Move, stop, start or reset it, as ``/clock.json`` takes it.
+
+        Raises:
+            UsageError: what is asked for cannot be done; nothing has changed.
+        """
+        if not asked or not set(asked) <= {"advance", "at", "stopped", "reset"}:
+            raise UsageError(
+                'send one or more of {"advance": seconds, "at": "2030-01-01T00:00:00Z", "stopped": true, "reset": true}'
+            )
+        target = self._target(asked)
+        if asked.get("reset"):
+            self.reset()
+        if "stopped" in asked:
+            (self.stop if asked["stopped"] else self.go)()
+        if target is not None:
+            self.set(target)
+
+    def _target(self, asked: Mapping[str, Any]) -> int | None:
+        """Return the moment asked for, in microseconds, read before anything is changed."""
+        if not all(isinstance(asked.get(name, False), bool) for name in ("stopped", "reset")):
+            raise UsageError("stopped and reset are true or false")
+        now = self.now()
+        try:
+            target = micros(asked["at"]) if "at" in asked else None
+            if "advance" in asked:
+                seconds = Decimal(str(asked["advance"]))
+                target = (now if target is None else target) + int(seconds * 1_000_000)
+        except (ValueError, TypeError, AttributeError, InvalidOperation, OverflowError):
+            raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
+        if target is not None and abs(target - now) > FAR * 1_000_000:
+            raise UsageError("that is more than 400 years away")
+        return target
 
     def _keep(self, offset: int, stopped: int | None) -> None:
         with self._state.transaction():

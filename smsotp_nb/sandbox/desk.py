@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -14,14 +13,15 @@ from aiohttp import web
 
 from .. import wire
 from ..errors import UsageError
-from . import clock, expect, faults, inbox, journal, misses
+from . import expect, faults, inbox, journal, misses
 from .account import Account
 from .outcome import as_bytes
 from .service import money
+from .state import State
+from .tenants import Tenants
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-FAR: float = 400 * 366 * 86_400.0  # seconds; further no test of a lifetime goes
 MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {"inbox.html": "text/html", "inbox.css": "text/css", "inbox.js": "text/javascript"}
@@ -31,251 +31,284 @@ POLICY = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to the desk: whose account it is about, and its parameters without those that say so."""
+
+    account: Account
+    query: Mapping[str, str]
+    request: web.Request
+
+    @property
+    def state(self) -> State:
+        return self.account.state
+
+    @property
+    def currency(self) -> str:
+        return self.account.service.tariff.currency
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the one who asks still waits for the answer."""
+        transport = self.request.transport
+        return transport is not None and not transport.is_closing()
+
+    async def fields(self) -> Mapping[str, Any]:
+        """Read a JSON object, and nothing else: a page elsewhere cannot send that type without being asked first."""
+        if self.request.content_type != "application/json":
+            raise UsageError("send a JSON object, with Content-Type: application/json")
+        try:
+            asked = json.loads(await self.request.read())
+        except (ValueError, RecursionError):
+            raise UsageError("the body is not JSON") from None
+        if not isinstance(asked, dict):
+            raise UsageError("the body is not a JSON object")
+        return asked
+
+    async def wait(self, seconds: float, found: Callable[[], bool]) -> None:
+        """Return when something is found, after so many seconds, or when the client has left."""
+        loop, bell = asyncio.get_running_loop(), self.account.bell
+        end = loop.time() + seconds
+        while not found() and not bell.closed and self.is_there and loop.time() < end:
+            await bell.wait(min(end - loop.time(), LOOK_AGAIN))
+
+    async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
+        """Write a long reply of JSON piece by piece, so that others are answered in between."""
+        reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
+        await reply.prepare(self.request)
+        for piece in pieces:
+            await reply.write(piece)
+        await reply.write_eof()
+        return reply
+
+
+Act = Callable[[Asked], Awaitable[web.StreamResponse]]
+
+
 class Desk:
     """Answers everything but the three operations.
 
     Args:
-        account: whose messages, balance, clock, faults and requests it shows.
+        tenants: whose messages, balance, clock, faults and requests it shows.
         url: the sandbox's own address.
         shut: called with seconds to refuse connections for so long.
     """
 
-    def __init__(self, account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
-        self._account = account
-        self._service = account.service
-        self._state = account.state
-        self._faults = account.faults
+    def __init__(self, tenants: Tenants, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
+        self._tenants = tenants
         self._url = url
         self._shut = shut
 
     def routes(self) -> list[web.RouteDef]:
         """Return every route, for the application."""
-        return [
-            web.get("/", self._asset("inbox.html")),
-            web.get("/inbox.css", self._asset("inbox.css")),
-            web.get("/inbox.js", self._asset("inbox.js")),
+        about = [
+            web.get("/", _asset("inbox.html")),
+            web.get("/inbox.css", _asset("inbox.css")),
+            web.get("/inbox.js", _asset("inbox.js")),
             web.get("/openapi.json", self._description),
-            web.get("/sandbox.json", self._about),
-            web.get("/summary.json", self._summary),
-            web.get("/inbox.json", self._inbox),
-            web.delete("/inbox.json", self._clear),
-            web.get("/requests.json", self._requests),
-            web.delete("/requests.json", self._forget_requests),
-            web.post("/expect.json", self._expect),
-            web.get("/balance.json", self._balance),
-            web.post("/balance.json", _with_object(self._top_up)),
-            web.get("/clock.json", self._clock),
-            web.post("/clock.json", _with_object(self._move_clock)),
-            web.get("/faults.json", self._list_faults),
-            web.post("/faults.json", _with_object(self._switch_on)),
-            web.delete("/faults.json", self._switch_off),
+            web.get("/sandbox.json", self._of_any(_about)),
+            web.get("/requests.json", self._of_any(_requests)),
+            web.delete("/requests.json", self._of_any(_forget_requests)),
+            web.get("/tenants.json", self._of_any(self._list_tenants)),
+            web.post("/tenants.json", self._of_any(self._open_tenant)),
+            web.delete("/tenants.json", self._of_one(self._end_tenant)),
         ]
+        of_one: list[tuple[str, str, Act]] = [
+            ("GET", "/summary.json", _summary),
+            ("GET", "/inbox.json", _inbox),
+            ("DELETE", "/inbox.json", _clear),
+            ("POST", "/expect.json", _expect),
+            ("GET", "/balance.json", _balance),
+            ("POST", "/balance.json", _top_up),
+            ("GET", "/clock.json", _clock),
+            ("POST", "/clock.json", _move_clock),
+            ("GET", "/faults.json", _list_faults),
+            ("POST", "/faults.json", self._switch_on),
+            ("DELETE", "/faults.json", _switch_off),
+        ]
+        return about + [web.route(method, path, self._of_one(act)) for method, path, act in of_one]
 
-    # waiting
+    def _of_one(self, act: Act, *, or_own: bool = False) -> Handler:
+        """Let a request be about one account; with tenants it says about whose."""
 
-    async def _wait(self, seconds: float, found: Callable[[], bool], request: web.Request) -> None:
-        """Return when something is found, after so many seconds, or when the client has left."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while not found() and not self._account.bell.closed and _is_there(request) and loop.time() < end:
-            await self._account.bell.wait(min(end - loop.time(), LOOK_AGAIN))
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return await act(Asked(*self._tenants.asked(request.query, or_own=or_own), request))
 
-    # messages
+        return handle
 
-    async def _inbox(self, request: web.Request) -> web.StreamResponse:
-        chosen = inbox.Filter.read(request.query)
-        if chosen.wait:
-            await self._wait(chosen.wait, lambda: bool(inbox.find(self._state, chosen, limit=1)), request)
-        return await _stream(request, inbox.pages(self._state, self._currency, replace(chosen, wait=0.0)))
-
-    async def _clear(self, _request: web.Request) -> web.Response:
-        self._state.clear()
-        return as_json(self._account_facts())
-
-    # requests
-
-    async def _requests(self, request: web.Request) -> web.StreamResponse:
-        wanted = journal.Wanted.read(request.query)
-        if wanted.wait:
-            await self._wait(wanted.wait, lambda: any(self._account.journal.select(wanted)), request)
-        return await _stream(request, journal.pages(self._account.journal, wanted))
-
-    async def _expect(self, request: web.Request) -> web.Response:
-        expectation = expect.Expectation.read(await _object(request))
-        count = await self._counted(expectation, request)
-        told = {"met": expectation.met(count.found), "expected": expectation.describe(), "found": count.found}
-        if told["met"]:
-            return as_json(told | {"messages": [inbox.entry(row, self._currency) for row in count.rows]})
-        about = (expectation, count, self._state, self._account.journal)
-        return as_json(told | {"error": misses.summary(*about), "misses": misses.nearest(*about)}, status=409)
-
-    async def _counted(self, expectation: expect.Expectation, request: web.Request) -> expect.Count:
-        """Return the count of what is expected once nothing can change it any more, or its time has passed."""
-        count = expect.Count(expectation, self._state)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + expectation.within
-        while True:
-            while count.look():
-                await asyncio.sleep(0)
-            left = end - loop.time()
-            if expectation.decided(count.found) or left <= 0 or self._account.bell.closed or not _is_there(request):
-                return count
-            await self._account.bell.wait(min(left, LOOK_AGAIN))
-
-    async def _forget_requests(self, _request: web.Request) -> web.Response:
-        self._account.journal.clear()
-        return as_json(self._account_facts())
-
-    async def _summary(self, _request: web.Request) -> web.Response:
-        return as_json(inbox.summary(self._state, self._currency))
-
-    # account
-
-    @property
-    def _currency(self) -> str:
-        return self._service.tariff.currency
-
-    async def _about(self, _request: web.Request) -> web.Response:
-        return as_json(self._account_facts())
-
-    async def _balance(self, _request: web.Request) -> web.Response:
-        return as_json({"balance": money(self._state.balance), "currency": self._currency})
-
-    async def _top_up(self, asked: Mapping[str, Any]) -> web.Response:
-        more = wire.micros(asked.get("add"))
-        if more is None or set(asked) != {"add"}:
-            raise UsageError('send {"add": "12.50"}: an amount with at most six fractional digits')
-        if self._state.balance + more >= MOST_MONEY:
-            raise UsageError("that is more money than there is")
-        self._state.top_up(more)
-        return as_json({"balance": money(self._state.balance), "currency": self._currency})
-
-    def _account_facts(self) -> dict[str, Any]:
-        return {
-            "id": self._state.id,
-            "variant": self._service.variant,
-            "form": self._service.form,
-            "hmac": self._service.rules.secret is not None,
-            "currency": self._currency,
-            "balance": money(self._state.balance),
-            "messages": self._state.count(),
-            "templates": sorted(self._service.templates),
-        }
-
-    # clock
-
-    async def _clock(self, _request: web.Request) -> web.Response:
-        return as_json(self._time())
-
-    async def _move_clock(self, asked: Mapping[str, Any]) -> web.Response:
-        known = {"advance", "at", "stopped", "reset"}
-        if not asked or not set(asked) <= known:
-            raise UsageError(
-                'send one or more of {"advance": seconds, "at": "2030-01-01T00:00:00Z", "stopped": true, "reset": true}'
-            )
-        target = self._target(asked)
-        if asked.get("reset"):
-            self._service.clock.reset()
-        if "stopped" in asked:
-            (self._service.clock.stop if asked["stopped"] else self._service.clock.go)()
-        if target is not None:
-            self._service.clock.set(target)
-        return as_json(self._time())
-
-    def _target(self, asked: Mapping[str, Any]) -> int | None:
-        """Return the moment asked for, in microseconds, read before anything is changed."""
-        if not all(isinstance(asked.get(name, False), bool) for name in ("stopped", "reset")):
-            raise UsageError("stopped and reset are true or false")
-        now = self._service.clock.now()
-        try:
-            target = clock.micros(asked["at"]) if "at" in asked else None
-            if "advance" in asked:
-                seconds = Decimal(str(asked["advance"]))
-                target = (now if target is None else target) + int(seconds * 1_000_000)
-        except (ValueError, TypeError, AttributeError, InvalidOperation, OverflowError):
-            raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
-        if target is not None and abs(target - now) > FAR * 1_000_000:
-            raise UsageError("that is more than 400 years away")
-        return target
-
-    def _time(self) -> dict[str, Any]:
-        time = self._service.clock
-        return {"now": clock.moment(time.now()), "ahead": round(time.offset, 3), "stopped": time.stopped}
-
-    # faults
-
-    async def _list_faults(self, _request: web.Request) -> web.Response:
-        return as_json(faults.to_json(self._faults))
-
-    async def _switch_on(self, asked: Mapping[str, Any]) -> web.Response:
-        fault = faults.Fault.read(asked)
-        if fault.kind == "refuse":
-            await self._shut(fault.seconds)
-        else:
-            self._faults.switch_on(fault)
-        return as_json(faults.to_json(self._faults))
-
-    async def _switch_off(self, request: web.Request) -> web.Response:
-        kind = request.query.get("kind")
-        if kind is not None and kind not in faults.BY_NAME:
-            raise UsageError(f"kind must be one of {', '.join(faults.BY_NAME)}, got {kind!r}")
-        self._faults.switch_off(kind)
-        return as_json(faults.to_json(self._faults))
-
-    # page and description
+    def _of_any(self, act: Act) -> Handler:
+        """Let a request be about one account, or with tenants about what is nobody's."""
+        return self._of_one(act, or_own=True)
 
     async def _description(self, _request: web.Request) -> web.Response:
         described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
         return as_json(described | {"servers": [{"url": self._url}]})
 
-    @staticmethod
-    def _asset(name: str) -> Handler:
-        async def send(_request: web.Request) -> web.Response:
-            body = (files(__package__) / "page" / name).read_bytes()
-            guarded = {
-                "Content-Security-Policy": POLICY,
-                "X-Content-Type-Options": "nosniff",
-                "Cache-Control": "no-cache",
-            }
-            return web.Response(body=body, content_type=ASSETS[name], charset="utf-8", headers=guarded)
+    async def _switch_on(self, asked: Asked) -> web.Response:
+        fault = faults.Fault.read(await asked.fields())
+        if fault.kind == "refuse" and self._tenants.on:
+            raise UsageError("refuse shuts the whole sandbox, for every tenant; take drop_before")
+        if fault.kind == "refuse":
+            await self._shut(fault.seconds)
+        else:
+            asked.account.faults.switch_on(fault)
+        return as_json(faults.to_json(asked.account.faults))
 
-        return send
+    # tenants
+
+    async def _list_tenants(self, _asked: Asked) -> web.Response:
+        return as_json({"tenants": self._tenants.told()})
+
+    async def _open_tenant(self, asked: Asked) -> web.Response:
+        fields = await asked.fields()
+        if self._tenants.knows(fields.get("tenant")):
+            return as_json({"error": "there is a tenant with this access key; DELETE it first"}, status=409)
+        return as_json(_facts(self._tenants.open(fields)))
+
+    async def _end_tenant(self, asked: Asked) -> web.Response:
+        self._tenants.end(asked.account)
+        return as_json({"tenants": self._tenants.told()})
 
 
-async def _stream(request: web.Request, pieces: Iterable[bytes]) -> web.StreamResponse:
-    """Write a long reply of JSON piece by piece, so that others are answered in between."""
-    reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
-    await reply.prepare(request)
-    for piece in pieces:
-        await reply.write(piece)
-    await reply.write_eof()
-    return reply
+# messages
 
 
-def _is_there(request: web.Request) -> bool:
-    return request.transport is not None and not request.transport.is_closing()
+async def _inbox(asked: Asked) -> web.StreamResponse:
+    chosen = inbox.Filter.read(asked.query)
+    if chosen.wait:
+        await asked.wait(chosen.wait, lambda: bool(inbox.find(asked.state, chosen, limit=1)))
+    return await asked.stream(inbox.pages(asked.state, asked.currency, replace(chosen, wait=0.0)))
+
+
+async def _clear(asked: Asked) -> web.Response:
+    asked.state.clear()
+    return as_json(_facts(asked.account))
+
+
+async def _summary(asked: Asked) -> web.Response:
+    return as_json(inbox.summary(asked.state, asked.currency))
+
+
+# requests and expectations
+
+
+async def _requests(asked: Asked) -> web.StreamResponse:
+    wanted = journal.Wanted.read(asked.query)
+    if wanted.wait:
+        await asked.wait(wanted.wait, lambda: any(asked.account.journal.select(wanted)))
+    return await asked.stream(journal.pages(asked.account.journal, wanted))
+
+
+async def _forget_requests(asked: Asked) -> web.Response:
+    asked.account.journal.clear()
+    return as_json(_facts(asked.account))
+
+
+async def _expect(asked: Asked) -> web.Response:
+    expectation = expect.Expectation.read(await asked.fields())
+    count = await _counted(expectation, asked)
+    told = {"met": expectation.met(count.found), "expected": expectation.describe(), "found": count.found}
+    if told["met"]:
+        return as_json(told | {"messages": [inbox.entry(row, asked.currency) for row in count.rows]})
+    about = (expectation, count, asked.state, asked.account.journal)
+    return as_json(told | {"error": misses.summary(*about), "misses": misses.nearest(*about)}, status=409)
+
+
+async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Count:
+    """Return the count of what is expected once nothing can change it any more, or its time has passed."""
+    count = expect.Count(expectation, asked.state)
+    loop, bell = asyncio.get_running_loop(), asked.account.bell
+    end = loop.time() + expectation.within
+    while True:
+        while count.look():
+            await asyncio.sleep(0)
+        left = end - loop.time()
+        if expectation.decided(count.found) or left <= 0 or bell.closed or not asked.is_there:
+            return count
+        await bell.wait(min(left, LOOK_AGAIN))
+
+
+# account
+
+
+async def _about(asked: Asked) -> web.Response:
+    return as_json(_facts(asked.account))
+
+
+def _facts(account: Account) -> dict[str, Any]:
+    service = account.service
+    return {
+        "id": account.state.id,
+        "variant": service.variant,
+        "form": service.form,
+        "hmac": service.rules.secret is not None,
+        "currency": service.tariff.currency,
+        "balance": money(account.state.balance),
+        "messages": account.state.count(),
+        "templates": sorted(service.templates),
+        "tenants": account.keeps_tenants,
+    }
+
+
+async def _balance(asked: Asked) -> web.Response:
+    return as_json({"balance": money(asked.state.balance), "currency": asked.currency})
+
+
+async def _top_up(asked: Asked) -> web.Response:
+    fields = await asked.fields()
+    more = wire.micros(fields.get("add"))
+    if more is None or set(fields) != {"add"}:
+        raise UsageError('send {"add": "12.50"}: an amount with at most six fractional digits')
+    if asked.state.balance + more >= MOST_MONEY:
+        raise UsageError("that is more money than there is")
+    asked.state.top_up(more)
+    return await _balance(asked)
+
+
+# clock
+
+
+async def _clock(asked: Asked) -> web.Response:
+    return as_json(asked.account.service.clock.told())
+
+
+async def _move_clock(asked: Asked) -> web.Response:
+    asked.account.service.clock.move(await asked.fields())
+    asked.account.bell.ring()
+    return await _clock(asked)
+
+
+# faults
+
+
+async def _list_faults(asked: Asked) -> web.Response:
+    return as_json(faults.to_json(asked.account.faults))
+
+
+async def _switch_off(asked: Asked) -> web.Response:
+    kind = asked.query.get("kind")
+    if kind is not None and kind not in faults.BY_NAME:
+        raise UsageError(f"kind must be one of {', '.join(faults.BY_NAME)}, got {kind!r}")
+    asked.account.faults.switch_off(kind)
+    return await _list_faults(asked)
+
+
+# page
+
+
+def _asset(name: str) -> Handler:
+    async def send(_request: web.Request) -> web.Response:
+        body = (files(__package__) / "page" / name).read_bytes()
+        guarded = {
+            "Content-Security-Policy": POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-cache",
+        }
+        return web.Response(body=body, content_type=ASSETS[name], charset="utf-8", headers=guarded)
+
+    return send
 
 
 def as_json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
     """Return a reply of JSON."""
     return web.Response(body=as_bytes(value), status=status, content_type="application/json", headers=headers)
-
-
-def _with_object(act: Callable[[Mapping[str, Any]], Awaitable[web.Response]]) -> Handler:
-    async def handle(request: web.Request) -> web.StreamResponse:
-        return await act(await _object(request))
-
-    return handle
-
-
-async def _object(request: web.Request) -> Mapping[str, Any]:
-    """Let in JSON objects only; a page elsewhere cannot send that content type without being asked first."""
-    if request.content_type != "application/json":
-        raise UsageError("send a JSON object, with Content-Type: application/json")
-    try:
-        asked = json.loads(await request.read())
-    except (ValueError, RecursionError):
-        raise UsageError("the body is not JSON") from None
-    if not isinstance(asked, dict):
-        raise UsageError("the body is not a JSON object")
-    return asked

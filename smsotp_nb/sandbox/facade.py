@@ -6,9 +6,11 @@ import http.client
 import json
 import os
 import re
+import uuid
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, fields
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +22,9 @@ from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
-from .server import HOST, Server, is_loopback, millionths
+from .server import HOST, Server, is_loopback
+from .service import millionths
+from .wording import templates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +51,7 @@ class Sandbox:
         seed: makes message ids and passcodes of a new state repeatable.
         rules: the choices where the interface is silent, templates of your own, HMAC mode; see docs/sandbox.md.
         faults: what goes wrong from the start, such as ``"drop_after next=1"``; `fault` switches on more.
+        tenants: every access key has an inbox, balance, clock, faults and journal of its own; see `tenant`.
         host: another address to listen on lets other machines in, and is warned of.
 
     Raises:
@@ -70,6 +75,7 @@ class Sandbox:
         seed: int | str | None = None,
         rules: Rules | None = None,
         faults: Iterable[Fault | str] = (),
+        tenants: bool = False,
         host: str = HOST,
     ) -> None:
         held = None if state is None else Path(state).expanduser().resolve()
@@ -85,12 +91,14 @@ class Sandbox:
             seed=seed,
             rules=rules,
             faults=faults,
+            tenants=tenants,
             host=host,
         )
         server.start()
         self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
         self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
         self._secret = None if rules is None or rules.secret is None else Secret(rules.secret)
+        self._tenant: Secret | None = None
         if held is not None:
             _HOLDERS[held] = self
 
@@ -110,7 +118,7 @@ class Sandbox:
         if not is_loopback(url):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...), got {url!r}")
         box = cls.__new__(cls)
-        box._url = url.rstrip("/")
+        box._url, box._tenant = url.rstrip("/"), None
         about = box._get("/sandbox.json")
         if not isinstance(about, dict) or not {"id", "variant", "form"} <= set(about):
             raise SmsOtpError(f"What answers at {box._url} is no sandbox.")
@@ -118,10 +126,62 @@ class Sandbox:
         box._secret, box._end = None, None
         return box
 
+    def tenant(self, key: str | None = None, *, label: str = "", **options: Any) -> Self:
+        """Open a tenant of a sandbox that keeps an account for every access key, and return it as a sandbox.
+
+        It is used like any other sandbox, and sees only what belongs to its access key: `client` sends with it, and so
+        do programs that are given it. ``close()`` or ``with`` ends the tenant and forgets what it has.
+
+        Args:
+            key: the access key; one that nobody else uses is made where it is left out. A tenant that is there already
+                is reached, not opened, and outlives ``close()``.
+            label: what ``GET /tenants.json`` calls it; the key itself is shown nowhere.
+            options: ``balance``, ``seed``, ``variant``, ``form``, ``rules`` as for a sandbox of its own (``rules`` with
+                the secret of signed requests); left out, they are those of this sandbox.
+
+        Raises:
+            UsageError: this sandbox has no tenants, there is no room for another, an option cannot be used, or a tenant
+                that is there already was given options.
+
+        Example:
+            >>> with Sandbox(tenants=True) as box, box.tenant(balance=1) as one, box.tenant("job-2") as two:
+            ...     _ = one.client().send_otp("+12025550123")
+            ...     len(one.inbox), len(two.inbox), two.balance
+            (1, 0, Decimal('1000.000000'))
+        """
+        secret = Secret(uuid.uuid4().hex if key is None else key)
+        rules: Rules | None = options.get("rules")
+        asked = {"tenant": secret.reveal(), "label": label} | {
+            name: _plain(value) for name, value in options.items() if value is not None
+        }
+        if rules is not None and rules.secret is not None:
+            asked["secret"] = rules.secret
+        status, found = self._asked("POST", "/tenants.json", json.dumps(asked).encode())
+        opened = type(self).__new__(type(self))
+        opened._url, opened._tenant = self._url, secret
+        if status == 409 and not options:
+            found = opened._get("/sandbox.json")
+        else:
+            _good(status, found)
+        opened._id, opened._variant, opened._form = found["id"], found["variant"], found["form"]
+        opened._secret = self._secret if rules is None or rules.secret is None else Secret(rules.secret)
+        opened._end = None if status == 409 else opened._end_tenant
+        return opened
+
+    def _end_tenant(self) -> None:
+        self._end = None  # another one may be opened with the same key
+        with suppress(SmsOtpError):  # the sandbox, or somebody else, has ended it
+            self._call("DELETE", "/tenants.json", None)
+
     @property
     def url(self) -> str:
         """The address, ``http://127.0.0.1:<port>``."""
         return self._url
+
+    @property
+    def access_key(self) -> str:
+        """The access key that reaches it: of a tenant its own, else any will do."""
+        return "sandbox" if self._tenant is None else self._tenant.reveal()
 
     @property
     def id(self) -> str:
@@ -258,8 +318,19 @@ class Sandbox:
             ...     [fault.describe() for fault in box.faults]
             ['throttle, next 1, seconds 2']
         """
-        fault = Fault(kind=kind, **settings)
-        self._post("/faults.json", {name: value for name, value in asdict(fault).items() if value is not None})
+        self.switch_on(Fault(kind=kind, **settings))
+
+    def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
+        """Switch on a fault as it is given at the start of a sandbox.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     box.switch_on("throttle next=1 seconds=2")
+            ...     [fault.describe() for fault in box.faults]
+            ['throttle, next 1, seconds 2']
+        """
+        told = asdict(Fault.read(fault))
+        self._post("/faults.json", {name: value for name, value in told.items() if value is not None})
 
     def clear_faults(self, kind: str | None = None) -> None:
         """Switch off the faults of one kind, or all of them."""
@@ -280,7 +351,7 @@ class Sandbox:
         }
         chosen: dict[str, Any] = {
             "base_url": self._url,
-            "access_key_id": "sandbox",
+            "access_key_id": self._tenant or "sandbox",
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
@@ -293,7 +364,7 @@ class Sandbox:
         return client
 
     def close(self) -> None:
-        """End it; nothing happens when it has ended, or runs in another process."""
+        """End it; nothing happens when it has ended, runs in another process, or is a tenant that was there before."""
         if self._end is not None:
             self._end()
 
@@ -319,6 +390,8 @@ class Sandbox:
             about = self._get("/sandbox.json")
         except SmsOtpError:
             return "not running"
+        if about["tenants"]:
+            return "an account for every access key"
         balance = Decimal(about["balance"])
         messages = f"{about['messages']:,} message{'' if about['messages'] == 1 else 's'}"
         return f"{messages}, balance {about['currency']} {balance:,.2f}"
@@ -336,6 +409,8 @@ class Sandbox:
 
     def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, Any]:
         where = urlsplit(self._url)
+        if self._tenant is not None and path != "/":
+            path += f"{'&' if '?' in path else '?'}{urlencode({'tenant': self._tenant.reveal()})}"
         connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=ANSWER_WITHIN)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
@@ -353,6 +428,14 @@ def _good(status: int, found: Any) -> Any:
     if status != 200:
         raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))
     return found
+
+
+def _plain(option: Any) -> Any:
+    """Return an option of a tenant as JSON; templates in a file are read here, on the side that named it."""
+    if not isinstance(option, Rules):
+        return str(option) if isinstance(option, Decimal) else option
+    switches = {one.name: getattr(option, one.name) for one in fields(Rules) if one.name not in ("secret", "templates")}
+    return switches if option.templates is None else switches | {"templates": dict(templates(option.templates))}
 
 
 def _name(field: str) -> str:

@@ -10,7 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,8 +24,8 @@ from .choices import Rules
 from .desk import Desk, as_json
 from .faults import Fault, Faults
 from .outcome import Outcome
-from .service import MAX_BYTES, Service
-from .state import State
+from .service import MAX_BYTES, millionths
+from .tenants import LIMIT_EXCEEDED, Options, Tenants
 
 HOST = "127.0.0.1"
 NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -47,6 +47,7 @@ class Server:
         seed: makes ids and passcodes of a new state repeatable.
         rules: the switchable choices.
         faults: faults that are on from the start, as `Fault.read` takes them.
+        tenants: whether every access key has an account of its own.
         host: where to listen; anything but loopback lets others in, and is warned of.
 
     Raises:
@@ -64,6 +65,7 @@ class Server:
         seed: int | str | None = None,
         rules: Rules | None = None,
         faults: Iterable[Fault | str] = (),
+        tenants: bool = False,
         host: str = HOST,
     ) -> None:
         _check(variant, form)
@@ -71,27 +73,37 @@ class Server:
         if self._open:
             said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
             warnings.warn(said, SmsOtpWarning, stacklevel=3)
-        switched_on = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
-        begin = millionths(DEFAULT_BALANCE if balance is None else balance)
-        kept = State(state, variant=variant, balance=begin, seed=None if seed is None else str(seed))
+        options = Options(
+            variant=variant,
+            form=form,
+            balance=millionths(DEFAULT_BALANCE if balance is None else balance),
+            seed=None if seed is None else str(seed),
+            rules=rules or Rules(),
+            faults=_readable(faults),
+        )
+        account = options.account(None if state is None else Path(state).expanduser().absolute())
         try:
-            service = Service(kept, variant=variant, form=form, rules=rules)
+            self.tenants = Tenants(account, options, on=tenants)
             self._socket = _listen(host, port)
         except UsageError:
-            kept.close()
+            account.close()
             raise
-        self.account = Account(service, switched_on)
         self.port: int = self._socket.getsockname()[1]
         self._host = host
         name = HOST if self._open else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
-        self._desk = Desk(self.account, self.url, shut=self._shut)
+        self._desk = Desk(self.tenants, self.url, shut=self._shut)
         self._runner: web.AppRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._shutting: asyncio.Task[None] | None = None
         self._thread: threading.Thread | None = None
         self._ready = threading.Event()
+
+    @property
+    def account(self) -> Account:
+        """The sandbox's own account; with tenants the one of nobody."""
+        return self.tenants.own
 
     # life
 
@@ -105,7 +117,7 @@ class Server:
         """End the server's thread and free its port and its state; a second call does nothing."""
         if self._thread is None:
             self._socket.close()
-            self.account.close()
+            self.tenants.close()
         elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -135,9 +147,9 @@ class Server:
             ready()
             await self._stop.wait()
         finally:
-            self.account.bell.close()
+            self.tenants.ring_last()
             await self._runner.cleanup()
-            self.account.close()
+            self.tenants.close()
 
     # requests
 
@@ -171,7 +183,11 @@ class Server:
         received = Received(
             request.method, request.raw_path, request.raw_headers, request.query, request.content_type, body
         )
-        outcome, request_id = await self.account.meet(received)
+        account = self.tenants.of(request.query.get("accessKeyId", ""))
+        if account is None:
+            outcome, request_id = await self.account.meet(received, refusal=LIMIT_EXCEEDED)
+        else:
+            outcome, request_id = await account.meet(received)
         return await _carry_out(request, outcome, {REQUEST_ID: request_id, **outcome.headers})
 
     # faults
@@ -247,28 +263,17 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _readable(faults: Iterable[Fault | str]) -> tuple[Fault, ...]:
+    found = tuple(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
+    Faults(found)  # what cannot be on from the start is said before anything is opened
+    return found
+
+
 def _check(variant: str, form: str) -> None:
     if variant not in ("intl", "cn"):
         raise UsageError(f"variant must be 'intl' or 'cn', got {variant!r}")
     if form not in ("current", "earlier"):
         raise UsageError(f"form must be 'current' or 'earlier', got {form!r}")
-
-
-def millionths(amount: str | float | Decimal) -> int:
-    """Return an amount of money in millionths, rounded to them.
-
-    Example:
-        >>> millionths(12.5), millionths("0.0075")
-        (12500000, 7500)
-    """
-    try:
-        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
-    except InvalidOperation:
-        raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
-    found = wire.micros(exact)
-    if found is None:
-        raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
-    return found
 
 
 def is_loopback(url: str) -> bool:

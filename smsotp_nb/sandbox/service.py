@@ -10,9 +10,11 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from .. import parts, wire
+from ..errors import UsageError
 from . import reserved, tariff, wording
 from .access import Access
 from .choices import Rules
@@ -282,6 +284,23 @@ def money(micros: int) -> str:
         '38.420000'
     """
     return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+
+def millionths(amount: str | float | Decimal) -> int:
+    """Return an amount of money in millionths, rounded to them.
+
+    Example:
+        >>> millionths(12.5), millionths("0.0075")
+        (12500000, 7500)
+    """
+    try:
+        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
+    except InvalidOperation:
+        raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
+    found = wire.micros(exact)
+    if found is None:
+        raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
+    return found
 
 
 # -- reading a request -------------------------------------------------------------------------------------------------
