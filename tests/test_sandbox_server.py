@@ -265,6 +265,12 @@ def test_a_state_of_the_other_variant_or_another_seed_is_refused(tmp_path: Path)
         Server(state=tmp_path / "box.sqlite", seed="2")
 
 
+@pytest.mark.parametrize("seed", ["1", "007", "1e3", "spring"])
+def test_a_state_is_opened_again_with_its_seed(tmp_path: Path, seed: str) -> None:
+    for _ in range(2):
+        Server(state=tmp_path / "box.sqlite", seed=seed).close()
+
+
 RUN = """
     import sys
     from smsotp_nb.sandbox import server

@@ -20,7 +20,7 @@ from ..errors import UsageError
 from . import wording
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
 CREATE TABLE IF NOT EXISTS requests (
     n INTEGER PRIMARY KEY, at INTEGER NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, code TEXT, channel TEXT,
     intent TEXT, signature TEXT, template_id TEXT, shape INTEGER NOT NULL

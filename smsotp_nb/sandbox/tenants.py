@@ -99,7 +99,7 @@ def _rules(own: Rules, given: Any, secret: Any) -> Rules:
     asked = {} if given is None else given
     if not isinstance(asked, Mapping) or not set(asked) <= set(_RULES):
         raise UsageError(f"rules is an object of {', '.join(_RULES)}")
-    if not isinstance(asked.get("templates", {}), Mapping):
+    if not isinstance(asked.get("templates") or {}, Mapping):
         raise UsageError('templates is an object such as {"welcome": "Hello {name}"}')
     if not all(isinstance(asked.get(name, True), bool) for name in ("single_use", "replace")):
         raise UsageError("single_use and replace are true or false")
