@@ -42,7 +42,7 @@ def test_a_plus_is_known_in_front_only() -> None:
 
 
 def test_what_a_semicolon_may_begin() -> None:
-    """Texts with a semicolon are left to phonenumbers; its other parameters of an address all begin with one."""
+    """Texts with a context or a subaddress are left to phonenumbers; there is no other parameter but the extension."""
     named = [value for name, value in vars(phonenumberutil).items() if name.startswith("_RFC3966")]
     literal = [it for it in named if isinstance(it, str) and re.fullmatch(r"[;a-z:=-]+", it)]
     assert sorted(literal) == [";ext=", ";isub=", ";phone-context=", "tel:"]

@@ -155,20 +155,22 @@ def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, 
 
 def write_e164(signs: Any, code: Any, start: Any, count: Any, target: Rows, size: int) -> pa.Array:
     """Write plus, calling code and national number of rows (in order) into one text column, the others missing."""
-    code_length = 1 + (code > 9) + (code > 99)
-    offsets = _offsets(target, 1 + code_length + count, size)
-    out = np.empty(int(offsets[-1]), np.uint8)
-    is_digit = np.ones(len(out), bool)
-    at = offsets[target]
-    out[at] = ord("+")
-    is_digit[at] = False
-    for place in (1, 2, 3):
-        has = np.flatnonzero(code_length >= place)
-        where = at[has] + place
-        out[where] = code[has] // 10 ** (code_length[has] - place) % 10 + ord("0")
-        is_digit[where] = False
-    out[is_digit] = _gathered(signs, start, count)
-    return _texts(size, _validity(target, size), offsets, out)
+    fronts, front_count = _fronts()
+    offsets = _offsets(target, front_count.take(code) + count, size)
+    front = len(signs) + FRONT * code.astype(np.int32)
+    text = _gathered(np.concatenate((signs, fronts)), front, front_count.take(code), start, count)
+    return _texts(size, _validity(target, size), offsets, text)
+
+
+FRONT: Final = 4  # signs of the longest beginning: a plus and three digits
+
+
+@functools.cache
+def _fronts() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """The beginning of each calling code's numbers, as digits are kept (a plus is one below zero), and its length."""
+    texts = [f"+{code}" for code in range(1000)]
+    signs = np.frombuffer("".join(f"{text:{FRONT}}" for text in texts).encode(), np.uint8) - np.uint8(ord("0"))
+    return signs, np.array([len(text) for text in texts], np.int32)
 
 
 def scattered(texts: dict[int, str], size: int) -> pa.Array:
@@ -199,17 +201,20 @@ def _offsets(target: Rows, lengths: Any, size: int) -> npt.NDArray[np.int64]:
     return np.cumsum(offsets, out=offsets)
 
 
-def _gathered(signs: Any, start: Any, count: Any) -> Any:
-    """Return the digits of all stretches (none is empty) one after the other, as text."""
-    if not len(start):
+def _gathered(signs: Any, first: Any, first_count: Any, second: Any, second_count: Any) -> Any:
+    """Return two stretches for each row (none is empty) one after the other, as text."""
+    if not len(first):
         return signs[:0]
-    source = np.ones(int(count.sum()), np.intp)  # steps from each digit to the next one, then where they lead
-    source[0] = start[0]
-    source[np.cumsum(count[:-1])] = start[1:] - start[:-1] - count[:-1] + 1
+    ends = np.cumsum(first_count + second_count)
+    source = np.ones(int(ends[-1]), np.int32)  # steps from each sign to the next one, then where they lead
+    between = ends - second_count
+    source[between] = second - first - first_count + 1
+    source[0] = first[0]
+    source[ends[:-1]] = first[1:] - second[:-1] - second_count[:-1] + 1
     np.cumsum(source, out=source)
-    digits = signs.take(source)
-    digits += np.uint8(ord("0"))
-    return digits
+    text = signs.take(source)
+    text += np.uint8(ord("0"))
+    return text
 
 
 def _validity(target: Rows, size: int) -> Any:

@@ -1,11 +1,13 @@
 """A closer look at the few rows that are not plain digits and punctuation: settle them, or rewrite them into such rows.
 
-Every form here keeps phonenumbers' answer, by these arguments. Left aside are texts of more than 250 signs, those with
-a semicolon (it may begin the parameters of a ``tel:`` address) and those with a slash before an ``x`` (they end there).
+Every form here keeps phonenumbers' answer, by these arguments. Left aside are texts of more than 250 signs, those that
+have a context or a subaddress as ``tel:`` addresses have, and those with a slash before an ``x`` (they end there).
 
 *Unknown signs.* What stands behind the first plus or digit, and in front of a letter, a digit or ``#``, is neither
 dropped in front nor dropped behind. A sign there that no pattern of phonenumbers knows means that this is no number. So
-does a plus behind a digit, since those are known in front only.
+does a plus behind a digit, since those are known in front only; and so does a letter behind a single digit, or behind a
+plus and two digits: three have to come before it. (But for an ``x``, which is punctuation, too. Two digits without a
+plus may be a whole number.)
 
 *Other scripts.* ``signs`` writes each sign outside ASCII as an ASCII sign of the same fate. Digits behind a label stay
 as they are in the extension, so no label is looked for in such a text, and neither are letters.
@@ -14,8 +16,8 @@ as they are in the extension, so no label is looked for in such a text, and neit
 digits behind the label are the extension, if they are few enough for that label.
 
 *Letters.* A text that ends in a letter has no extension, and neither has one without comma, ``#``, ``x`` and ``int``:
-every label has one of these. From three letters on they are keys of a telephone, below that they are dropped; at least
-three digits must come first.
+every label has one of these, and digits behind it. From three letters on they are keys of a telephone, below that they
+are dropped; at least three digits must come first.
 
 Whatever fits none of these forms stays undecided, and phonenumbers is asked itself. The patterns are in RE2's dialect
 and run over columns.
@@ -38,18 +40,18 @@ from .memory import SHARED, taken
 
 BETWEEN: Final = r" ().\[\]/-"  # punctuation that digits.COUNTERS lets stand between digits, too
 NUMBER: Final = rf"^[^+0-9]*\+?(?:[{BETWEEN}]*[0-9]){{3}}"  # how one begins: three digits come before any letter
-ASIDE: Final = r";|[\\/] *x"
-ASCII_NO_NUMBER: Final = rf"(?s)(?:[+0-9].*{signs.one_of(signs.UNKNOWN_ASCII)}|[0-9].*\+).*[0-9A-Za-z#]"
-NO_NUMBER: Final = rf"{ASCII_NO_NUMBER}|[+0-9].*{signs.one_of(signs.LETTER)}"
+ASIDE: Final = r";(?:phone-context|isub)=|[\\/] *x"
+UNKNOWN: Final = rf"[+0-9].*{signs.one_of(signs.UNKNOWN_ASCII)}.*[0-9A-Za-z#]|[0-9].*\+.*[0-9A-Za-z#]"
+TOO_EARLY: Final = r"^[^+0-9]*(?:\+(?:[^0-9A-Za-z]*[0-9]){0,2}|[0-9])[^0-9A-Za-z]*[A-WYZa-wyz]"
+NO_NUMBER: Final = rf"(?s){UNKNOWN}|{TOO_EARLY}"
+FOREIGN_NO_NUMBER: Final = rf"(?s){UNKNOWN}|[+0-9].*{signs.one_of(signs.LETTER)}"
 LABELS: Final = ("explicit", "ambiguous", "comma")
 EXTENSION: Final = (
     rf"(?i)(?P<number>{NUMBER}(?:[{BETWEEN}]*[0-9])*) *"
     r"(?:(?:extension|extn?)[:.]? *(?P<explicit>[0-9]{1,20})|(?:x|#|int)[:.]? *(?P<ambiguous>[0-9]{1,9})|"
     r",(?P<comma>[0-9]{1,9}))$"
 )
-WITH_LETTERS: Final = (
-    rf"{NUMBER}[0-9{BETWEEN}]*[A-WYZa-wyz](?:[0-9{BETWEEN}A-WYZa-wyz]*[0-9A-WYZa-wyz])?[^0-9A-Za-z#]*$"
-)
+WITH_LETTERS: Final = rf"{NUMBER}(?:[0-9{BETWEEN}A-Za-z]*[A-Za-z]|[0-9{BETWEEN}A-WYZa-wyz]*[0-9])[^0-9A-Za-z#]*$"
 INTERNAL: Final = r"(?i)int[^a-z]*[0-9]"  # a label made of letters only
 IN_FRONT: Final = r"^[^+0-9]+"
 NOTHING: Final = pa.scalar("", pa.large_string())
@@ -100,13 +102,13 @@ def look(found: Digits, texts: pa.Array) -> dict[int, str]:
 
 def _other_script(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
     texts = signs.in_ascii(texts)
-    refused = _matches(texts, NO_NUMBER)
+    refused = _matches(texts, FOREIGN_NO_NUMBER)
     found.state[rows[refused]] = digits.NOT_A_NUMBER
     plain.add(rows[~refused], taken(texts, np.flatnonzero(~refused)))
 
 
 def _ascii(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
-    refused = _matches(texts, ASCII_NO_NUMBER)
+    refused = _matches(texts, NO_NUMBER)
     found.state[rows[refused]] = digits.NOT_A_NUMBER
     rest = np.flatnonzero(~refused)
     labelled = _take_extensions(rows[rest], taken(texts, rest), plain)
