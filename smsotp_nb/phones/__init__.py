@@ -67,6 +67,7 @@ numbers that a reform of their plan has changed.
 from __future__ import annotations
 
 from . import lookup, vocabulary
+from .batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
 from .explanation import Explanation, explain
 from .finding import Found, find_columns
 from .judgement import normalize
@@ -88,8 +89,12 @@ __all__ = [
     "find_columns",
     "lookup",
     "normalize",
+    "normalize_batch",
+    "normalize_schema",
     "rejected",
     "report",
     "verdict",
+    "verdict_batch",
+    "verdict_schema",
     "vocabulary",
 ]

@@ -115,11 +115,8 @@ def _read(text: str, code: str | None) -> Iterator[str]:
     found = digits.read(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int32))
     extension = closer.look(found, pa.array([text], pa.large_string()))
     if found.state[0] != digits.READABLE:
-        yield (
-            "It has letters or signs that are put to phonenumbers itself."
-            if found.state[0]
-            else "It has too few digits."
-        )
+        few = "It has too few digits." if found.count[0] < 3 else "A letter or sign stands where no number has one."
+        yield "It has letters or signs that are put to phonenumbers itself." if found.state[0] else few
         return
     if extension:
         yield f"{extension[0]} behind it is an extension."

@@ -1,0 +1,186 @@
+"""Numbers in Arrow's record batches: one batch in, one batch out, for whatever moves data in batches.
+
+Engines such as Spark (``mapInArrow``), Ray (``map_batches``), Dask, Polars and DuckDB hand a function record batches or
+tables, and take some back. ``verdict_batch`` and ``normalize_batch`` are such functions: all columns of the batch come
+back as they are, in their order, with the rows in their order, and the new columns stand behind them. Options are plain
+values, so a ``functools.partial`` of either function can be pickled and sent to other processes.
+
+What a row gets depends on that row alone, never on the batch it came in: cut as you like, the answer is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final, TypeVar
+
+import pandas as pd
+import pyarrow as pa
+
+from ..errors import UsageError
+from . import reference
+from .judgement import TEXTABLE, Policy, normalize
+from .verdicts import verdict
+
+Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
+
+VERDICT_SCHEMA: Final = pa.schema(
+    [
+        ("e164", pa.string()),
+        ("region", pa.string()),
+        ("cc", pa.string()),
+        ("valid", pa.bool_()),
+        ("type", pa.string()),
+        ("reason", pa.string()),
+        ("extension", pa.string()),
+    ]
+)
+NORMALIZE_SCHEMA: Final = pa.schema([(name, pa.string()) for name in ("to", "region", "cc", "type", "problem", "note")])
+TAKEN_PREFIX: Final = "sms_"
+
+
+def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, default_region: str | None = None) -> Batch:
+    """Put phonenumbers' own answer beside the numbers of a record batch (or a table, which then comes back).
+
+    ``phone`` and ``region`` name columns of the batch, everything else is as in ``verdict``. The columns added are
+    always these, named with ``sms_`` in front where the batch has a column of that name: ``e164, region, cc`` (string),
+    ``valid`` (bool), ``type, reason, extension`` (string). ``verdict_schema`` says it before there is a batch.
+
+    Numbers may be of any string type, also in a dictionary, or integers, floats or decimals.
+
+    Raises:
+        UsageError: no batch or table; no such column, or two of that name; no name is free for a new column.
+
+    Example:
+        >>> batch = pa.record_batch({"phone": ["030 901820", None], "id": [7, 8]})
+        >>> verdict_batch(batch, phone="phone", default_region="DE").select(["id", "e164", "valid"]).to_pylist()
+        [{'id': 7, 'e164': '+4930901820', 'valid': True}, {'id': 8, 'e164': None, 'valid': False}]
+    """
+    numbers, regions = _asked(batch, phone, region)
+    return _beside(batch, verdict(numbers, region=regions, default_region=default_region), VERDICT_SCHEMA)
+
+
+def normalize_batch(
+    batch: Batch,
+    *,
+    phone: str,
+    region: str | None = None,
+    default_region: str | None = None,
+    repair: Collection[str] = (),
+    allow_types: Collection[str] = TEXTABLE,
+    region_mismatch: Policy = "note",
+    test_numbers: Policy = "note",
+) -> Batch:
+    """Read the numbers of a record batch (or of a table, which then comes back) for texting.
+
+    ``phone`` and ``region`` name columns of the batch, everything else is as in ``normalize``. The columns added are
+    always these, all of type string, named with ``sms_`` in front where the batch has a column of that name: ``to``
+    (only where we would text), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema``
+    says it before there is a batch.
+
+    Raises:
+        UsageError: no batch or table; no such column, or two of that name; no name is free for a new column; an
+            unknown repair, kind of number or default region.
+
+    Example:
+        >>> import functools, pickle
+        >>> clean = functools.partial(normalize_batch, phone="phone", region="country", repair={"lost_plus"})
+        >>> batch = pa.record_batch({"phone": ["030 901820", "14155550100"], "country": ["Germany", None]})
+        >>> pickle.loads(pickle.dumps(clean))(batch).select(["to", "note"]).to_pylist()
+        [{'to': '+4930901820', 'note': 'REGION_NAME FIXED_LINE'},
+         {'to': '+14155550100', 'note': 'PLUS_RESTORED TEST_NUMBER'}]
+    """
+    numbers, regions = _asked(batch, phone, region)
+    judged = normalize(
+        numbers,
+        region=regions,
+        default_region=default_region,
+        repair=repair,
+        allow_types=allow_types,
+        region_mismatch=region_mismatch,
+        test_numbers=test_numbers,
+    )
+    return _beside(batch, judged, NORMALIZE_SCHEMA)
+
+
+def verdict_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the schema that ``verdict_batch`` gives back for batches of this schema.
+
+    Example:
+        >>> verdict_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names
+        ['phone', 'region', 'e164', 'sms_region', 'cc', 'valid', 'type', 'reason', 'extension']
+    """
+    return _extended(schema, VERDICT_SCHEMA)
+
+
+def normalize_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the schema that ``normalize_batch`` gives back for batches of this schema.
+
+    Example:
+        >>> normalize_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names
+        ['phone', 'region', 'to', 'sms_region', 'cc', 'type', 'problem', 'note']
+    """
+    return _extended(schema, NORMALIZE_SCHEMA)
+
+
+def _extended(schema: pa.Schema, added: pa.Schema) -> pa.Schema:
+    names = [TAKEN_PREFIX + name if name in schema.names else name for name in added.names]
+    taken = [name for name in names if name in schema.names]
+    if taken:
+        raise UsageError(
+            f"the batch has columns {', '.join(map(repr, taken))} already, and they would be added:"
+            " rename them, or select the columns you need"
+        )
+    fields = [field.with_name(name) for field, name in zip(added, names, strict=True)]
+    return pa.schema([*schema, *fields], metadata=schema.metadata)
+
+
+def _asked(batch: Any, phone: str, region: str | None) -> tuple[pd.Series, pd.Series | None]:
+    if not isinstance(batch, pa.RecordBatch | pa.Table):
+        raise UsageError(
+            f"a batch must be a pyarrow RecordBatch or Table, not {type(batch).__name__}:"
+            " pyarrow.table(...) makes one of a frame of pandas or Polars"
+        )
+    return _column(batch, phone, "phone"), None if region is None else _column(batch, region, "region")
+
+
+def _column(batch: Any, name: str, what: str) -> pd.Series:
+    places = batch.schema.get_all_field_indices(name) if isinstance(name, str) else []
+    if len(places) != 1:
+        found = f"{len(places)} columns of that name" if places else f"no column {name!r}"
+        raise UsageError(f"{what}={name!r}: {found}; there are {', '.join(map(repr, batch.schema.names)) or 'none'}")
+    return _series(batch.column(places[0]))
+
+
+def _series(column: Any) -> pd.Series:
+    """Return an Arrow column as one that is read cell by cell, in the same way with and without missing values."""
+    column = _one_array(column)
+    kind = column.type
+    if pa.types.is_large_string(kind):
+        return pd.Series(reference.TEXT.__from_arrow__(column))
+    if pa.types.is_integer(kind):
+        return pd.Series(pd.arrays.ArrowExtensionArray(column))
+    if pa.types.is_floating(kind):
+        return pd.Series(column.to_numpy(zero_copy_only=False))
+    return pd.Series(column.to_pylist(), dtype=object)
+
+
+def _one_array(column: Any) -> Any:
+    """Return a column in one piece and without a dictionary; text of any kind as large_string."""
+    if isinstance(column, pa.ChunkedArray):
+        pieces = [_one_array(chunk) for chunk in column.chunks or [pa.array([], column.type)]]
+        return pa.concat_arrays(pieces)
+    if pa.types.is_dictionary(column.type):
+        return _one_array(column.dictionary).take(column.indices)
+    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return column.cast(pa.large_string()) if any(is_text(column.type) for is_text in text) else column
+
+
+def _beside(batch: Any, answer: pd.DataFrame, added: pa.Schema) -> Any:
+    schema = _extended(batch.schema, added)
+    columns = [_array(answer[field.name], field.type) for field in added]
+    return type(batch).from_arrays([*batch.columns, *columns], schema=schema)
+
+
+def _array(column: pd.Series, kind: pa.DataType) -> pa.Array:
+    values = pa.array(column, from_pandas=True)
+    return (values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values).cast(kind)
