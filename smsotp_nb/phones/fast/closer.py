@@ -38,7 +38,7 @@ from . import digits, signs
 from .digits import Digits
 from .memory import SHARED, taken
 
-BETWEEN: Final = r" ().\[\]/-"  # punctuation that digits.COUNTERS lets stand between digits, too
+BETWEEN: Final = r" ().\[\]/\-"  # punctuation that digits.COUNTERS lets stand between digits, too
 NUMBER: Final = rf"^[^+0-9]*\+?(?:[{BETWEEN}]*[0-9]){{3}}"  # how one begins: three digits come before any letter
 ASIDE: Final = r";(?:phone-context|isub)=|[\\/] *x"
 UNKNOWN: Final = rf"[+0-9].*{signs.one_of(signs.UNKNOWN_ASCII)}.*[0-9A-Za-z#]|[0-9].*\+.*[0-9A-Za-z#]"
