@@ -48,18 +48,18 @@ BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>
 LABEL: Final = re.compile(
     r"(?:(?:tel|callto|sms|whatsapp):(?://)?"
     r"|(?:telephone|telefon|telefono|teléfono|téléphone|tel|tél|phone|mobile|mobil|móvil|cellphone|cell|mob|handy"
-    r"|portable|gsm|whatsapp|sms|ph|no|nr|t|m|p)(?:\s*(?:no|nr|number))?(?:\.\s*:?|\s*:|\s+(?=[+\d(])|(?=\+)))\s*",
+    r"|portable|gsm|whatsapp|sms|ph|no|nr|t|m|p)(?:\s*+(?:no|nr|number))?(?:\.\s*+:?|\s*+:|\s++(?=[+\d(])|(?=\+)))\s*+",
     re.IGNORECASE,
 )
-FORMULA: Final = re.compile(r'="?([^"]*)"?')
-FLOAT_TEXT: Final = re.compile(r"(\+?\d{7,})[.,]0")
-MONEY_TEXT: Final = re.compile(r"(\+?\d{7,})[.,]00+")
+FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
+FLOAT_TEXT: Final = re.compile(r"\A(\+?\d{7,}+)[.,]0")
+MONEY_TEXT: Final = re.compile(r"\A(\+?\d{7,}+)[.,]00++")
 SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
 DATE: Final = re.compile(
     r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
 )
 EXTENSION: Final = re.compile(
-    r"[\s,;]*(?:;ext=|(?:\be?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*)(\d+)#?$",
+    r"(?:;ext=|(?:\be?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
@@ -67,13 +67,15 @@ OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
 )
 SHORTHAND: Final = re.compile(r"[/\\,;]\s*\d{1,4}$")
-TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*[\(\[,;:–-]*\s*[^\W\d_][^\d]*$")
-VANITY: Final = re.compile(r"\+?[\d ().-]*\d[ ().-]*[A-Z]{3,}[A-Z\d-]*")
+LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
+TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*+[\(\[,;:–-]*+\s*+[^\W\d_]")  # behind the last digit
+VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
 SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one number in two such blocks
-BARE: Final = re.compile(r"[+(\d].*\d")  # nothing wrapped around it
+BARE: Final = re.compile(r"\A[+(\d].*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 EDGES: Final = " \t\r\n,;:._-/|*"
+BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
 QUOTES: Final = "'\"`´‘’‚‛“”„«»"
 
@@ -188,15 +190,21 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if extension:
         if len(extension[1]) >= 7:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
-        cell.became(cell.text[: extension.start()].rstrip(EDGES), "EXTENSION_DROPPED")
+        cell.became(cell.text[: extension.start()].rstrip(BLANKS).rstrip(EDGES), "EXTENSION_DROPPED")
     if holds_several(cell.text):
         return Cleaned(raw, problem="MULTIPLE_NUMBERS")
     if "trailing_note" in repair:
-        cell.became(TRAILING_NOTE.sub("", cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
+        cell.became(_without_note(cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
         digits = sum(sign.isdigit() for sign in cell.text)
         return Cleaned(raw, problem="TEXT_IN_NUMBER" if digits >= 3 else "NOT_A_NUMBER")
     return _trunk_zero(cell)
+
+
+def _without_note(text: str) -> str:
+    last = LAST_DIGIT.search(text)
+    note = TRAILING_NOTE.search(text, last.end() if last else 0)
+    return text[: note.start()] if note else text
 
 
 def _trunk_zero(cell: _Cell) -> Cleaned:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n]")
+_FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
 _E164: Final = re.compile(r"\+[0-9]+")
 
 

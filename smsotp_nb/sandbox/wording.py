@@ -16,7 +16,7 @@ PASSCODE: Mapping[str, str] = {
     "intl": "Your verification code is {code}.",
     "cn": "您的验证码是{code}，请勿告诉他人。",
 }
-_NAMES_AND_FIGURES = re.compile(r"\w*[A-Z0-9]\w*")
+_NAMES_AND_FIGURES = re.compile(r"\b[^\WA-Z0-9]*+[A-Z0-9]\w*+")
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 

@@ -1,0 +1,310 @@
+"""No regular expression of the package is superlinear: one text of 1 MiB must not hold up everybody else.
+
+The patterns are collected by looking, not from a list, so that a new one is under the test as soon as it is written:
+every compiled pattern that a module holds, and every pattern that a call of ``re`` or of pandas' ``.str`` is given.
+Each meets texts made from its own structure: what stands before a repeated piece, then the piece until 1 MiB is full,
+then something that fits nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import itertools
+import pkgutil
+import re
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from types import FrameType, ModuleType
+from typing import Any
+
+import pytest
+
+import smsotp_nb
+
+PACKAGE = Path(smsotp_nb.__file__).parent
+SMALL = (1 << 5, 1 << 11)  # every text; an exponential pattern is found with a short one
+LARGE = (1 << 17, 1 << 20)  # the texts that took longest; a scan of 1 MiB itself cannot be interrupted
+WORST = 6
+CPU_SECONDS = 2.0  # of this process; a quadratic pattern needs hours for 1 MiB, a linear one hundredths of a second
+METHODS = ("match", "fullmatch", "search", "sub")
+OF_RE = {"compile": METHODS, "match": ("match",), "fullmatch": ("fullmatch",), "search": ("search",)} | dict.fromkeys(
+    ("findall", "finditer", "split", "sub", "subn"), ("sub",)
+)
+OF_STR = {"contains": ("search",), "match": ("match",), "fullmatch": ("fullmatch",)} | dict.fromkeys(
+    ("extract", "extractall", "findall", "replace", "count"), ("sub",)
+)
+# Patterns that only a running program knows, each with the reason why no text can make them slow.
+BUILT_WHILE_RUNNING = {
+    "smsotp_nb.cards.web": "an alternative of escaped single characters",
+    "smsotp_nb.phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
+    "smsotp_nb.phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
+    "smsotp_nb.phones.summary": "an alternative of the package's own codes",
+    "smsotp_nb.planning.bodies": "a set of escaped characters",
+    "smsotp_nb.results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
+    "smsotp_nb.widgets.inbox": "one escaped passcode between two characters",
+}
+
+
+Try = tuple[tuple[str, str, str], str]  # head, repeated piece, end; and the method
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, where it stands, and the ways it is matched."""
+
+    where: str
+    pattern: re.Pattern[str]
+    methods: tuple[str, ...]
+
+
+def modules() -> list[ModuleType]:
+    names = [info.name for info in pkgutil.walk_packages([str(PACKAGE)], "smsotp_nb.")]
+    return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+
+
+def held(module: ModuleType) -> Iterator[Found]:
+    """Every compiled pattern among a module's values, also inside its tables."""
+    for name, value in vars(module).items():
+        for pattern in _patterns_in(value):
+            yield Found(f"{module.__name__}.{name}", pattern, METHODS)
+
+
+def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from _patterns_in(tuple(value.values()))
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        for one in value:
+            yield from _patterns_in(one)
+
+
+def called(module: ModuleType) -> Iterator[Found | str]:
+    """Every pattern in a call; of one that cannot be known without running the program, where it stands."""
+    assert module.__file__ is not None
+    for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+        methods = _methods(node)
+        if not methods:
+            continue
+        assert isinstance(node, ast.Call)
+        where = f"{module.__name__}:{node.lineno}"
+        compiles = ast.unparse(node.func) == "re.compile"
+        try:
+            value = eval(compile(ast.Expression(node if compiles else node.args[0]), where, "eval"), vars(module))
+        except NameError:
+            yield where
+            continue
+        if isinstance(value, (str, re.Pattern)):
+            yield Found(where, re.compile(value), methods)
+
+
+def _methods(node: ast.AST) -> tuple[str, ...]:
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute)):
+        return ()
+    if any(word.arg == "regex" and ast.unparse(word.value) == "False" for word in node.keywords):
+        return ()
+    owner = node.func.value
+    if isinstance(owner, ast.Name) and owner.id == "re":
+        return OF_RE.get(node.func.attr, ())
+    return OF_STR.get(node.func.attr, ()) if isinstance(owner, ast.Attribute) and owner.attr == "str" else ()
+
+
+def collected() -> tuple[list[Found], list[str]]:
+    """Return the patterns, each once, and the places of those that are built while the program runs."""
+    found: dict[tuple[str, int], Found] = {}
+    unknown = []
+    for module in modules():
+        for one in itertools.chain(held(module), called(module)):
+            if isinstance(one, str):
+                unknown.append(one)
+                continue
+            key = one.pattern.pattern, one.pattern.flags
+            before = found.get(key, Found(one.where, one.pattern, ()))
+            methods = tuple(dict.fromkeys(before.methods + one.methods))
+            found[key] = Found(before.where, one.pattern, methods)
+    return list(found.values()), unknown
+
+
+PATTERNS, UNKNOWN = collected()
+
+
+# -- adversarial texts -------------------------------------------------------------------------------------------------
+
+
+def adversaries(pattern: re.Pattern[str]) -> list[tuple[str, str, str]]:
+    """Return (before, repeated, after): a head that fits, a piece that is repeated, and an end that fits nothing."""
+    tree = parser.parse(pattern.pattern, pattern.flags)
+    pumps = dict.fromkeys(pump for pump in _pumps(tree, "") if pump[1])
+    letters = list(dict.fromkeys(sign for _, piece in pumps for sign in piece))[:8]
+    pumps |= dict.fromkeys(itertools.product(("", "1", "+"), [*letters, " ", "a", "A", "1"]))
+    pumps |= dict.fromkeys(("", first + second) for first, second in itertools.permutations(letters[:5], 2))
+    return [(head, piece, end) for head, piece in pumps for end in ("", "!\x00")]
+
+
+def _pumps(tree: Iterable[Any], head: str) -> Iterator[tuple[str, str]]:
+    for kind, value in tree:
+        if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            for piece in _examples(value[2]):
+                yield head, piece
+                yield "", head + piece
+            yield from _pumps(value[2], head)
+        elif kind is op.SUBPATTERN:
+            yield from _pumps(value[-1], head)
+        elif kind is op.ATOMIC_GROUP:
+            yield from _pumps(value, head)
+        elif kind is op.BRANCH:
+            for branch in value[1]:
+                yield from _pumps(branch, head)
+        elif kind in (op.ASSERT, op.ASSERT_NOT):
+            yield from _pumps(value[1], head)
+        head += _example([(kind, value)])
+
+
+def _examples(tree: Iterable[Any]) -> list[str]:
+    """A few texts that fit a piece: one for each kind of sign where it is a single sign."""
+    items = list(tree)
+    if len(items) == 1 and items[0][0] is op.IN:
+        return [*[_member([item]) for item in items[0][1] if item[0] is not op.NEGATE][:4], _member(items[0][1])]
+    if len(items) == 1 and items[0][0] is op.SUBPATTERN:
+        return _examples(items[0][1][-1])
+    if len(items) == 1 and items[0][0] is op.BRANCH:
+        return [_example(branch) for branch in items[0][1][1][:6]]
+    return [_example(items)]
+
+
+def _example(tree: Iterable[Any]) -> str:
+    text = ""
+    for kind, value in tree:
+        if kind is op.LITERAL:
+            text += chr(value)
+        elif kind in (op.NOT_LITERAL, op.ANY):
+            text += "a" if value != ord("a") else "b"
+        elif kind is op.IN:
+            text += _member(value)
+        elif kind is op.BRANCH:
+            text += _example(value[1][0])
+        elif kind is op.SUBPATTERN:
+            text += _example(value[-1])
+        elif kind is op.ATOMIC_GROUP:
+            text += _example(value)
+        elif kind is op.ASSERT and value[0] < 0:  # what must stand before
+            text += _example(value[1])
+        elif kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            text += _example(value[2]) * value[0]
+    return text
+
+
+CLASSES = {
+    op.CATEGORY_DIGIT: "1",
+    op.CATEGORY_SPACE: " ",
+    op.CATEGORY_WORD: "a",
+    op.CATEGORY_NOT_DIGIT: "a",
+    op.CATEGORY_NOT_SPACE: "a",
+    op.CATEGORY_NOT_WORD: "-",
+}
+
+
+def _member(items: list[Any]) -> str:
+    if items[0][0] is op.NEGATE:
+        excluded = re.compile(f"[{''.join(_class_text(item) for item in items[1:])}]")
+        return next(sign for sign in "a1 -A_.\u00e9\n\u4e00" if not excluded.match(sign))
+    kind, value = items[0]
+    return chr(value) if kind is op.LITERAL else chr(value[0]) if kind is op.RANGE else CLASSES[value]
+
+
+def _class_text(item: Any) -> str:
+    kind, value = item
+    if kind is op.LITERAL:
+        return re.escape(chr(value))
+    if kind is op.RANGE:
+        return f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
+    return {op.CATEGORY_DIGIT: r"\d", op.CATEGORY_SPACE: r"\s", op.CATEGORY_WORD: r"\w"}.get(
+        value, {op.CATEGORY_NOT_DIGIT: r"\D", op.CATEGORY_NOT_SPACE: r"\S", op.CATEGORY_NOT_WORD: r"\W"}.get(value, "")
+    )
+
+
+# -- the tests ---------------------------------------------------------------------------------------------------------
+
+
+class TooSlow(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def at_most(cpu_seconds: float) -> Iterator[None]:
+    """Interrupt what needs more time of the processor than this; how busy the machine is does not count."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def run(pattern: re.Pattern[str], method: str, text: str) -> None:
+    if method == "sub":
+        pattern.sub("", text)
+    else:
+        getattr(pattern, method)(text)
+
+
+def slow_text(found: Found) -> str | None:
+    """Return in words what this pattern is too slow with, or None: all texts small, and the worst of them in full."""
+    tries = list(itertools.product(adversaries(found.pattern), found.methods))
+    for size in SMALL:
+        costs = {}
+        for one in tries:
+            costs[one] = cpu_time(found.pattern, one, size)
+            if costs[one] is None:
+                return described(one, size)
+    worst = sorted(tries, key=lambda one: costs[one] or 0.0, reverse=True)[:WORST]
+    tried = itertools.product(LARGE, worst)
+    return next((described(one, size) for size, one in tried if cpu_time(found.pattern, one, size) is None), None)
+
+
+def cpu_time(pattern: re.Pattern[str], one: Try, size: int) -> float | None:
+    (head, piece, end), method = one
+    text = head + piece * (size // len(piece)) + end
+    began = time.process_time()
+    try:
+        with at_most(CPU_SECONDS):
+            run(pattern, method, text)
+    except TooSlow:
+        return None
+    return time.process_time() - began
+
+
+def described(one: Try, size: int) -> str:
+    (head, piece, end), method = one
+    return f"{method} of {head!r} + {piece!r} * {size // len(piece)} + {end!r}"
+
+
+@pytest.mark.parametrize("found", PATTERNS, ids=[found.where for found in PATTERNS])
+def test_no_pattern_is_superlinear(found: Found) -> None:
+    slow = slow_text(found)
+    assert slow is None, (
+        f"{found.where}: {found.pattern.pattern!r} takes more than {CPU_SECONDS} s for {slow}. Begin it with \\A or a "
+        "look-behind so that it does not try again at every sign, bound the repetition, or make it possessive (*+)."
+    )
+
+
+@pytest.mark.parametrize("slow", [r"\w*[A-Z0-9]\w*", r"(a|a)*b", r"[\s,;]*x", r"(a+)+\Z", r"\d+x", r"(?<=\d)\s*,*\s*x"])
+def test_a_superlinear_pattern_is_found(slow: str) -> None:
+    assert slow_text(Found("here", re.compile(slow), ("search",)))
+
+
+def test_patterns_built_while_running_are_accounted_for() -> None:
+    """What cannot be collected by looking stands in a table with its reason; nothing else does."""
+    assert {where.partition(":")[0] for where in UNKNOWN} == set(BUILT_WHILE_RUNNING)
