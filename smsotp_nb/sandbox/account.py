@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .bell import Bell
+from .bell import Bell, Happened
 from .faults import Fault, Faults
 from .journal import Headers, Journal
 from .outcome import Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
@@ -102,7 +102,7 @@ class Account:
         code = "" if answer is None else str(answer.envelope["code"])
         kinds = ",".join(fault.kind for fault in struck)
         log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
-        self.journal.add(
+        told = self.journal.add(
             method=received.method,
             path=received.target,
             headers=received.headers,
@@ -115,7 +115,7 @@ class Account:
             accepted=0 if answer is None else answer.accepted,
             request_id=request_id,
         )
-        self.bell.ring()
+        self.bell.ring(Happened(told, None if answer is None else answer.made))
         if self.journal.unwritten and not self._writing:
             self._writing = True
             asyncio.get_running_loop().call_later(WRITE_BEHIND, self._write)

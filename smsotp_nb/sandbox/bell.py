@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .journal import Told
+from .state import Accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A request as the journal tells it, and what was accepted for it."""
+
+    told: Told
+    accepted: Accepted | None
+
+
+Concerns = Callable[[Happened | None], bool]  # None: the clock was moved
 
 
 class Bell:
-    """Rings whenever something has happened; whoever waits looks again whether it concerns them."""
+    """Rings whenever something has happened; only those whom it concerns wake, and they cost nothing before."""
 
     def __init__(self) -> None:
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[bool], Concerns] = {}
         self.closed = False
 
     @property
@@ -17,27 +33,29 @@ class Bell:
         """How many wait now."""
         return len(self._waiting)
 
-    def ring(self) -> None:
-        """Wake everyone who waits."""
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+    def ring(self, happened: Happened | None = None) -> None:
+        """Wake everyone whom it concerns."""
+        for waiter, concerns in self._waiting.items():
+            if not waiter.done() and concerns(happened):
+                waiter.set_result(True)
 
     def close(self) -> None:
         """Let nobody wait any longer."""
         self.closed = True
-        self.ring()
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(False)
 
-    async def wait(self, seconds: float) -> None:
-        """Return at the next ring, or after so many seconds."""
+    async def wait(self, seconds: float, concerns: Concerns) -> bool:
+        """Return True when something happens that ``concerns`` says yes to, False after so many seconds."""
         if self.closed:
-            return
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiting.add(waiter)
+            return False
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting[waiter] = concerns
         try:
             async with asyncio.timeout(seconds):
-                await waiter
+                return await waiter
         except TimeoutError:
-            return
+            return False
         finally:
-            self._waiting.discard(waiter)
+            del self._waiting[waiter]

@@ -15,6 +15,8 @@ from .. import wire
 from ..errors import UsageError
 from . import expect, faults, inbox, journal, misses
 from .account import Account
+from .bell import Concerns
+from .gate import HEADERS
 from .outcome import as_bytes
 from .service import money
 from .state import State
@@ -25,10 +27,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {"inbox.html": "text/html", "inbox.css": "text/css", "inbox.js": "text/javascript"}
-# The page loads nothing from elsewhere and runs no script but its own.
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +63,22 @@ class Asked:
             raise UsageError("the body is not a JSON object")
         return asked
 
-    async def wait(self, seconds: float, found: Callable[[], bool]) -> None:
-        """Return when something is found, after so many seconds, or when the client has left."""
+    async def wait(self, seconds: float, concerns: Concerns) -> None:
+        """Return when something of concern happens, after so many seconds, or when the client has left."""
         loop, bell = asyncio.get_running_loop(), self.account.bell
         end = loop.time() + seconds
-        while not found() and not bell.closed and self.is_there and loop.time() < end:
-            await bell.wait(min(end - loop.time(), LOOK_AGAIN))
+        while not bell.closed and self.is_there and (left := end - loop.time()) > 0:
+            if await bell.wait(min(left, LOOK_AGAIN), concerns):
+                return
 
     async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
         """Write a long reply of JSON piece by piece, so that others are answered in between."""
-        reply = web.StreamResponse(headers={"Content-Type": "application/json", "Cache-Control": "no-store"})
+        reply = web.StreamResponse(headers={**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"})
         await reply.prepare(self.request)
         for piece in pieces:
-            await reply.write(piece)
+            if piece:
+                await reply.write(piece)
+            await asyncio.sleep(0)  # writing alone does not wait while the buffer has room
         await reply.write_eof()
         return reply
 
@@ -175,9 +176,21 @@ class Desk:
 
 async def _inbox(asked: Asked) -> web.StreamResponse:
     chosen = inbox.Filter.read(asked.query)
-    if chosen.wait:
-        await asked.wait(chosen.wait, lambda: bool(inbox.find(asked.state, chosen, limit=1)))
+    if chosen.wait and not await _is_any(chosen, asked.state):
+        await asked.wait(chosen.wait, lambda happened: happened is not None and chosen.concerns(happened.accepted))
     return await asked.stream(inbox.pages(asked.state, asked.currency, replace(chosen, wait=0.0)))
+
+
+async def _is_any(chosen: inbox.Filter, state: State) -> bool:
+    """Say whether there is such a message; one that comes while earlier ones are looked at counts."""
+    looked = 0
+    while looked < (last := int(state.fact("messages"))):
+        for rows in inbox.search(state, replace(chosen, after=max(chosen.after, looked), limit=None)):
+            if rows:
+                return True
+            await asyncio.sleep(0)
+        looked = last
+    return False
 
 
 async def _clear(asked: Asked) -> web.Response:
@@ -194,8 +207,8 @@ async def _summary(asked: Asked) -> web.Response:
 
 async def _requests(asked: Asked) -> web.StreamResponse:
     wanted = journal.Wanted.read(asked.query)
-    if wanted.wait:
-        await asked.wait(wanted.wait, lambda: any(asked.account.journal.select(wanted)))
+    if wanted.wait and not any(asked.account.journal.select(wanted)):
+        await asked.wait(wanted.wait, lambda happened: happened is not None and wanted.fits(happened.told))
     return await asked.stream(journal.pages(asked.account.journal, wanted))
 
 
@@ -225,7 +238,7 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
         left = end - loop.time()
         if expectation.decided(count.found) or left <= 0 or bell.closed or not asked.is_there:
             return count
-        await bell.wait(min(left, LOOK_AGAIN))
+        await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
 
 
 # account
@@ -299,16 +312,13 @@ async def _switch_off(asked: Asked) -> web.Response:
 def _asset(name: str) -> Handler:
     async def send(_request: web.Request) -> web.Response:
         body = (files(__package__) / "page" / name).read_bytes()
-        guarded = {
-            "Content-Security-Policy": POLICY,
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "no-cache",
-        }
-        return web.Response(body=body, content_type=ASSETS[name], charset="utf-8", headers=guarded)
+        headers = {**HEADERS, "Cache-Control": "no-cache"}
+        return web.Response(body=body, content_type=ASSETS[name], charset="utf-8", headers=headers)
 
     return send
 
 
-def as_json(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+def as_json(value: Any, *, status: int = 200) -> web.Response:
     """Return a reply of JSON."""
+    headers = {**HEADERS, "Cache-Control": "no-store"}
     return web.Response(body=as_bytes(value), status=status, content_type="application/json", headers=headers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from sqlite3 import Row
 from typing import Any, Final, Self
@@ -13,11 +13,11 @@ from ..phones import lookup
 from . import parameters
 from .clock import moment
 from .service import money
-from .state import State
+from .state import Accepted, State
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
-PAGE: Final = 5_000
+PAGE: Final = 500  # messages looked at in one turn
 _SELECT = (
     "SELECT m.*, r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.template_id, r.shape "
     "FROM messages m JOIN requests r ON r.n = m.request"
@@ -71,6 +71,24 @@ class Filter:
         if self.text is not None:
             tests.append(("(instr(lower(r.text), lower(?)) OR instr(m.number, ?))", [self.text, self.text]))
         return " AND ".join(test for test, _ in tests), [value for _, values in tests for value in values]
+
+    def concerns(self, accepted: Accepted | None) -> bool:
+        """Say whether one of the messages just accepted is among those asked for, without looking into the state."""
+        if accepted is None or accepted.last <= self.after:
+            return False
+        request, numbers = accepted.request, [message.number for message in accepted.messages]
+        return (
+            (self.before is None or accepted.last - len(numbers) + 1 < self.before)
+            and (self.to is None or self.to in numbers)
+            and (self.kind is None or (self.kind == "passcode") == (request.action == "otp.send"))
+            and (self.shape is None or self.shape == accepted.shape)
+            and (self.text is None or _holds(self.text, request.text, numbers))
+        )
+
+
+def _holds(piece: str, text: str, numbers: Iterable[str]) -> bool:
+    """What the query of ``where`` says: letters beyond ASCII keep their case."""
+    return piece.encode().lower() in text.encode().lower() or any(piece in number for number in numbers)
 
 
 _READERS: Final[parameters.Readers] = dict.fromkeys(("shape", "after", "before", "limit"), parameters.whole) | {
@@ -126,22 +144,30 @@ def _detail(row: Row) -> dict[str, Any]:
     }
 
 
+def search(state: State, chosen: Filter) -> Iterator[list[Row]]:
+    """Yield the rows that a filter chooses, some of them at a time and sometimes none: others may have a turn between.
+
+    What is accepted after the beginning is not among them.
+    """
+    last, left = int(state.fact("messages")), chosen.limit
+    low, high = chosen.after, last + 1 if chosen.before is None else min(chosen.before, last + 1)
+    while low + 1 < high and left != 0:
+        start, end = (max(low, high - 1 - PAGE), high) if chosen.newest else (low, min(high, low + 1 + PAGE))
+        rows = find(state, replace(chosen, after=start, before=end), limit=left)
+        yield rows
+        left = None if left is None else left - len(rows)
+        low, high = (low, start + 1) if chosen.newest else (end - 1, high)
+
+
 def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
     """Yield the JSON object ``{"messages": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
-    last, mark, left = int(state.fact("messages")), b"\n", chosen.limit
-    end = last + 1 if chosen.before is None else min(chosen.before, last + 1)
-    chosen = replace(chosen, before=end)  # what is accepted meanwhile belongs to the next call
+    last, mark = int(state.fact("messages")), b"\n"
     yield b'{"messages": ['
-    while rows := find(state, chosen, limit=PAGE if left is None else min(PAGE, left)):
-        told = (json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False) for row in rows)
-        yield mark + ",\n".join(told).encode()
-        mark, left = b",\n", None if left is None else left - len(rows)
-        chosen = _past(chosen, rows[-1]["n"])
+    for rows in search(state, replace(chosen, before=last + 1 if chosen.before is None else chosen.before)):
+        told = ",\n".join(json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False) for row in rows)
+        yield mark + told.encode() if rows else b""
+        mark = b",\n" if rows else mark
     yield f'\n], "last": {last}}}\n'.encode()
-
-
-def _past(chosen: Filter, n: int) -> Filter:
-    return replace(chosen, before=n) if chosen.newest else replace(chosen, after=n)
 
 
 def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:

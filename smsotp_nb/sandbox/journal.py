@@ -217,7 +217,9 @@ class Wanted:
     def fits(self, told: Told) -> bool:
         """Say whether a request is one of those asked for."""
         return (
-            (self.action is None or told.action == self.action)
+            self.after < told.n
+            and (self.before is None or told.n < self.before)
+            and (self.action is None or told.action == self.action)
             and (self.outcome is None or told.outcome == self.outcome)
             and (self.to is None or self.to in told.to)
             and (self.text is None or self.text.lower() in told.body[0].lower())
@@ -279,15 +281,15 @@ class Journal:
         reply: bytes = b"",
         accepted: int = 0,
         request_id: str = "",
-    ) -> None:
-        """Record one request; a body longer than `LONGEST` is cut off, and so is a reply."""
+    ) -> Told:
+        """Record one request and return it; a body longer than `LONGEST` is cut off, and so is a reply."""
         self.last += 1
-        self._append(
-            Entry(
-                self.last, self._now(), method, path, headers, body[:LONGEST], len(body), signing, fault,
-                status, code, reply[:LONGEST], len(reply), accepted, request_id,
-            )
+        entry = Entry(
+            self.last, self._now(), method, path, headers, body[:LONGEST], len(body), signing, fault,
+            status, code, reply[:LONGEST], len(reply), accepted, request_id,
         )  # fmt: skip
+        self._append(entry)
+        return Told(entry, self._secrets)
 
     def _append(self, entry: Entry) -> None:
         self._entries.append(entry)

@@ -19,6 +19,7 @@ from aiohttp import web
 
 from .. import wire
 from ..errors import SmsOtpWarning, UsageError
+from . import gate
 from .account import Account, Received
 from .choices import Rules
 from .desk import Desk, as_json
@@ -28,7 +29,6 @@ from .service import MAX_BYTES, millionths
 from .tenants import LIMIT_EXCEEDED, Options, Tenants
 
 HOST = "127.0.0.1"
-NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 REQUEST_ID = "x-uni-request-id"  # beyond the interface; the name clients in the field look for
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
@@ -92,6 +92,7 @@ class Server:
         self._host = host
         name = HOST if self._open else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
+        self._gate = gate.Gate()
         self._desk = Desk(self.tenants, self.url, shut=self._shut)
         self._runner: web.AppRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -155,14 +156,12 @@ class Server:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Callable[[web.Request], Any]) -> web.StreamResponse:
-        """Let in only those who name a loopback host; pages of other addresses are turned away by their Origin."""
-        host = request.headers.get("Host", "")
-        origin = request.headers.get("Origin")
-        if not self._open and host not in NAMES and host.rpartition(":")[0] not in NAMES:
-            return as_json({"error": f"this sandbox answers only to {self.url}"}, status=403)
-        if origin is not None and origin != f"http://{host}":
-            return as_json({"error": "this sandbox does not answer pages of other addresses"}, status=403)
-        if request.method == "POST" and not request.path.strip("/"):  # "/", "//", or nothing at all
+        asked = _asked(request)
+        is_operation = request.method == "POST" and not request.path.strip("/")  # "/", "//", or nothing at all
+        refusal = self._gate.of_strangers(asked) or (None if is_operation else self._gate.of_pages(asked))
+        if refusal:
+            return as_json({"error": refusal.why}, status=refusal.status)
+        if is_operation:
             return await self._operation(request)
         try:
             answer: web.StreamResponse = await handler(request)
@@ -188,7 +187,7 @@ class Server:
             outcome, request_id = await self.account.meet(received, refusal=LIMIT_EXCEEDED)
         else:
             outcome, request_id = await account.meet(received)
-        return await _carry_out(request, outcome, {REQUEST_ID: request_id, **outcome.headers})
+        return await _carry_out(request, outcome, {REQUEST_ID: request_id, **gate.OF_OPERATIONS, **outcome.headers})
 
     # faults
 
@@ -214,6 +213,11 @@ class Server:
             except UsageError:  # another program has the port for a moment
                 await asyncio.sleep(GOODBYE)
         await web.SockSite(self._runner, self._socket).start()
+
+
+def _asked(request: web.Request) -> gate.Asked:
+    address = "" if request.transport is None else str(request.transport.get_extra_info("sockname")[0])
+    return gate.Asked(request.method, request.path, request.query, request.headers, address)
 
 
 def run(announce: Callable[[str], None], **options: Any) -> None:

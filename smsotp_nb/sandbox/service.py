@@ -19,7 +19,7 @@ from . import reserved, tariff, wording
 from .access import Access
 from .choices import Rules
 from .clock import Clock
-from .state import Message, Passcode, Request, State
+from .state import Accepted, Message, Passcode, Request, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
@@ -31,6 +31,7 @@ MISSING_TEMPLATE_DATA: Final = "107143"
 INVALID_TEMPLATE_DATA: Final = "107144"
 
 Fields = Mapping[str, Any]
+Done = tuple[dict[str, Any], Accepted | None]  # the data of a reply, and what was accepted
 
 
 class Refused(Exception):
@@ -43,11 +44,16 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply: HTTP status, envelope, and how many messages were accepted for it."""
+    """A reply: HTTP status, envelope, and what was accepted for it."""
 
     status: int
     envelope: Mapping[str, Any]
-    accepted: int = 0
+    made: Accepted | None = None
+
+    @property
+    def accepted(self) -> int:
+        """How many messages were accepted."""
+        return 0 if self.made is None else len(self.made.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +108,10 @@ class Service:
             operation = self._operations.get(query.get("action", ""))
             if operation is None:
                 raise Refused(INVALID_PARAMS)
-            data, accepted = operation(_read_object(content_type, raw))
+            data, made = operation(_read_object(content_type, raw))
         except Refused as refused:
             return self.refuse(refused.code)
-        return Answer(200, {"code": "0", "message": "Success", "data": data}, accepted)
+        return Answer(200, {"code": "0", "message": "Success", "data": data}, made)
 
     def refuse(self, code: str) -> Answer:
         """Return the envelope of an error."""
@@ -114,7 +120,7 @@ class Service:
 
     # operations
 
-    def _send_message(self, fields: Fields) -> tuple[dict[str, Any], int]:
+    def _send_message(self, fields: Fields) -> Done:
         numbers = self._recipients(fields)
         signature = _signature(fields)
         text, template_id = self._message_text(fields, signature)
@@ -126,10 +132,10 @@ class Service:
         )
         with self.state.transaction():
             billed = self._bill(numbers, places, text)
-            self.state.accept(request, billed.messages)
-        return self._send_result(numbers, billed), len(numbers)
+            made = self.state.accept(request, billed.messages)
+        return self._send_result(numbers, billed), made
 
-    def _send_otp(self, fields: Fields) -> tuple[dict[str, Any], int]:
+    def _send_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
         digits = _whole(fields, "digits", *wire.DIGITS) or wire.DEFAULT_DIGITS
         intent = _text(fields, "intent", longest=wire.INTENT_LENGTH)
@@ -148,14 +154,14 @@ class Service:
             text = wording.passcode(code, signature, self.variant)
             billed = self._bill([number], places, text)
             sent_by = "sms" if channel == "auto" else channel
-            made = self.clock.now()
-            self.state.accept(Request(made, "otp.send", text, code, sent_by, intent, signature), billed.messages)
+            now = self.clock.now()
+            made = self.state.accept(Request(now, "otp.send", text, code, sent_by, intent, signature), billed.messages)
             self.state.keep_passcode(
-                number, intent or "", code, made=made, ttl=ttl if custom else None, replace=self.rules.replace
+                number, intent or "", code, made=now, ttl=ttl if custom else None, replace=self.rules.replace
             )
-        return self._record(billed.messages[0]), 1
+        return self._record(billed.messages[0]), made
 
-    def _verify_otp(self, fields: Fields) -> tuple[dict[str, Any], int]:
+    def _verify_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
         code = _code(fields)
         if code is None:
@@ -165,7 +171,7 @@ class Service:
         _countries([number])
         with self.state.transaction():
             valid = self._check_code(number, intent, code, ttl)
-        return {"to": number, "valid": valid}, 0
+        return {"to": number, "valid": valid}, None
 
     # message
 

@@ -78,6 +78,15 @@ class Message(NamedTuple):
     price: int
 
 
+class Accepted(NamedTuple):
+    """One accepted request, its messages, the number of the last of them, and the number of its wording."""
+
+    request: Request
+    messages: Sequence[Message]
+    last: int
+    shape: int
+
+
 @dataclass(frozen=True, slots=True)
 class Passcode:
     """A passcode on record: ``made`` in microseconds, ``ttl`` only for a custom code, ``wrong`` tries so far."""
@@ -162,7 +171,7 @@ class State:
         """Return bytes that look random and are the same for the same seed, purpose and number."""
         return blake2b(f"{purpose}/{number}".encode(), key=self._key, digest_size=size).digest()
 
-    def accept(self, request: Request, messages: Sequence[Message]) -> None:
+    def accept(self, request: Request, messages: Sequence[Message]) -> Accepted:
         """Record one accepted request; belongs inside a transaction."""
         last = self.next_number() - 1
         spend = _by_country(messages)
@@ -181,6 +190,7 @@ class State:
             [(*sums, iso) for iso, sums in spend.items()],
         )
         self.keep_fact("messages", last + len(messages))
+        return Accepted(request, messages, last + len(messages), shape)
 
     def _add_to_shape(self, request: Request, sums: Sums, last: int) -> int:
         """Count a request with those of the same wording, and return the number of the wording."""

@@ -36,7 +36,7 @@ from phonenumbers import phonenumberutil
 from .memory import SHARED
 
 PROBE: Final = "+4930901820"
-CLASS: Final = re.compile(r"\[(?P<members>(?:\\.|[^\]\\])+)\]", re.DOTALL)
+CLASS: Final = re.compile(r"(?<!\\)\[(?P<members>(?:\\.|[^\[\]\\])+)\]", re.DOTALL)
 SYNTAX: Final = re.compile(r"\(\?:|\{\d+(?:,\d*)?\}|(?<!\\)[()|*+?^$]")
 TOKEN: Final = re.compile(r"\\.|.", re.DOTALL)
 
