@@ -10,7 +10,6 @@ import json
 import sys
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-uni-request-id: benchmark\r\nContent-Length: "
-BEGINS = '{"id":"0123456789abcdef0123456789abcdef","to":"'
 ENDS = '","iso":"US","cc":"1","parts":1,"price":"0.007500"}'
 
 
@@ -18,9 +17,10 @@ def answer(body: bytes) -> bytes:
     to = json.loads(body)["to"]
     numbers = [to] if isinstance(to, str) else to
     size = len(numbers)
+    records = ",".join([f'{{"id":"{number[1:]:0>32}","to":"{number}{ENDS}' for number in numbers])
     data = (
         f'{{"code":"0","message":"Success","data":{{"recipients":{size},"messageCount":{size},"currency":"USD",'
-        f'"totalAmount":"{size * 0.0075:.6f}","messages":[{BEGINS}{f"{ENDS},{BEGINS}".join(numbers)}{ENDS}]}}}}'
+        f'"totalAmount":"{size * 0.0075:.6f}","messages":[{records}]}}}}'
     ).encode()
     return HEAD + str(len(data)).encode() + b"\r\n\r\n" + data
 

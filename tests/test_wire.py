@@ -417,7 +417,7 @@ def test_a_check_is_true_or_false_only_when_the_reply_says_so(data: Any) -> None
 
 def test_totals_that_agree_say_nothing() -> None:
     """The reply's own sums are checked exactly, in millionths."""
-    found = read(record(ANN), record(BEN, parts=2, price="0.160000"),
+    found = read(record(ANN), record(BEN, id="1" * 32, parts=2, price="0.160000"),
                  recipients=2, messageCount=3, currency="USD", totalAmount="0.167500")  # fmt: skip
     assert found.disagreements() == ()
     assert (found.total, found.currency, found.message_count) == (Decimal("0.167500"), "USD", 3)
@@ -433,12 +433,12 @@ def test_totals_that_agree_say_nothing() -> None:
 )
 def test_totals_that_differ_say_by_how_much(totals: dict[str, Any], said: str) -> None:
     """A difference of one millionth is a difference."""
-    assert read(record(ANN), record(BEN), **totals).disagreements() == (said,)
+    assert read(record(ANN), record(BEN, id="1" * 32), **totals).disagreements() == (said,)
 
 
 def test_a_missing_price_is_said_and_does_not_count_as_zero() -> None:
     """Without every price the total cannot be compared."""
-    found = read(record(ANN), record(BEN, price="NaN"), totalAmount="9.000000")
+    found = read(record(ANN), record(BEN, id="1" * 32, price="NaN"), totalAmount="9.000000")
     assert found.disagreements() == ("1 prices are missing or unreadable",)
 
 

@@ -237,12 +237,19 @@ class Campaign:
         Raises:
             LedgerError: the campaign was purged, so nobody knows them any more.
         """
-        with self._store.reading() as connection:
-            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
-        if purged:
-            raise LedgerError(f"campaign {self.name!r} was purged: whom it texted is not known any more")
+        self._refuse_purged()
         frame = reading.recorded(self._store, self._number)
         return frame.loc[frame["body"].notna(), "to"]
+
+    @property
+    def reached(self) -> pd.Series:
+        """The E.164 numbers whom the campaign may have reached, by position: accepted, in doubt or being sent.
+
+        Raises:
+            LedgerError: the campaign was purged, so nobody knows them any more.
+        """
+        self._refuse_purged()
+        return reading.numbers_of(self._store, self._number, (SENDING, ACCEPTED, IN_DOUBT))
 
     @property
     def in_doubt(self) -> pd.DataFrame:
@@ -320,6 +327,12 @@ class Campaign:
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r} on {self.service}: {self.line()})"
+
+    def _refuse_purged(self) -> None:
+        with self._store.reading() as connection:
+            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        if purged:
+            raise LedgerError(f"campaign {self.name!r} was purged: whom it texted is not known any more")
 
     def _recover(self) -> None:
         """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""

@@ -97,6 +97,17 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
     return frame.sort_index()
 
 
+def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
+    """Return the E.164 numbers of the rows in these states, by position."""
+    columns = Columns(("position", "chunk", "number", "state"), ())
+    with store.snapshot() as connection:
+        columns.read(connection, campaign)
+    rows = columns.series()
+    mine = rows["state"].isin(states) & rows["number"].notna()
+    position = pd.Index(rows["position"][mine].astype("int64"), name=None)
+    return ("+" + rows["number"][mine].astype("str")).set_axis(position).rename("to").sort_index()
+
+
 def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
     """Return the caller's own columns as recorded, by position."""
     with store.reading() as connection:

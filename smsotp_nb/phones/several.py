@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
+import phonenumbers
 
 from ..errors import UsageError
 from . import cells, repairs
@@ -39,15 +42,63 @@ def _numbers(cell: str) -> list[str]:
     return found if whole and len(found) > 1 else []
 
 
+# phonenumbers holds the digit that some countries put before a mobile number which is called from abroad (+54 9 11 ...
+# and +54 11 ... ring one phone). Mexico's, which it held before, went out of use in 2019; lists have it still.
+_MOBILE_DIGITS = {
+    code: digit
+    for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    if (digit := phonenumbers.country_mobile_token(code))
+} | {52: "1"}
+
+
+@lru_cache
+def _mobile_beginnings() -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return how numbers with a mobile digit begin: how without it, and how many digits may follow."""
+    found = {}
+    for code, digit in _MOBILE_DIGITS.items():
+        plan = phonenumbers.PhoneMetadata.metadata_for_region(phonenumbers.region_code_for_country_code(code))
+        lengths = plan.general_desc.possible_length if plan and plan.general_desc else ()
+        found[f"+{code}{digit}"] = f"+{code}", tuple(lengths)
+    return found
+
+
+def one_phone(to: pd.Series) -> pd.Series:
+    """Return E.164 numbers such that all that ring one phone are spelled alike: which of them are one person.
+
+    It is for comparing only: what is returned need not be the number to text.
+
+    Example:
+        >>> one_phone(pd.Series(["+5491123456789", "+541123456789", "+14155550100", None], dtype="str")).tolist()
+        ['+541123456789', '+541123456789', '+14155550100', nan]
+    """
+    text = to if isinstance(to.dtype, pd.StringDtype) else to.astype("str")
+    mine = text.str.startswith(tuple(_mobile_beginnings())).fillna(False).to_numpy(bool)
+    if not mine.any():
+        return to
+    alike = text.to_numpy(object, copy=True)
+    alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
+    return pd.Series(alike, index=to.index, name=to.name, dtype="str")
+
+
+def _without_mobile_digit(number: str) -> str:
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        rest = number.removeprefix(begins)
+        if rest != number and len(rest) in lengths:
+            return without + rest
+    return number
+
+
 def duplicates(to: pd.Series) -> pd.Series:
-    """Return for each row that repeats an earlier number the label of the first row that has it, else missing.
+    """Return for each row that repeats an earlier phone the label of the first row that has it, else missing.
+
+    Two numbers that ring one phone, such as +54 9 11 ... and +54 11 ..., repeat each other.
 
     Example:
         >>> to = pd.Series(["+14155550100", None, "+14155550100"], index=["a", "b", "c"], dtype="str")
         >>> duplicates(to).tolist()
         [nan, nan, 'a']
     """
-    which, _ = pd.factorize(to, use_na_sentinel=True)
+    which, _ = pd.factorize(one_phone(to), use_na_sentinel=True)
     first = pd.Series(np.arange(len(to))).groupby(which).transform("min").to_numpy()
     repeats = (which >= 0) & (first != np.arange(len(to)))
     labels = pd.Series(np.where(repeats, to.index.to_numpy(dtype=object)[first], np.nan), index=to.index)

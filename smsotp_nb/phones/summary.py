@@ -13,6 +13,7 @@ import pandas as pd
 from ..cards import Card, Figures, Table, share
 from ..errors import UsageError
 from .lookup import country_name
+from .several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
 EXAMPLES: Final = 3
@@ -160,7 +161,7 @@ class Tally:
         return repeats
 
     def _repeats(self, to: pd.Series, usable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        numbers = to[usable].str.slice(1).astype("int64").to_numpy()
+        numbers = one_phone(to[usable]).str.slice(1).astype("int64").to_numpy()
         again = pd.Series(numbers).duplicated().to_numpy(copy=True)
         place = np.searchsorted(self.met, numbers)
         inside = place < len(self.met)

@@ -40,7 +40,7 @@ def plan(
     fill: Mapping[str, Any] | None = None,
     suppress: Any = None,
     ignore_unreadable_suppressions: bool = False,
-    exclude: suppression.Recorded | pd.DataFrame | pd.Series[Any] | None = None,
+    exclude: Any = None,
     keep: Sequence[str] = (),
     rates: pd.DataFrame | str | Path | None = None,
     today: dt.date | None = None,
@@ -67,9 +67,10 @@ def plan(
         signature_join: how content and signature are joined, for the estimate only.
         fill: ``{column: value}`` for rows where that column is missing.
         suppress: numbers never to text: list, Series, frame or path.
-        ignore_unreadable_suppressions: go on although entries of ``suppress`` cannot be read.
-        exclude: whom to leave out because another campaign has them: ``ledger.campaign(name)``, or a frame with a
-            column ``to``, or a Series of E.164 numbers.
+        ignore_unreadable_suppressions: go on although entries of ``suppress`` or ``exclude`` cannot be read.
+        exclude: whom to leave out because another campaign has them: ``ledger.campaign(name)``, of which all count whom
+            it may have reached (accepted, in doubt or being sent), or everybody in what ``suppress`` takes, such as the
+            file or the frame of another send's results.
         keep: columns that travel into the results and the ledger.
         rates: a rate table (`rates.check`) or the path of one.
         today: the day for which rates are looked up; by default today, UTC.
@@ -109,16 +110,12 @@ def plan(
         },
     )
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
+    reading = suppression.Reading(
+        to, region if isinstance(region, str) else None, default_region, repair, ignore_unreadable_suppressions
+    )
     left_out = {}
     if suppress is not None:
-        left_out["SUPPRESSED"] = suppression.read(
-            suppress,
-            to=to,
-            region=region if isinstance(region, str) else None,
-            default_region=default_region,
-            repair=repair,
-            ignore_unreadable=ignore_unreadable_suppressions,
-        )
+        left_out["SUPPRESSED"] = suppression.suppressed(suppress, reading)
     if exclude is not None:
-        left_out["EXCLUDED"] = suppression.recorded(exclude)
+        left_out["EXCLUDED"] = suppression.excluded(exclude, reading)
     return assembly.assemble(recipients, asked, numbers, bodies.word(asked.wording, recipients), left_out)

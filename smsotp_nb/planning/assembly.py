@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import results
+from .. import phones, results
 from . import bodies as body_rows
 from . import estimating, hints
 from .arguments import Asked
@@ -70,14 +70,14 @@ def _problems(
     numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]], labels: pd.Index
 ) -> tuple[pd.Series[str], pd.Series[str]]:
     """Return problem and note; a duplicate is one of a row that will be sent, so that nobody is left out by it."""
-    problem, note = numbers["problem"].copy(), numbers["note"].copy()
+    problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), phones.one_phone(numbers["to"])
     for why, whom in left_out.items():
-        problem = problem.mask(problem.isna() & numbers["to"].isin(whom), why)
+        problem = problem.mask(problem.isna() & phone.isin(phones.one_phone(whom)), why)
     lacking = problem.isna() & worded.missing
     problem = problem.mask(lacking, "VALUE_MISSING")
     note = _joined(note, worded.note, lacking.to_numpy())
     at = np.flatnonzero(problem.isna().to_numpy())
-    codes, _ = pd.factorize(numbers["to"].iloc[at])
+    codes, _ = pd.factorize(phone.iloc[at])
     repeated = pd.Series(codes).duplicated().to_numpy()
     if repeated.any():
         copies, firsts = at[repeated], at[~repeated]

@@ -1,11 +1,12 @@
-"""People who said no: a list in whatever form it comes, read to E.164 with the plan's own default region."""
+"""Whom to leave out - people who said no, people of another campaign - from whatever form the list comes in."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pandas as pd
 
@@ -13,19 +14,22 @@ from .. import phones, recipients, templates, wire
 from ..errors import UsageError
 
 _SHOWN = 5
-_PHONE_COLUMNS = ("to", "phone")
+_WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
 
 
-def read(
-    source: Any,
-    *,
-    to: str,
-    region: str | None,
-    default_region: str | None,
-    repair: Sequence[str],
-    ignore_unreadable: bool,
-) -> pd.Series[str]:
-    """Return the suppressed numbers in E.164.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the plan reads the numbers of its own recipients: their column, its region, and what may be repaired."""
+
+    to: str
+    region: str | None = None
+    default_region: str | None = None
+    repair: Sequence[str] = ()
+    ignore_unreadable: bool = False
+
+
+def suppressed(source: Any, reading: Reading) -> pd.Series[str]:
+    """Return the numbers of people who said no, in E.164.
 
     ``source`` is a list, Series, frame or path. A frame's numbers stand in its column ``to`` (the recipients' name for
     it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in
@@ -34,68 +38,95 @@ def read(
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them.
     """
-    numbers, regions = _columns(source, to, region)
-    found = phones.normalize(numbers, region=regions, default_region=default_region, repair=repair)
-    # A blank entry is none, and a number of a kind that is never texted needs no suppression.
-    unread = (found["to"].isna() & ~found["problem"].isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
-    if unread.any() and not ignore_unreadable:
-        raise _unreadable(numbers[unread], found.loc[unread, "problem"])
-    return found["to"].dropna().drop_duplicates()
+    numbers, regions = _columns(source, (reading.to, "to", "phone"), reading, "suppress=")
+    return _read(numbers, regions, reading, "suppress=", e164=numbers.name == "to")
 
 
 class Recorded(Protocol):
-    """A campaign of the ledger, as far as a plan needs it: the numbers that it set out to text."""
+    """A campaign of the ledger, as far as a plan needs it: the numbers of all that it may have reached."""
 
     @property
-    def numbers(self) -> pd.Series[Any]: ...
+    def reached(self) -> pd.Series[Any]: ...
 
 
-def recorded(source: Recorded | pd.DataFrame | pd.Series[Any]) -> pd.Series[str]:
-    """Return the E.164 numbers of a recorded campaign, a frame's column ``to``, or a Series.
+def excluded(source: Any, reading: Reading) -> pd.Series[str]:
+    """Return the numbers of people whom another campaign has, in E.164.
+
+    ``source`` is a campaign of the ledger, of which whom it may have reached counts; or all that ``suppressed`` takes,
+    of which everybody counts. Here the column ``to`` comes first, and a number without a plus, as a spreadsheet or
+    pandas makes it of the ``to`` of a result table, is read as E.164, too.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
-    if isinstance(source, pd.DataFrame) and "to" in source.columns:
-        source = source["to"]
-    found = source if isinstance(source, pd.Series) else getattr(source, "numbers", None)
-    if not isinstance(found, pd.Series):
-        raise UsageError(
-            "exclude= must be a campaign of the ledger, a frame with a column 'to' or a Series of E.164 numbers, got "
-            f"{type(source).__name__}"
-        )
-    return found.dropna().astype("str")
+    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
+    if isinstance(reached, pd.Series):
+        return reached.dropna().astype("str")
+    numbers, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
+    return _read(numbers, regions, reading, "exclude=", e164=True)
 
 
-def _columns(source: Any, to: str, region: str | None) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+def _read(
+    numbers: pd.Series[Any], regions: pd.Series[Any] | None, reading: Reading, name: str, *, e164: bool
+) -> pd.Series[str]:
+    """Return what is read of numbers; where they may be ``e164`` without its plus, both readings of one are left out.
+
+    To leave out one person too many is the smaller mistake: the other one texts somebody who is on the list.
+    """
+    # The old mobile 1 of Mexico is mended unasked: the phone that it rang is the one to leave out.
+    repair = tuple(dict.fromkeys((*reading.repair, "mx_1")))
+    found = phones.normalize(numbers, region=regions, default_region=reading.default_region, repair=repair)
+    to, problem = [found["to"]], found["problem"]
+    if e164:
+        international = phones.normalize(_with_plus(numbers), repair=("mx_1",))
+        to.append(international["to"])
+        problem = problem.mask(international["to"].notna(), None)
+    # A blank entry is none, and a number of a kind that is never texted needs no suppression.
+    unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
+    if unread.any() and not reading.ignore_unreadable:
+        raise _unreadable(numbers[unread], problem[unread], name)
+    return cast("pd.Series[str]", pd.concat(to).dropna().drop_duplicates())
+
+
+def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
+    """Return what may be E.164 but for its plus with one; all else is missing."""
+    digits = numbers.astype("str").str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+    return "+" + digits
+
+
+def _columns(
+    source: Any, names: Sequence[str], reading: Reading, argument: str
+) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
     if isinstance(source, (str, Path)):
-        source = _file(source)
+        source = _file(source, argument)
     if isinstance(source, pd.DataFrame):
-        name = _phone_column(source, to)
-        beside = None if region is None else _named(source, (region,))
+        name = _phone_column(source, names, reading, argument)
+        beside = None if reading.region is None else _named(source, (reading.region,))
         regions = None if beside is None else source[beside]
         return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise UsageError(f"suppress= must be a list, Series, frame or path, got {type(source).__name__}")
+        also = "a campaign of the ledger, " if argument == "exclude=" else ""
+        raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {type(source).__name__}")
     return pd.Series(list(source), dtype=object), None
 
 
-def _file(path: str | Path) -> pd.DataFrame:
+def _file(path: str | Path, argument: str) -> pd.DataFrame:
     if not Path(path).expanduser().is_file():
-        raise UsageError(f"suppress={str(path)!r} is no file; give the path of one, or a list of numbers")
+        raise UsageError(f"{argument}{str(path)!r} is no file; give the path of one, or a list of numbers")
     return recipients.read_recipients(path)
 
 
-def _phone_column(frame: pd.DataFrame, to: str) -> Any:
-    named = _named(frame, (to, *_PHONE_COLUMNS))
+def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, argument: str) -> Any:
+    named = _named(frame, names)
     if named is not None:
         return named
     if len(frame.columns) == 1:
         return frame.columns[0]
     columns = ", ".join(repr(name) for name in frame.columns)
-    raise UsageError(f"suppress= has no column {to!r}, 'to' or 'phone' (columns: {columns}); give the Series itself")
+    wanted = f"{reading.to!r}, 'to' or 'phone'"
+    raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); give the Series itself")
 
 
 def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
@@ -122,14 +153,14 @@ def _shown(number: Any) -> str:
     return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else repr(text)
 
 
-def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], argument: str) -> UsageError:
     lines = tuple(
         f"entry {label!r}: {problem} ({_shown(number)})"
         for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     return UsageError(
-        f"{len(lines)} entries of suppress= cannot be read, so these people could not be left out: "
+        f"{len(lines)} entries of {argument} cannot be read, so these people could not be left out: "
         f"{'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
         problems=lines,
     )

@@ -20,7 +20,7 @@ from smsotp_nb.settings import Settings
 
 # Fates of a post in which the service accepted it, and those in which the client may know that it did not.
 ACCEPTED = frozenset(
-    {"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers"}
+    {"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers", "one id"}
 )
 CERTAIN = frozenset({"refuse", "funds", "account", "throttle"})
 REFUSALS = {
@@ -46,9 +46,9 @@ class Service:
     """Answer posts with the next fate of a script, then with the usual one.
 
     Fates: ``accept``; accepted, but ``vanish`` (no answer), ``half`` an answer, HTTP ``500``, ``garbage``, a record
-    ``missing``, a ``foreign`` or ``repeated`` record, nothing but ``strangers``, ``totals`` that disagree; not
-    accepted: ``lost`` (no answer), ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``, ``refused 200`` (a
-    refusal beside HTTP 200), any other HTTP status in digits.
+    ``missing``, a ``foreign`` or ``repeated`` record, nothing but ``strangers``, ``one id`` for all, ``totals`` that
+    disagree; not accepted: ``lost`` (no answer), ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``,
+    ``refused 200`` (a refusal beside HTTP 200), any other HTTP status in digits.
     """
 
     def __init__(self, *script: str, usual: str = "accept", seen: Callable[[Post], None] | None = None) -> None:
@@ -156,7 +156,14 @@ def result(post: Post) -> dict[str, Any]:
     to = [] if post.fate == "strangers" else to
     to += {"foreign": [STRANGER], "strangers": [STRANGER], "repeated": to[:1]}.get(post.fate, [])
     records = [
-        {"id": f"{number[1:]:0>32}", "to": number, "iso": "US", "cc": "1", "parts": 1, "price": "0.007500"}
+        {
+            "id": "0" * 32 if post.fate == "one id" else f"{number[1:]:0>32}",
+            "to": number,
+            "iso": "US",
+            "cc": "1",
+            "parts": 1,
+            "price": "0.007500",
+        }
         for number in to
     ]
     total = 7500 * len(to) + (10_000 if post.fate == "totals" else 0)
