@@ -6,7 +6,8 @@ whether it is the right person, no plan can say. So what might text a stranger i
 
 Problems: one code for a row, the first that applies.
 
-=========================  =====================================================================================MISSING                    the cell is blank
+=========================  ============================================================================================
+MISSING                    the cell is blank
 NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are gone
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
@@ -27,10 +28,12 @@ TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-fr
 REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
 TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')
 DUPLICATE_OF               the same number as an earlier row (set when planning)
-=========================  =====================================================================================
+=========================  ============================================================================================
+
 Notes: any number of codes for a row, joined by a blank; a repair that was made or a fact worth knowing.
 
-=========================  =====================================================================================TRIMMED                    blanks or stray punctuation around the number removed
+=========================  ============================================================================================
+TRIMMED                    blanks or stray punctuation around the number removed
 INVISIBLE_REMOVED          invisible characters or unusual blanks removed
 DIGITS_TRANSLATED          digits of another script written as 0-9
 QUOTE_REMOVED              a spreadsheet's apostrophe, quotes or ="..." removed
@@ -54,7 +57,8 @@ REGION_MISMATCH            a number of another country than the one beside it
 TEST_NUMBER                a number reserved for fiction
 FIXED_LINE                 a landline; it may not take texts
 VOIP                       an internet telephony number; it may not take texts
-=========================  =====================================================================================
+=========================  ============================================================================================
+
 Never done, because each would text strangers: guessing a country, an area code or a digit; keeping the first of two
 numbers; reading the shorthand 4155550100/2; the letter O as a zero; choosing between two valid readings; mending
 numbers that a reform of their plan has changed.
