@@ -343,3 +343,31 @@ def test_listening_beyond_loopback_is_warned_of() -> None:
     with box:
         assert box.url.startswith("http://127.0.0.1:")
         assert get(box, "/sandbox.json")["id"] == box.id
+
+
+# one message
+
+
+def test_one_message_is_deleted_and_the_sums_follow(filled: Sandbox) -> None:
+    (first, *_others) = get(filled, "/inbox.json?detail=1")["messages"]
+    before = get(filled, "/summary.json")
+    status, about = call(filled, "DELETE", f"/inbox.json?id={first['id']}")
+    assert (status, about["messages"]) == (200, 3)
+    after = get(filled, "/summary.json")
+    assert [message["n"] for message in get(filled, "/inbox.json?detail=1")["messages"]] == [2, 3, 4]
+    assert float(before["price"]) - float(after["price"]) == pytest.approx(float(first["price"]))
+    assert [row["messages"] for row in after["wordings"] if row["shape"] == first["shape"]] == [2]
+    assert before["balance"] == after["balance"]
+
+
+def test_deleting_every_message_one_by_one_leaves_nothing(filled: Sandbox) -> None:
+    for message in get(filled, "/inbox.json")["messages"]:
+        assert call(filled, "DELETE", f"/inbox.json?id={message['id']}")[0] == 200
+    found = get(filled, "/summary.json")
+    assert (found["messages"], found["countries"], found["wordings"], found["price"]) == (0, [], [], "0.000000")
+
+
+@pytest.mark.parametrize("query", ["id=nobody", "id=", "to=%2B12025550123"])
+def test_a_deletion_that_names_no_message_deletes_nothing(filled: Sandbox, query: str) -> None:
+    assert call(filled, "DELETE", f"/inbox.json?{query}")[0] == 400
+    assert len(get(filled, "/inbox.json")["messages"]) == 4

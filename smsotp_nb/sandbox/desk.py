@@ -26,7 +26,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
-ASSETS: Mapping[str, str] = {"inbox.html": "text/html", "inbox.css": "text/css", "inbox.js": "text/javascript"}
+ASSETS: Mapping[str, str] = {
+    "inbox.html": "text/html",
+    "inbox.css": "text/css",
+    "inbox.js": "text/javascript",
+    "requests.js": "text/javascript",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ class Desk:
             web.get("/", _asset("inbox.html")),
             web.get("/inbox.css", _asset("inbox.css")),
             web.get("/inbox.js", _asset("inbox.js")),
+            web.get("/requests.js", _asset("requests.js")),
             web.get("/openapi.json", self._description),
             web.get("/sandbox.json", self._of_any(_about)),
             web.get("/requests.json", self._of_any(_requests)),
@@ -194,7 +200,13 @@ async def _is_any(chosen: inbox.Filter, state: State) -> bool:
 
 
 async def _clear(asked: Asked) -> web.Response:
-    asked.state.clear()
+    chosen = asked.query.get("id")  # empty is a slip, not everything
+    if set(asked.query) - {"id"}:
+        raise UsageError("DELETE /inbox.json takes id, the id of one message, or nothing")
+    if chosen is None:
+        asked.state.clear()
+    elif not asked.state.forget(chosen):
+        raise UsageError("there is no message with this id")
     return as_json(_facts(asked.account))
 
 

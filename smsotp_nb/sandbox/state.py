@@ -212,6 +212,23 @@ class State:
             for table in ("messages", "requests", "spend", "shapes"):
                 self._db.execute(f"DELETE FROM {table}")
 
+    def forget(self, id_: str) -> bool:
+        """Forget one accepted message, also in the sums; False where there is none with this id."""
+        with self.transaction():
+            row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING *", (id_,)).fetchone()
+            if row is None:
+                return False
+            sums = (row["parts"], row["price"])
+            less = "messages = messages - 1, parts = parts - ?, price = price - ?"
+            self._db.execute(f"UPDATE spend SET {less} WHERE iso = ?", (*sums, row["iso"]))
+            of_request = "WHERE n = (SELECT shape FROM requests WHERE n = ?)"
+            self._db.execute(f"UPDATE shapes SET {less} {of_request}", (*sums, row["request"]))
+            for table in ("spend", "shapes"):
+                self._db.execute(f"DELETE FROM {table} WHERE messages = 0")
+            unused = "DELETE FROM requests WHERE n = ? AND NOT EXISTS (SELECT 1 FROM messages WHERE request = ?)"
+            self._db.execute(unused, (row["request"], row["request"]))
+        return True
+
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Return the rows of a reading query."""
         return self._db.execute(query, values).fetchall()

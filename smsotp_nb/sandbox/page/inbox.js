@@ -6,7 +6,7 @@ const WAIT = 5; // seconds the server holds an answer until something is new
 const PAUSE = 400; // milliseconds between two live answers, so that a campaign does not keep the page busy
 
 const at = (id) => document.getElementById(id);
-const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null, faults: "" };
+const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null, faults: "", tenant: new URLSearchParams(location.search).get("tenant") ?? "" };
 
 // -- small things ------------------------------------------------------------------------------------------------------
 
@@ -21,16 +21,29 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-async function ask(path, method = "GET", fields = undefined, signal = undefined) {
+async function ask(path, method = "GET", fields = undefined, signal = undefined, tenant = state.tenant) {
   const options = { method, signal, headers: {} };
   if (fields !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(fields);
   }
-  const reply = await fetch(path, options);
+  const reply = await fetch(ofTenant(path, tenant), options);
   const found = await reply.json();
   if (!reply.ok) throw new Error(found.error || `status ${reply.status}`);
   return found;
+}
+
+// With tenants every address is about one of them, by its id.
+function ofTenant(path, tenant) {
+  return tenant ? `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ tenant })}` : path;
+}
+
+const askOwn = (path) => ask(path, "GET", undefined, undefined, "");
+
+function save(name, value) {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(value, null, 1)], { type: "application/json" }));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
 const say = (text) => { at("said").textContent = text; };
@@ -194,12 +207,24 @@ function bubbleOf(message) {
   if (message.intent) lines.push(`intent ${message.intent}`);
   if (message.templateId) lines.push(`template ${message.templateId}`);
   const under = lines.map((line) => element("p", { class: "under" }, line));
-  return element("li", {}, bubble, ...(message.code ? [copyButton(message.code)] : []), ...under);
+  return element("li", {}, bubble, ...(message.code ? [copyButton(message.code)] : []), ...under, deleteButton(message));
+}
+
+function deleteButton(message) {
+  const forget = guarded(async () => {
+    await ask(`inbox.json?${new URLSearchParams({ id: message.id })}`, "DELETE");
+    await reload();
+    await refreshSide();
+    await openThread(message.to);
+    say("The message is deleted");
+  });
+  return element("button", { type: "button", class: "plain delete", onclick: forget, "aria-label": `Delete the message of ${clockTime(message.at)}` }, "Delete");
 }
 
 async function openThread(to, focus = true) {
   const asked = new URLSearchParams({ to, newest: 1, limit: PAGE, detail: 1 });
   const found = await ask(`inbox.json?${asked}`);
+  closeRequest();
   state.thread = to;
   at("thread").hidden = false;
   at("thread-title").textContent = to;
@@ -329,6 +354,7 @@ function keep() {
 }
 
 async function refreshSide() {
+  if (state.tenants) await chooseTenant();
   const [summary, faults, clock] = await Promise.all([ask("summary.json"), ask("faults.json"), ask("clock.json")]);
   drawSummary(summary);
   drawFaults(faults);
@@ -338,6 +364,8 @@ async function refreshSide() {
 // -- life --------------------------------------------------------------------------------------------------------------
 
 const sleep = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+
+class Waiting extends Error {}
 
 async function live() {
   for (;;) {
@@ -353,23 +381,45 @@ async function live() {
     } catch (error) {
       if (error.name === "AbortError") continue;
       state.seen = false;
-      showLive("off", "✗ The sandbox does not answer; trying again");
+      showLive(error instanceof Waiting ? "" : "off", error instanceof Waiting ? error.message : "✗ The sandbox does not answer; trying again");
       await sleep(1500);
     }
   }
 }
 
+// Returns whether there is an account to show: with tenants there is none before the first access key is used.
+async function chooseTenant() {
+  const { tenants } = await askOwn("tenants.json");
+  const options = tenants.map((one) => element("option", { value: one.id }, `${one.label || one.id} (${whole(one.messages)})`));
+  if (!tenants.some((one) => one.id === state.tenant)) state.tenant = tenants[0]?.id ?? "";
+  at("tenant-label").hidden = false;
+  if (document.activeElement !== at("tenant")) at("tenant").replaceChildren(...options);
+  at("tenant").value = state.tenant;
+  return tenants.length > 0;
+}
+
+const otherTenant = guarded(async () => {
+  state.tenant = at("tenant").value;
+  at("thread").hidden = true;
+  state.thread = "";
+  closeRequest();
+  history.replaceState(null, "", `?${new URLSearchParams({ tenant: state.tenant })}`);
+  await Promise.all([reload(), reloadRequests(), refreshSide()]);
+});
+
 async function begin() {
+  state.tenants = (await askOwn("sandbox.json")).tenants;
+  if (state.tenants && !(await chooseTenant())) throw new Waiting("○ No access key has been used yet");
   const about = await ask("sandbox.json");
   const form = about.form === "earlier" ? ", earlier form" : "";
   at("about").textContent = `It texts nobody. ${about.variant === "cn" ? "Mainland-China" : "International"} variant${form}${about.hmac ? ", signed requests" : ""}.`;
   at("example").textContent = `curl '${location.origin}/?action=otp.send&accessKeyId=any' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"to": "+12025550123"}'`;
-  await Promise.all([reload(), refreshSide()]);
+  await Promise.all([reload(), reloadRequests(), refreshSide()]);
   state.seen = true;
 }
 
 function moveInList(event) {
-  const rows = [...at("list").querySelectorAll(".row")];
+  const rows = [...(at("requests").hidden ? at("list") : at("request-list")).querySelectorAll(".row")];
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const here = rows.indexOf(document.activeElement);
   if (!step || here < 0) return;
@@ -381,8 +431,9 @@ function onKey(event) {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
   if (event.key === "/" && !typing) {
     event.preventDefault();
-    at("search").focus();
-  } else if (event.key === "Escape" && !at("thread").hidden) closeThread();
+    at(at("requests").hidden ? "search" : "request-search").focus();
+  } else if (event.key === "Escape" && !at("request").hidden) leaveRequest();
+  else if (event.key === "Escape" && !at("thread").hidden) closeThread();
   else moveInList(event);
 }
 
@@ -409,5 +460,5 @@ at("forward").addEventListener("click", guarded(async () => drawClock(await ask(
 at("reset").addEventListener("click", guarded(async () => drawClock(await ask("clock.json", "POST", { reset: true }))));
 at("clear").addEventListener("click", guarded(clear));
 at("keep").addEventListener("click", keep);
+at("tenant").addEventListener("change", otherTenant);
 document.addEventListener("keydown", onKey);
-live();
