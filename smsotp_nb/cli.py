@@ -6,17 +6,17 @@ import argparse
 import itertools
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from . import cost, phones, results
 from .dispatch import send
-from .errors import SmsOtpError, UsageError
+from .errors import FileExists, SmsOtpError, UsageError
 from .ledger import Ledger, state_line
 from .planning import plan
-from .recipients import read_chunks, read_recipients
+from .recipients import read_chunks, read_recipients, sheets
 from .sandbox import Rules, Sandbox, server
 from .settings import ledger_path
 
@@ -92,8 +92,17 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="a repair made only when asked for: lost_plus, ...",
     )
-    clean.add_argument("--out", type=Path, help="write the list with the new columns here")
-    clean.add_argument("--rejected", type=Path, help="write the rows without a usable number here")
+    clean.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
+    clean.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
+    )
+    clean.add_argument(
+        "--rejected",
+        type=Path,
+        metavar="FILE",
+        help="write the rows without a usable number, with their row in the list and the reason",
+    )
+    clean.add_argument("--force", action="store_true", help="replace files that are there already, never the list")
     clean.set_defaults(run=_clean)
     return parser
 
@@ -166,8 +175,27 @@ def _sandbox(options: argparse.Namespace) -> int:
 
 
 def _clean(options: argparse.Namespace) -> int:
-    """Stream the list, so that its size does not matter; the columns are found in its first chunk."""
-    chunks = read_chunks(options.file)
+    """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
+    paths = [path for path in (options.out, options.rejected) if path is not None]
+    tally = phones.Tally()
+    try:
+        with results.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+            written = dict(zip(paths, tables, strict=True))
+            for cleaned in _cleaned(options, tally):
+                for path, rows in ((options.out, cleaned.rows), (options.rejected, cleaned.rejected)):
+                    if path is not None:
+                        written[path].add(rows)
+    except FileExists as error:
+        raise UsageError(f"{error.path} is there already; --force replaces it" if error.path else str(error)) from None
+    print(tally.report())
+    for table in tables:
+        print(f"{table.rows:,} rows written to {table.path}")
+    return 0
+
+
+def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
+    """Judge the list chunk by chunk; its columns are found in the first one."""
+    chunks = read_chunks(options.file, sheet=options.sheet, numbered=True)
     first = next(chunks)
     phone, region = options.phone, options.region
     if phone is None:
@@ -178,49 +206,24 @@ def _clean(options: argparse.Namespace) -> int:
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
             )
-    tally = phones.Tally()
-    writers = [_Rows(path) for path in (options.out, options.rejected)]
-    print(f"{options.file}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
-    for cleaned in phones.clean_chunks(
+    where = f"{options.file}{_sheet_read(options)}"
+    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    yield from phones.clean_chunks(
         itertools.chain([first], chunks),
         phone=phone,
         region=region,
         default_region=options.default_region,
         repair=options.repair,
         tally=tally,
-    ):
-        for writer, rows in zip(writers, (cleaned.rows, cleaned.rejected), strict=True):
-            writer.add(rows)
-    print(tally.report())
-    for writer in writers:
-        writer.close()
-    return 0
+    )
 
 
-class _Rows:
-    """A CSV or TSV file that grows by frames; without a path nothing is written."""
-
-    def __init__(self, path: Path | None) -> None:
-        if path is not None and path.suffix.lower() not in {".csv", ".tsv"}:
-            raise UsageError(f"{path}: write a file that ends in .csv or .tsv")
-        self._path, self._count = path, 0
-        self._sep = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
-        try:
-            self._file = None if path is None else path.open("w", encoding="utf-8", newline="")
-        except OSError as error:
-            raise UsageError(
-                f"{path} cannot be written ({error.strerror}); name a file in a folder that is there"
-            ) from None
-
-    def add(self, rows: pd.DataFrame) -> None:
-        if self._file is not None:
-            rows.apply(results.neutral).to_csv(self._file, index=False, sep=self._sep, header=self._file.tell() == 0)
-            self._count += len(rows)
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            print(f"{self._count:,} rows written to {self._path}")
+def _sheet_read(options: argparse.Namespace) -> str:
+    """Say which sheet of several is read: the others may hold people too."""
+    names = sheets(options.file)
+    if len(names) < 2:
+        return ""
+    return f", sheet {options.sheet or names[0]!r} of {len(names)} (--sheet names another)"
 
 
 def _sample_data(given: Path | None) -> Path:

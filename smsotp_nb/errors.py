@@ -4,6 +4,7 @@
 
     SmsOtpError
     |- UsageError (also ValueError)  the caller fixes the call: which column, which rows, which limit
+    |    |- FileExists               a file is there already and was not to be replaced
     |- ServiceError                  the service said no: error_code, name, http_status, request_id
     |    |- InsufficientFunds        105400
     |    |- InvalidPhoneNumbers      107111
@@ -47,6 +48,19 @@ class UsageError(SmsOtpError, ValueError):
     def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.problems = problems or (message,)
+
+
+class FileExists(UsageError):
+    """A file to be written is there already; it is replaced only when told. ``path`` names it.
+
+    Example:
+        >>> FileExists("spent.html is there already", path="spent.html").path
+        'spent.html'
+    """
+
+    def __init__(self, message: str, *, path: str = "", problems: tuple[str, ...] = ()) -> None:
+        super().__init__(message, problems=problems)
+        self.path = path
 
 
 class ServiceError(SmsOtpError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -103,6 +104,162 @@ def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert out["to"].tolist()[0] == "+12025550123"
     rejected = pd.read_csv(tmp_path / "rejected.csv", dtype="str")
     assert rejected["name"].tolist() == ["'=cmd"], "no spreadsheet runs it as a formula"
+
+
+LIST = """\
+name;mobile;note
+Ann;+1 202 555 0123;
+"Bo
+the second";12;"a
+b"
+
+Cy;n/a;=cmd
+Di;+12025550123;
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    file = tmp_path / "list.csv"
+    file.write_text(LIST, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
+def test_rejected_rows_lead_back_to_the_list(people: Path, tmp_path: Path, ending: str) -> None:
+    """`row` counts as a spreadsheet does: header and blank rows count, a line break in a cell does not."""
+    file = tmp_path / f"bad{ending}"
+    assert cli.main(["clean", str(people), "--default-region", "US", "--rejected", str(file)]) == 0
+    read = {".csv": pd.read_csv, ".xlsx": pd.read_excel, ".tsv": lambda file: pd.read_csv(file, sep="\t")}[ending]
+    rejected = read(file)  # type: ignore[operator]
+    assert rejected["row"].tolist() == [3, 5]
+    assert rejected["name"].tolist() == ["Bo\nthe second", "Cy"]
+    assert rejected["note"].tolist() == ["a\nb", "'=cmd"], "the list's own column of that name stays"
+    assert rejected["problem"].tolist() == ["TOO_SHORT", "MISSING"]
+    assert rejected["meaning"].tolist() == ["fewer digits than any number of that country", "the cell is blank"]
+    assert rejected["ask"].notna().all()
+
+
+def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of several sheets one is read, which is said; blank rows count, and the clean list is a workbook too."""
+    with pd.ExcelWriter(tmp_path / "list.xlsx") as book:
+        pd.DataFrame({"phone": ["1"]}).to_excel(book, sheet_name="Notes", index=False)
+        rows = pd.DataFrame({"phone": ["+12025550123", None, "12"], "plz": ["01067", None, "+5"]})
+        rows.to_excel(book, sheet_name="People", index=False, startrow=2)
+    command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--rejected", str(tmp_path / "bad.csv")]
+    assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
+    assert "sheet 'People' of 2 (--sheet names another)" in capsys.readouterr().out
+    assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
+    clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str")
+    assert clean["to"].tolist()[0] == "+12025550123"
+    assert clean["plz"].tolist() == ["01067", "+5"]
+
+
+SPELLINGS = ["same", "relative", "dots", "symlink", "hard link"]
+
+
+def spelled(file: Path, how: str) -> str:
+    if how in ("symlink", "hard link"):
+        made = file.with_name("other.csv")
+        made.symlink_to(file) if how == "symlink" else os.link(file, made)
+        return str(made)
+    return {
+        "same": str(file),
+        "relative": os.path.relpath(file),
+        "dots": f"{file.parent}/../{file.parent.name}/list.csv",
+    }[how]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["unasked", "forced"])
+@pytest.mark.parametrize("option", ["--out", "--rejected"])
+@pytest.mark.parametrize("how", SPELLINGS)
+def test_the_list_is_never_written_over(
+    people: Path, how: str, option: str, force: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the name under which the list is meant, it stays, and the command fails in one line."""
+    assert cli.main(["clean", str(people), option, spelled(people, how), *force]) == 2
+    error = capsys.readouterr().err
+    assert "itself, which is being read" in error
+    assert "Traceback" not in error
+    assert people.read_text(encoding="utf-8") == LIST
+
+
+def test_one_file_is_not_both_list_and_rejected_rows(
+    people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link.csv").symlink_to("out.csv")
+    for second in ("out.csv", "./out.csv", "link.csv"):
+        command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--rejected", f"{tmp_path}/{second}"]
+        assert cli.main(command) == 2
+        assert "are one file" in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_files_are_replaced_only_with_force(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second file is looked at before the first is written."""
+    (tmp_path / "bad.csv").write_text("mine")
+    command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--rejected", str(tmp_path / "bad.csv")]
+    assert cli.main(command) == 2
+    assert f"smsotp-nb: {tmp_path / 'bad.csv'} is there already; --force replaces it" in capsys.readouterr().err
+    assert (tmp_path / "bad.csv").read_text() == "mine"
+    assert not (tmp_path / "out.csv").exists()
+    assert cli.main([*command, "--force"]) == 0
+    assert (tmp_path / "bad.csv").read_text().startswith('"row","name"')
+
+
+def test_a_list_that_breaks_half_way_leaves_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a list that was judged to its end takes the place of an older file."""
+    source, out = tmp_path / "list.csv", tmp_path / "out.csv"
+    rows = "".join(f"+1202555{n:04},x\n" for n in range(1000, 9999)) * 20
+    source.write_text(f"phone,name\n{rows}+12025550123,y,z\n", encoding="utf-8")
+    out.write_text("mine")
+    assert cli.main(["clean", str(source), "--out", str(out), "--force"]) == 2
+    assert "line 179982: 3 of 2 cells" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda sent: sent.name)
+def test_a_stopped_clean_leaves_what_was_there(tmp_path: Path, sent: signal.Signals) -> None:
+    source, out = tmp_path / "list.csv", tmp_path / "out.csv"
+    source.write_text("phone\n" + "".join(f"+1202{n}\n" for n in range(2_000_000, 5_000_000)), encoding="utf-8")
+    out.write_text("mine")
+    command = [sys.executable, "-m", "smsotp_nb", "clean", str(source), "--out", str(out), "--force"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(sent)
+        code = process.wait(30)
+    assert code == (130 if sent is signal.SIGINT else -sent)
+    assert out.read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "stdin"])
+def test_a_list_that_is_no_file_is_explained(tmp_path: Path, kind: str) -> None:
+    """Nothing waits for a pipe that nobody fills."""
+    source = tmp_path / "list.csv"
+    os.mkfifo(source) if kind == "pipe" else source.mkdir()
+    found = run("clean", "/dev/stdin" if kind == "stdin" else str(source), input="phone\n1\n")
+    assert found.returncode == 2
+    assert ("is a folder" if kind == "folder" else "is a pipe or a device") in found.stderr
+
+
+def test_a_clean_list_can_be_cleaned_again(people: Path, tmp_path: Path) -> None:
+    """Columns of an earlier run stay as they are; new ones find a name of their own."""
+    files = [people, *(tmp_path / f"{turn}.csv" for turn in range(3))]
+    for source, out in itertools.pairwise(files):
+        assert cli.main(["clean", str(source), "--phone", "mobile", "--out", str(out)]) == 0
+    last = pd.read_csv(files[-1], dtype="str")
+    assert last.columns.is_unique
+    assert [last[name].tolist()[0] for name in ("to", "sms_to", "sms_to_2")] == ["+12025550123"] * 3
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from smsotp_nb import errors
 
 EVERY = [
     errors.UsageError("two things are wrong", problems=("no column 'fone'", "text= is empty")),
+    errors.FileExists("spent.html is there already", path="spent.html"),
     errors.ServiceError(
         "refused", error_code="107145", name="RestrictedSmsTemplate", http_status=400, request_id="r-1"
     ),

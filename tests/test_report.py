@@ -110,5 +110,5 @@ def test_a_book_of_tables_is_as_safe_as_one_table(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(file)["a"]["A2"].value == "'=1"
     before = file.read_bytes()
     with pytest.raises(UsageError, match="holds 1,048,575 rows"):
-        results.write_book({"long": pd.DataFrame({"x": range(1_048_576)})}, file)
+        results.write_book({"long": pd.DataFrame({"x": range(1_048_576)})}, file, overwrite=True)
     assert file.read_bytes() == before

@@ -244,7 +244,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     file = results.write(table(1), tmp_path / "r.parquet")
     before = file.read_bytes()
     with pytest.raises(UsageError):
-        results.write(table(1).assign(odd=[object()]), file)
+        results.write(table(1).assign(odd=[object()]), file, overwrite=True)
     assert file.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["r.parquet"]
 
@@ -271,7 +271,7 @@ FIXTURE = [HealthCheck.function_scoped_fixture]
 def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
     """Write texts as the caller's own column and index, read them, and compare; blank is missing."""
     rows = table(len(texts)).assign(name=pd.Series(texts, dtype="str")).set_axis(pd.Index(texts, dtype="str"))
-    back = results.read(results.write(rows, folder / f"r{ending}"))
+    back = results.read(results.write(rows, folder / f"r{ending}", overwrite=True))
     return back["name"].fillna("").astype("str").tolist() == texts
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import cost
 from .. import results as contract
 from ..cards import Card, page
-from ..cost.sources import ESTIMATED, Source, has_estimates, is_summed, read
+from ..cost.sources import ESTIMATED, Source, files, has_estimates, is_summed, read
 from ..errors import UsageError
 from .drawing import bars
 
@@ -58,19 +58,21 @@ def by_encoding(results: Source) -> Card:
     return bars(cost.by_encoding(results), value="parts")
 
 
-def report(results: Source, path: str | Path, *, title: str = "What was spent") -> Path:
+def report(results: Source, path: str | Path, *, title: str = "What was spent", overwrite: bool = False) -> Path:
     """Write all of it into one file: ``.html`` with pictures, fit to be printed, or ``.xlsx`` with a sheet a table.
 
     Args:
         results: a result table, a ledger, or what `cost.spending` made of one.
-        path: where to; an existing file is replaced.
+        path: where to.
         title: of the HTML page.
+        overwrite: replace a file that is there already.
 
     Returns:
         The path.
 
     Raises:
-        UsageError: another ending, a missing folder, or no table of costs.
+        FileExists: the file is there already.
+        UsageError: another ending, a missing folder, no table of costs, or the file cannot be written.
 
     Example:
         >>> import tempfile
@@ -81,12 +83,12 @@ def report(results: Source, path: str | Path, *, title: str = "What was spent") 
         ...     "USD 0.01" in file.read_text(encoding="utf-8")
         True
     """
-    file = Path(path).expanduser()
-    frame = read(results)
+    file = Path(path)
+    frame, made_from = read(results), files(results)
     if file.suffix.lower() == ".html":
-        return contract.write_text(page(title, _cards(frame)), file)
+        return contract.write_text(page(title, _cards(frame)), file, overwrite=overwrite, inputs=made_from)
     if file.suffix.lower() == ".xlsx":
-        return contract.write_book(_tables(frame), file)
+        return contract.write_book(_tables(frame), file, overwrite=overwrite, inputs=made_from)
     raise UsageError(f"{file.name!r} must end in .html or .xlsx; the ending says the format")
 
 

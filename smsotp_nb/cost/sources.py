@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
@@ -24,6 +25,13 @@ _COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_price",
 def read(source: Source) -> pd.DataFrame:
     """Return a frame as it is, and a ledger as its `spending`."""
     return spending(source) if isinstance(source, Ledger) else source
+
+
+def files(source: Source) -> list[Path]:
+    """Return the files that a source is read from, which nothing may be written over."""
+    if not isinstance(source, Ledger):
+        return []
+    return [source.path, *(source.path.with_name(source.path.name + ending) for ending in ("-wal", "-shm"))]
 
 
 def is_summed(frame: pd.DataFrame) -> bool:

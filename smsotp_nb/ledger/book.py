@@ -292,10 +292,9 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED)
 
-    def export(self, path: str | Path) -> Path:
-        """Write the campaign's frame to a CSV, Excel or Parquet file and return its path."""
-        results.write(self.frame, path)
-        return Path(path)
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the campaign's frame to a CSV, Excel or Parquet file, as safely as `results.write`; return its path."""
+        return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
 
     def purge(self) -> int:
         """Delete the numbers and everything recorded of them, from the file too; return how many rows went.

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import pandas as pd
 
 from ..errors import UsageError
+from .beside import free_names
 from .judgement import normalize
-from .summary import Tally, rejected
+from .summary import Tally, with_reasons
+
+ROW: Final = "row"
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
     """One chunk: all rows with the new columns, and those of them that are not texted with their reasons.
 
+    ``rejected`` begins with ``row``, the row's label in its chunk, so that a file of it leads back to the list, and
+    ends with ``problem, note, meaning`` (the reason in words) and ``ask`` (what to ask the list's owner for).
+
     Example:
-        >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]})], phone="phone"))
-        >>> chunk.rejected["problem"].tolist()
-        ['MISSING']
+        >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]}, index=[7])], phone="phone"))
+        >>> chunk.rejected[["row", "problem", "meaning"]].values.tolist()
+        [[7, 'MISSING', 'the cell is blank']]
     """
 
     rows: pd.DataFrame
@@ -39,7 +46,8 @@ def clean_chunks(
 
     Each chunk comes back with ``to, region, cc, type, problem, note`` behind its own columns (``sms_region`` and so on
     where it has one of that name). A number met before, in this chunk or an earlier one, keeps its ``to`` and has the
-    problem DUPLICATE_OF. ``tally`` counts along: ``tally.report()`` afterwards is the report of the whole list.
+    problem DUPLICATE_OF. ``tally`` counts along: ``tally.report()`` afterwards is the report of the whole list. With
+    ``read_chunks(..., numbered=True)`` the labels of the rows are their numbers in the file.
 
     Example:
         >>> chunks = [pd.DataFrame({"phone": ["+14155550100"]}), pd.DataFrame({"phone": ["+1 415 555 0100", "n/a"]})]
@@ -52,10 +60,17 @@ def clean_chunks(
         beside = chunk[region] if region is not None else None
         judged = normalize(chunk[phone], region=beside, default_region=default_region, repair=repair)
         repeats = tally.add(judged, chunk[phone])
-        left_out = rejected(chunk, judged)
+        left_out = _rejected(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")
-        named = judged.rename(columns={name: f"sms_{name}" for name in judged.columns if name in chunk.columns})
+        named = judged.rename(columns=free_names(judged.columns, chunk.columns))
         yield Cleaned(pd.concat([chunk, named], axis=1), left_out)
+
+
+def _rejected(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    lost = judged["to"].isna().to_numpy()
+    found = with_reasons(chunk[lost], judged[lost])
+    found.insert(0, free_names([ROW], found.columns)[ROW], found.index)
+    return found
 
 
 def _check(chunk: pd.DataFrame, phone: str, region: str | None) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..cards import Card, Figures, Table, share
 from ..errors import UsageError
+from .beside import free_names
 from .lookup import country_name
 from .several import one_phone
 from .vocabulary import NOTES, PROBLEMS
@@ -242,7 +243,8 @@ def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
 def rejected(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are not texted with their ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
-    Ordered by problem, then as they were; ``results.write`` exports the frame safely.
+    Ordered by problem, then as they were; ``results.write`` exports the frame safely. A column of ``people`` that has
+    one of these names stays, and the new one is called ``sms_problem`` and so on.
 
     Example:
         >>> from smsotp_nb import phones
@@ -254,12 +256,14 @@ def rejected(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     if len(people) != len(judged) or not people.index.equals(judged.index):
         raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
     rows = np.flatnonzero(judged["to"].isna())
-    problem = judged["problem"].iloc[rows]
-    found = people.iloc[rows].assign(
-        problem=problem,
-        note=judged["note"].iloc[rows],
-        meaning=problem.map(PROBLEMS).astype("str"),
-        ask=problem.map(ASKS).astype("str"),
-    )
-    place = problem.map({code: at for at, code in enumerate(PROBLEMS)}).to_numpy()
+    found = with_reasons(people.iloc[rows], judged.iloc[rows])
+    place = judged["problem"].iloc[rows].map({code: at for at, code in enumerate(PROBLEMS)}).to_numpy()
     return found.iloc[np.argsort(place, kind="stable")]
+
+
+def with_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Put ``problem, note, meaning, ask`` beside rows of a list; a name that the list has becomes ``sms_...``."""
+    problem = judged["problem"]
+    meaning, ask = (problem.map(words).astype("str") for words in (PROBLEMS, ASKS))
+    reasons = pd.DataFrame({"problem": problem, "note": judged["note"], "meaning": meaning, "ask": ask})
+    return pd.concat([people, reasons.rename(columns=free_names(reasons.columns, people.columns))], axis=1)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from .cells import neutral
 from .contract import COLUMNS, STATES, Progress, check, micros, money
 from .files import read, write, write_book, write_text
+from .streaming import Growing, growing
 
 __all__ = [
     "COLUMNS",
     "STATES",
+    "Growing",
     "Progress",
     "check",
+    "growing",
     "micros",
     "money",
     "neutral",

@@ -19,6 +19,9 @@ def neutral(texts: pd.Series) -> pd.Series:
         >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()
         ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
     """
+    if isinstance(texts.dtype, pd.StringDtype):
+        run = texts.str.match(_FORMULA.pattern).fillna(False) & ~texts.str.fullmatch(_E164.pattern).fillna(False)
+        return texts.where(~run.astype("bool"), "'" + texts) if run.any() else texts
     return map_distinct(texts, lambda cell: f"'{cell}" if _FORMULA.match(cell) and not _E164.fullmatch(cell) else cell)
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import codecs
 import csv
 import functools
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pandas as pd
 import pyarrow
 
 from ..errors import UsageError
+from ..outputs import StrPath, write_file
 from . import workbook
 from .cells import joined, neutral_frame, restored
 from .contract import COLUMNS, check
@@ -27,16 +27,25 @@ _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 
 
-def write(frame: pd.DataFrame, path: str | Path, *, excel_safe: bool = True) -> Path:
+def write(
+    frame: pd.DataFrame,
+    path: str | Path,
+    *,
+    excel_safe: bool = True,
+    overwrite: bool = False,
+    inputs: Iterable[StrPath] = (),
+) -> Path:
     """Write a result or cost table to ``.csv``, ``.xlsx`` or ``.parquet`` and return the path.
 
     CSV and Excel: text that begins with ``= + - @`` gets an apostrophe before it, E.164 numbers stay whole. In CSV
     ``excel_safe=False`` leaves such text as it is and the byte order mark out. Excel holds times as ISO text, to the
-    microsecond. An existing file is replaced only when the new one is complete.
+    microsecond. A file that is there already is replaced only with ``overwrite=True``, and only when the new one is
+    complete; one of ``inputs``, the files that the table was made from, is never replaced.
 
     Raises:
-        UsageError: an unknown ending, a missing folder, a column the format cannot hold, too many rows for Excel, or
-            Excel support is not installed.
+        FileExists: the file is there already.
+        UsageError: an unknown ending, a missing folder, a column the format cannot hold, too many rows for Excel, a
+            full disk, or Excel support is not installed.
 
     Example:
         >>> import tempfile
@@ -49,22 +58,23 @@ def write(frame: pd.DataFrame, path: str | Path, *, excel_safe: bool = True) -> 
     """
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"write needs a DataFrame, got {type(frame).__name__}; send() returns one")
-    file = Path(path).expanduser()
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
-    writer = _by_ending(file, {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
+    writer = _by_ending(Path(path), {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
     frame = frame.copy(deep=False)
     frame.attrs = {}  # a file format writes them too, and fails on what it does not know
-    return _replaced(file, functools.partial(writer, frame))
+    return write_file(path, functools.partial(writer, frame), inputs=inputs, overwrite=overwrite)
 
 
-def write_book(tables: Mapping[str, pd.DataFrame], path: str | Path) -> Path:
+def write_book(
+    tables: Mapping[str, pd.DataFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
+) -> Path:
     """Write tables to one Excel workbook, a sheet each, as safely as `write`; their indexes stay out.
 
     Raises:
-        UsageError: as `write`.
+        FileExists, UsageError: as `write`.
 
     Example:
         >>> import tempfile
@@ -73,13 +83,12 @@ def write_book(tables: Mapping[str, pd.DataFrame], path: str | Path) -> Path:
         ...     pd.read_excel(file, sheet_name="total")["price"].tolist()
         [0.5]
     """
-    file = Path(path).expanduser()
-    _by_ending(file, {".xlsx": workbook.write})
-    return _replaced(file, functools.partial(workbook.write, tables))
+    _by_ending(Path(path), {".xlsx": workbook.write})
+    return write_file(path, functools.partial(workbook.write, tables), inputs=inputs, overwrite=overwrite)
 
 
-def write_text(text: str, path: str | Path) -> Path:
-    """Write a text file as UTF-8 and return its path; an existing one is replaced only when the new one is complete.
+def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:
+    """Write a text file as UTF-8, as safely as `write`, and return its path.
 
     Example:
         >>> import tempfile
@@ -87,24 +96,7 @@ def write_text(text: str, path: str | Path) -> Path:
         ...     write_text("Zoë", Path(folder) / "name.txt").read_text(encoding="utf-8")
         'Zoë'
     """
-
-    def write_it(partial: Path) -> None:
-        partial.write_text(text, encoding="utf-8")
-
-    return _replaced(Path(path).expanduser(), write_it)
-
-
-def _replaced(file: Path, write_it: Callable[[Path], None]) -> Path:
-    """Write beside the file and put it in its place when it is complete."""
-    if not file.parent.is_dir():
-        raise UsageError(f"the folder {str(file.parent)!r} does not exist; create it first")
-    partial = file.with_name(f".{file.stem}.partial{file.suffix}")
-    try:
-        write_it(partial)
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
-    return file
+    return write_file(path, lambda file: file.write(text.encode("utf-8")), inputs=inputs, overwrite=overwrite)
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -172,12 +164,12 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 # -- CSV ---------------------------------------------------------------------------------------------------------------
 
 
-def _write_csv(frame: pd.DataFrame, file: Path, *, excel_safe: bool) -> None:
+def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(frame)
     if excel_safe:
         flat = neutral_frame(flat)
     encoding = "utf-8-sig" if excel_safe else "utf-8"
-    flat.to_csv(file, index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
+    flat.to_csv(file, mode="wb", index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
 
 
 def _read_csv(file: Path) -> pd.DataFrame:
@@ -239,7 +231,7 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
 # -- Excel ------------------------------------------------------------------------------------------------------------
 
 
-def _write_excel(frame: pd.DataFrame, file: Path) -> None:
+def _write_excel(frame: pd.DataFrame, file: BinaryIO) -> None:
     workbook.write({"results": _flat(frame)}, file)
 
 
@@ -250,7 +242,7 @@ def _read_excel(file: Path) -> pd.DataFrame:
 # -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
-def _write_parquet(frame: pd.DataFrame, file: Path) -> None:
+def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
     try:
         frame.to_parquet(file, engine="pyarrow")
     except (pyarrow.ArrowException, TypeError, ValueError) as error:

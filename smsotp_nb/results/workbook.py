@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pandas as pd
 
@@ -17,6 +19,7 @@ from ..errors import UsageError
 from .cells import joined, map_distinct, neutral_frame, restored
 
 ROWS: Final = 1_048_575  # and a header
+TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a word
 _SAMPLE: Final = 200
 _AMOUNT: Final = "#,##0.00####"
 _FORMATS: Final = {
@@ -28,30 +31,68 @@ _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-
 _ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
-def write(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
+def write(tables: Mapping[str, pd.DataFrame], file: BinaryIO) -> None:
     """Write tables to a workbook, a sheet each, without their indexes."""
-    openpyxl = _openpyxl()
     for name, table in tables.items():
-        if len(table) > ROWS:
-            raise UsageError(f"an Excel sheet holds {ROWS:,} rows, {name!r} has {len(table):,}; use .csv or .parquet")
-    book = openpyxl.Workbook(write_only=True)
-    for name, table in tables.items():
-        _fill(book.create_sheet(name), table)
-    book.save(file)
+        _refuse_long(name, len(table))
+    with book(file) as sheets:
+        for name, table in tables.items():
+            Sheet(sheets, name).add(table)
 
 
-def _fill(sheet: Any, table: pd.DataFrame) -> None:
-    """Append rows one by one: a sheet that is held in memory is several times slower."""
-    safe = [_writable(table.iloc[:, at]) for at in range(table.shape[1])]
-    frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
-    columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
-    sheet.freeze_panes = "A2"
-    for at, (name, column) in enumerate(zip(frame.columns, columns, strict=True), start=1):
-        sheet.column_dimensions[_letter(at)].width = _width(str(name), column)
-    sheet.append([_styled(sheet, name or None, bold=True) for name in frame.columns])
-    cells = [_cells(sheet, column) for column in columns]
-    for row in zip(*cells, strict=True):
-        sheet.append(row)
+@contextmanager
+def book(file: BinaryIO) -> Iterator[Any]:
+    """Give a workbook whose sheets grow row by row; it is saved to the file when the block ends without an error."""
+    made = _openpyxl().Workbook(write_only=True)
+    try:
+        yield made
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            importlib.import_module("openpyxl.writer.excel").ExcelWriter(made, archive).save()
+    finally:
+        for sheet in made.worksheets:
+            _remove_scratch(sheet)
+
+
+def _remove_scratch(sheet: Any) -> None:
+    """Take away the temporary file of a sheet that was not saved: openpyxl leaves it until the process ends."""
+    writer = sheet._writer
+    if writer is not None and os.path.exists(writer.out):
+        with suppress(OSError):  # its last line may not fit on a full disk
+            sheet.close()
+        writer.cleanup()
+
+
+class Sheet:
+    """A sheet that grows frame by frame; the first one says the header and how wide the columns are drawn."""
+
+    def __init__(self, book: Any, name: str) -> None:
+        self._name, self._rows = name, 0
+        self._sheet = book.create_sheet(name)
+
+    def add(self, table: pd.DataFrame) -> None:
+        first = not self._rows
+        self._rows += len(table) + first
+        _refuse_long(self._name, self._rows - 1)
+        safe = [_writable(table.iloc[:, at]) for at in range(table.shape[1])]
+        frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
+        columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+        if first:
+            self._head(frame.columns, columns)
+        cells = [_cells(self._sheet, column) for column in columns]
+        for row in zip(*cells, strict=True):
+            self._sheet.append(row)
+
+    def _head(self, names: pd.Index, columns: list[pd.Series]) -> None:
+        sheet = self._sheet
+        sheet.freeze_panes = "A2"
+        for at, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
+            sheet.column_dimensions[_letter(at)].width = _width(str(name), column)
+        sheet.append([_styled(sheet, name or None, bold=True) for name in names])
+
+
+def _refuse_long(name: str, rows: int) -> None:
+    if rows > ROWS:
+        raise UsageError(f"an Excel sheet holds {ROWS:,} rows, {name!r} has {rows:,}; use .csv or .parquet")
 
 
 def _cells(sheet: Any, column: pd.Series) -> Any:
@@ -99,7 +140,18 @@ def _width(name: str, column: pd.Series) -> int:
 def _writable(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         return column.astype("str")
+    _refuse_cut(column)
     return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
+
+
+def _refuse_cut(column: pd.Series) -> None:
+    if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
+        long = column[column.astype("str").str.len() > TEXT]
+        if len(long):
+            raise UsageError(
+                f"column {str(column.name)!r}: an Excel cell holds {TEXT:,} characters; {len(long):,} cells hold more, "
+                f"first in row {long.index[0]!r}. Use .csv or .parquet"
+            )
 
 
 def read(file: Path) -> pd.DataFrame:

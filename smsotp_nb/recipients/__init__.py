@@ -1,0 +1,15 @@
+"""Read a list of people from a file without losing anything: every cell stays the text that stands in it.
+
+A phone list read the usual way loses plus signs and leading zeros, turns long numbers into decimals and Namibia
+(``NA``) into a blank. Here nothing is guessed: every column has dtype ``str``, only empty cells are missing.
+
+``reading`` holds the calls; ``comma``, ``workbook`` and ``parquet`` read a kind of file each and give it in parts
+(``tables``): columns of text and the numbers of their rows. ``records`` says what a row may look like.
+"""
+
+from __future__ import annotations
+
+from .encodings import find_encoding, separator
+from .reading import read_chunks, read_recipients, sheets
+
+__all__ = ["find_encoding", "read_chunks", "read_recipients", "separator", "sheets"]

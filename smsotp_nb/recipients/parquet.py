@@ -1,0 +1,38 @@
+"""A Parquet file as columns of text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow
+
+from ..errors import UsageError
+from .tables import TEXT, Part
+from .workbook import cell_text
+
+
+def part(file: Path) -> Part:
+    """Return all rows, counted from 1."""
+    try:
+        frame = pd.read_parquet(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file.name} cannot be read as Parquet: {error}") from None
+    if not isinstance(frame.index, pd.RangeIndex) and frame.index.names != [None]:
+        frame = frame.reset_index()
+    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
+    if twice:
+        raise UsageError(f"{file.name} has more than one column named {', '.join(map(repr, twice))}: rename them first")
+    texts = [_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    return Part([str(name) for name in frame.columns], texts, np.arange(1, len(frame) + 1))
+
+
+def _text(column: pd.Series) -> pyarrow.ChunkedArray:
+    if not isinstance(column.dtype, pd.StringDtype):
+        column = column.astype(object).map(
+            lambda cell: None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell_text(cell)
+        )
+    text = column.astype("str")
+    made = pyarrow.array(text.mask(text.str.strip() == ""), TEXT, from_pandas=True)
+    return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])

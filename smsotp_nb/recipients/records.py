@@ -1,0 +1,130 @@
+"""Records of a file: their cells against the header's names, and what is said where the two do not fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, NamedTuple
+
+from ..errors import SmsOtpWarning, UsageError
+
+SHOWN: Final = 3
+AT_ONCE: Final = 100_000  # records held as Python texts before they become columns
+
+
+class Record(NamedTuple):
+    """A record of a file: its number and the line it begins on, both counted from 1, and its cells.
+
+    The number is the row in which a spreadsheet shows it: the header and blank records count, line breaks inside a
+    cell do not.
+    """
+
+    number: int
+    line: int
+    cells: list[str]
+
+
+@dataclass(slots=True)
+class Header:
+    """The header of a list: the names of its columns, and how many cells it has with the blank ones behind them.
+
+    ``short`` collects the records that have fewer cells than the header, so that they are named in one warning.
+    """
+
+    file: str
+    names: list[str]
+    cells: int
+    short: list[str] = field(default_factory=list)
+    shorter: int = 0
+
+    @classmethod
+    def of(cls, cells: list[str], file: str) -> Header:
+        return cls(file, _names(cells, file), len(cells))
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    def fitted(self, records: Iterable[Record]) -> list[Record]:
+        """Return records with exactly one cell a name; one that has more of them filled is an error."""
+        cut = [_without_blank_tail(record, self.width) for record in records]
+        self._refuse_nameless(cut)
+        self._refuse_wide(cut)
+        short = [_width(record, self.width) for record in cut if len(record.cells) < self.width]
+        self.short += short[: SHOWN - len(self.short)]
+        self.shorter += len(short)
+        return [record._replace(cells=record.cells + [""] * (self.width - len(record.cells))) for record in cut]
+
+    def warn_of_short(self) -> None:
+        if self.shorter:
+            message = f"{self.file}: {self.shorter:,} rows have fewer cells than the header ({'; '.join(self.short)})"
+            warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=4)
+
+    def _refuse_nameless(self, records: list[Record]) -> None:
+        """Cells may stand under blank ones at the end of the header only where they are blank too."""
+        nameless = (record for record in records if self.width < len(record.cells) <= self.cells)
+        found = tuple(_width(record, self.width) for record in nameless)
+        if found:
+            raise UsageError(
+                f"{self.file}: the header is blank behind {self.names[-1]!r}, but {len(found)} rows have cells there "
+                f"({'; '.join(found[:SHOWN])}); give these columns names in the header, or empty the cells",
+                problems=found,
+            )
+
+    def _refuse_wide(self, records: list[Record]) -> None:
+        wide = tuple(_width(record, self.width) for record in records if len(record.cells) > self.width)
+        if wide:
+            raise UsageError(
+                f"{self.file}: {len(wide)} rows have more cells than the header has columns "
+                f"({'; '.join(wide[:SHOWN])}); a separator inside a cell must be in quotes, or give sep= if it was "
+                "guessed wrong",
+                problems=wide,
+            )
+
+
+def headed(records: Iterator[Record], file: str) -> Header | None:
+    """Return the header: the first record with a cell; None where there is none."""
+    found = next((record for record in records if filled(record)), None)
+    return None if found is None else Header.of(found.cells, file)
+
+
+def filled(record: Record) -> bool:
+    return any(cell.strip() for cell in record.cells)
+
+
+def batches(records: Iterator[Record]) -> Iterator[list[Record]]:
+    """Give the records that have a cell, many at once."""
+    kept = (record for record in records if filled(record))
+    while batch := list(islice(kept, AT_ONCE)):
+        yield batch
+
+
+def empty(file: str) -> UsageError:
+    return UsageError(f"{file} is empty: expected a header line and rows of recipients")
+
+
+def _names(cells: list[str], file: str) -> list[str]:
+    """Header names, trimmed; a nameless column is called by its place, two of one name are an error."""
+    while len(cells) > 1 and not cells[-1].strip():
+        cells = cells[:-1]
+    names = [cell.strip() or f"column_{place}" for place, cell in enumerate(cells, start=1)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        nameless = ", a nameless column is called by its place" if not all(cell.strip() for cell in cells) else ""
+        listed = ", ".join(map(repr, twice))
+        raise UsageError(f"{file} has more than one column named {listed}{nameless}: rename them first")
+    return names
+
+
+def _without_blank_tail(record: Record, width: int) -> Record:
+    """Drop blank cells past the header: a separator at the end of a line makes one."""
+    cells = record.cells
+    while len(cells) > width and not cells[-1].strip():
+        cells = cells[:-1]
+    return record._replace(cells=cells)
+
+
+def _width(record: Record, width: int) -> str:
+    return f"line {record.line}: {len(record.cells)} of {width} cells"

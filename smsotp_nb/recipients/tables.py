@@ -1,0 +1,94 @@
+"""Columns of text: Arrow tables of a file's records, cut into frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow
+import pyarrow.compute
+
+from .records import Record
+
+TEXT: Final = pyarrow.large_string()
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some records of a file: their cells by column (blank ones missing) and their numbers."""
+
+    names: list[str]
+    columns: list[pyarrow.ChunkedArray]
+    numbers: Numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def slice(self, first: int, rows: int) -> Part:
+        columns = [column.slice(first, rows) for column in self.columns]
+        return Part(self.names, columns, self.numbers[first : first + rows])
+
+    def frame(self, index: pd.Index) -> pd.DataFrame:
+        dtype = pd.StringDtype("pyarrow", na_value=np.nan)
+        texts = [pd.arrays.ArrowStringArray(column, dtype=dtype) for column in self.columns]  # type: ignore[call-arg]
+        return pd.DataFrame(dict(zip(self.names, texts, strict=True)), index=index, columns=self.names)
+
+
+def none(names: list[str]) -> Part:
+    """Return the columns without any record."""
+    return Part(names, [pyarrow.chunked_array([], TEXT) for _ in names], np.zeros(0, np.int64))
+
+
+def of_records(records: list[Record], names: list[str]) -> Part:
+    """Make columns of records that all have a cell for each name."""
+    columns = zip(*(record.cells for record in records), strict=True)
+    texts = [pyarrow.chunked_array([pyarrow.array(cells, TEXT)]) for cells in columns]
+    return of_texts(names, texts, np.array([record.number for record in records], np.int64))
+
+
+def of_texts(names: list[str], texts: list[pyarrow.ChunkedArray], numbers: Numbers) -> Part:
+    """Take blank cells for missing, and leave out records that have no cell at all."""
+    columns = [_blank_is_missing(column) for column in texts]
+    kept = np.zeros(len(numbers), bool)
+    for column in columns:
+        if column.null_count == 0:
+            return Part(names, columns, numbers)
+        kept |= column.is_valid().to_numpy()
+    if kept.all():
+        return Part(names, columns, numbers)
+    mask = pyarrow.array(kept)
+    return Part(names, [column.filter(mask) for column in columns], numbers[kept])
+
+
+def _blank_is_missing(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    compute = pyarrow.compute
+    blank = compute.or_(compute.equal(compute.binary_length(column), 0), compute.utf8_is_space(column))
+    if not compute.any(blank).as_py():
+        return column
+    return compute.if_else(blank, pyarrow.scalar(None, TEXT), column)
+
+
+def joined(parts: list[Part]) -> Part:
+    """Put parts of the same columns together; nothing is copied."""
+    pieces = zip(*(part.columns for part in parts), strict=True)
+    columns = [pyarrow.chunked_array([chunk for column in same for chunk in column.chunks], TEXT) for same in pieces]
+    return Part(parts[0].names, columns, np.concatenate([part.numbers for part in parts]))
+
+
+def resized(parts: Iterable[Part], rows: int) -> Iterator[Part]:
+    """Give the same records in parts of so many rows; the last one, or the only one of no rows, is smaller."""
+    waiting: list[Part] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) > rows:
+            whole = joined(waiting)
+            last = (len(whole) - 1) // rows * rows
+            yield from (whole.slice(first, rows) for first in range(0, last, rows))
+            waiting = [whole.slice(last, rows)]
+    if waiting:
+        yield joined(waiting)
