@@ -186,7 +186,7 @@ def _clean(options: argparse.Namespace) -> int:
                     if path is not None:
                         written[path].add(rows)
     except FileExists as error:
-        raise UsageError(f"{error.path} is there already; --force replaces it" if error.path else str(error)) from None
+        raise UsageError(f"{error.path} is there already; --force replaces it") from None
     print(tally.report())
     for table in tables:
         print(f"{table.rows:,} rows written to {table.path}")

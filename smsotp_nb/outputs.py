@@ -80,7 +80,8 @@ class Output:
             else:
                 _give_name(self._beside, target)
         except FileExistsError:
-            raise FileExists(f"{self.path} has appeared while it was written; it was left as it is") from None
+            message = f"{self.path} has appeared while it was written; it was left as it is"
+            raise FileExists(message, path=str(self.path)) from None
 
     def _named_beside(self) -> Path:
         if self._beside is None:
@@ -188,7 +189,7 @@ def _same(place: _Place, target: Path, found: os.stat_result | None) -> bool:
 def _refuse_unfit(place: _Place) -> None:
     parent = place.target.parent
     if not parent.is_dir():
-        raise UsageError(f"the folder {str(parent)!r} does not exist; create it first")
+        raise UsageError(f"there is no folder {parent}; create it first")
     if place.old is None:
         return
     if stat.S_ISDIR(place.old.st_mode):

@@ -135,6 +135,35 @@ def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> 
         export(clean(PEOPLE, QUESTION), str(tmp_path / name) if name else "")
 
 
+def test_rejected_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path) -> None:
+    """The list's own columns of these names stay."""
+    people = PEOPLE.assign(row="mine", meaning="mine too")
+    file, _ = export(clean(people, QUESTION), str(tmp_path / "rejected.xlsx"))
+    written = pd.read_excel(file, dtype="str")
+    assert written["sms_row"].tolist() == ["b", "b", "d", "e"]
+    assert written["sms_meaning"].tolist()[:3] == [
+        "the number of row a",
+        "this is no phone number",
+        "the cell is blank",
+    ]
+    assert set(written["row"]) == {"mine"}
+    assert set(written["meaning"]) == {"mine too"}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
+def test_clean_and_rejected_rows_are_the_list(tmp_path: Path, ending: str) -> None:
+    """Each row is in one of the two files."""
+    cleaned = clean(PEOPLE, QUESTION)
+    (usable, count), (_, others) = (
+        export(cleaned, str(tmp_path / f"{which}{ending}"), which=which) for which in ("usable", "rejected")
+    )
+    written = (
+        pd.read_excel(usable, dtype="str") if ending == ".xlsx" else pd.read_csv(usable, sep=None, engine="python")
+    )
+    assert written["to"].astype("str").str.removeprefix("+").tolist() == ["12025550123", "12025550147"]
+    assert (count, others) == (2, 4)
+
+
 def test_the_line_of_code_judges_the_same() -> None:
     import smsotp_nb  # noqa: F401 - registers the accessor
 
@@ -160,6 +189,77 @@ def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> N
     assert "4 rows written to" in cleaner._notice.value
     assert cleaner.rejected is not None
     assert len(cleaner.rejected) == 4
+
+
+@pytest.mark.parametrize("which", ["clean", "rejected"])
+def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which: str) -> None:
+    cleaner = PhoneCleaner(PEOPLE).settle()
+    path, button = {
+        "clean": (cleaner.clean_path, cleaner.clean_button),
+        "rejected": (cleaner.path, cleaner.write_button),
+    }[which]
+    file = tmp_path / "mine.csv"
+    file.write_text("mine")
+    path.value = str(file)
+    assert cleaner._question.layout.display == "none"
+    button.click()
+    assert "mine.csv is there already. Replace it?" in cleaner._notice.value
+    assert cleaner._question.layout.display is None
+    cleaner.keep_button.click()
+    assert "left as it is" in cleaner._notice.value
+    cleaner.replace_button.click()
+    assert file.read_text() == "mine", "no question is open: a late click answers none"
+    button.click()
+    cleaner.replace_button.click()
+    assert "rows written to" in cleaner._notice.value
+    assert cleaner._question.layout.display == "none"
+    assert file.read_text().startswith('"phone"' if which == "clean" else '"row","phone"')
+
+
+@pytest.mark.parametrize("change", ["path", "country"])
+def test_a_question_is_about_the_file_and_the_rows_it_was_asked_for(tmp_path: Path, change: str) -> None:
+    """Another name or another reading of the list takes it back."""
+    cleaner = PhoneCleaner(PEOPLE).settle()
+    (tmp_path / "mine.csv").write_text("mine")
+    cleaner.path.value = str(tmp_path / "mine.csv")
+    cleaner.write_button.click()
+    if change == "path":
+        cleaner.path.value = str(tmp_path / "other.csv")
+    else:
+        cleaner.default_region.value = "DE"
+    assert cleaner._question.layout.display == "none"
+    cleaner.replace_button.click()
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
+    cleaner.settle()
+
+
+def test_the_list_itself_is_never_written_over(tmp_path: Path) -> None:
+    """Neither by its name nor by a link to it, and no question offers it."""
+    file = tmp_path / "list.csv"
+    PEOPLE.to_csv(file, index=False)
+    (tmp_path / "link.csv").symlink_to(file)
+    before = file.read_bytes()
+    cleaner = PhoneCleaner(file).settle()
+    for name in ("list.csv", "link.csv"):
+        for path, button in ((cleaner.path, cleaner.write_button), (cleaner.clean_path, cleaner.clean_button)):
+            path.value = str(tmp_path / name)
+            button.click()
+            assert "Nothing was written." in cleaner._notice.value
+            assert "itself" in cleaner._notice.value
+            assert cleaner._question.layout.display == "none"
+    assert file.read_bytes() == before
+
+
+def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> None:
+    """On the form, in the file of rejected rows and where a duplicate names another row."""
+    file = tmp_path / "list.csv"
+    file.write_text('phone,note\n+12025550123,"a\nb"\n\n(202) 555-0123,\nnobody,\n', encoding="utf-8")
+    cleaner = PhoneCleaner(file, default_region="US").settle()
+    cleaner.path.value = str(tmp_path / "rejected.csv")
+    cleaner.write_button.click()
+    rejected = pd.read_csv(tmp_path / "rejected.csv")
+    assert rejected["row"].tolist() == [4, 5]
+    assert rejected["meaning"].tolist() == ["the number of row 2", "this is no phone number"]
 
 
 def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .. import phones, results
 from ..cards import Marked, State, Table
-from ..errors import SmsOtpError, UsageError
+from ..errors import SmsOtpError
+from ..phones.beside import free_names
 from .arguments import NONE_CHOSEN
 
 Outcome = Literal["unchanged", "fixed", "invalid", "duplicate"]
+Which = Literal["rejected", "usable"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("unchanged", "fixed", "invalid", "duplicate")
 STATES: Final = {
     "unchanged": State("check", "unchanged"),
@@ -72,14 +77,32 @@ class Cleaned:
     @property
     def table(self) -> pd.DataFrame:
         """The list with the new columns beside its own; one whose name is taken already is called ``sms_...``."""
-        renamed = {name: f"sms_{name}" for name in self.judged.columns if name in self.frame.columns}
-        new = self.judged.rename(columns=renamed).reset_index(drop=True)
+        new = self.judged.rename(columns=free_names(self.judged.columns, self.frame.columns)).reset_index(drop=True)
         return pd.concat([self.frame.reset_index(drop=True), new], axis=1).set_axis(self.frame.index)
 
     @property
     def rejected(self) -> pd.DataFrame:
         """The rows of ``table`` without a usable number of their own: invalid and duplicate ones."""
-        return self.table[self.judged["result"].isin(["invalid", "duplicate"]).to_numpy()]
+        return self.table[self._is_rejected()]
+
+    @property
+    def usable(self) -> pd.DataFrame:
+        """The rows of ``table`` that are not rejected: each has a number that no row before it has."""
+        return self.table[~self._is_rejected()]
+
+    def explained(self) -> pd.DataFrame:
+        """Return the rejected rows between ``row``, their labels in the list, and ``meaning``, the reason in words."""
+        found = self.rejected
+        judged = self.judged[self._is_rejected()]
+        named = free_names(["row", "meaning"], found.columns)
+        words = [_why(problem, note) for problem, note in zip(judged["problem"], judged["note"], strict=True)]
+        labels = found.index.map(_label) if isinstance(found.index, pd.MultiIndex) else found.index
+        found.insert(0, named["row"], labels)
+        found[named["meaning"]] = pd.Series(words, index=found.index, dtype="str")
+        return found
+
+    def _is_rejected(self) -> npt.NDArray[np.bool_]:
+        return self.judged["result"].isin(["invalid", "duplicate"]).to_numpy(bool)
 
 
 def clean(frame: pd.DataFrame, question: Question) -> Cleaned:
@@ -129,26 +152,32 @@ def marked(before: str, after: str) -> tuple[Marked, Marked]:
     return Marked(tuple(old)), Marked(tuple(new))
 
 
-def export(cleaned: Cleaned, path: str) -> tuple[Path, int]:
-    """Write the rejected rows with their reasons to a CSV file; return its absolute path and how many rows went in.
+def export(
+    cleaned: Cleaned,
+    path: str,
+    *,
+    which: Which = "rejected",
+    source: str | Path | None = None,
+    overwrite: bool = False,
+) -> tuple[Path, int]:
+    """Write the rejected rows with their reasons, or the usable ones, to a file; return it and how many rows went in.
 
     Cells that a spreadsheet would run as formulas are made harmless; E.164 numbers stay whole.
 
+    Args:
+        path: of a file that ends in ``.csv``, ``.tsv`` or ``.xlsx``.
+        source: the file that the list was read from; it is never written over.
+        overwrite: replace a file that is there already.
+
     Raises:
+        FileExists: it is there already.
         UsageError: the name ends in something else, or the file cannot be written.
     """
-    file = Path(path.strip()).expanduser().absolute()
-    if file.suffix.lower() not in {".csv", ".tsv"}:
-        raise UsageError(f"{file.name or 'a name'}: write a file that ends in .csv or .tsv")
-    if not file.parent.is_dir():
-        raise UsageError(f"there is no folder {file.parent}")
-    rejected = cleaned.rejected
-    try:
-        texts = rejected.astype("str").apply(results.neutral)
-        texts.to_csv(file, index=False, sep="\t" if file.suffix.lower() == ".tsv" else ",")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or type(error).__name__}") from None
-    return file, len(rejected)
+    rows = cleaned.explained() if which == "rejected" else cleaned.usable
+    file = Path(os.path.expanduser(path.strip())).absolute() if path.strip() else Path()
+    with results.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
+        table.add(rows)
+    return file, len(rows)
 
 
 def _outcomes(before: pd.Series, to: pd.Series) -> pd.Series:

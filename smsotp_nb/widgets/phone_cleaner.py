@@ -1,4 +1,4 @@
-"""The phone cleaner: counts, before and after, why, and the rejected rows as a file."""
+"""The phone cleaner: counts, before and after, why, and the clean and the rejected rows as files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pandas as pd
 
 from .. import phones
 from ..cards import Card, Figures, Note, Table, number
-from ..errors import SmsOtpError, UsageError
+from ..errors import FileExists, SmsOtpError, UsageError
 from ..recipients import read_recipients
 from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
-from .cleaning import OUTCOMES, Cleaned, Outcome, Question, clean, export, rows
+from .cleaning import OUTCOMES, Cleaned, Outcome, Question, Which, clean, export, rows
 from .latest import Latest
 from .stages import plain, refused, sentence
 
@@ -34,10 +34,11 @@ REPAIRS = {
 class PhoneCleaner(skin.Shown):
     """Show what becomes of a list's phone numbers: counts, before and after, why; put it last in a cell.
 
-    The list itself is never changed; ``table`` is the list with the new columns beside its own.
+    The list itself is never changed; ``table`` is the list with the new columns beside its own. A file that is there
+    already is replaced only after a question, and the file that the list was read from never.
 
     Args:
-        source: a frame, or the path of a CSV, Excel or Parquet file.
+        source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are labelled as the file counts them.
         phone, region: columns to begin with; without them they are guessed.
         default_region: country of the rows without one, such as ``"DE"``.
 
@@ -63,9 +64,11 @@ class PhoneCleaner(skin.Shown):
         region: str | None = None,
         default_region: str = "",
     ) -> None:
-        self.frame = read_recipients(source) if isinstance(source, (str, Path)) else source
+        self._source = source if isinstance(source, (str, Path)) else None
+        self.frame = read_recipients(source, numbered=True) if isinstance(source, (str, Path)) else source
         self._names = names_of(self.frame)
-        self._read = f"people = sms.read_recipients({str(source)!r})\n" if isinstance(source, (str, Path)) else ""
+        self._read = f"people = sms.read_recipients({str(source)!r}, numbered=True)\n" if self._source else ""
+        self._asked: Which | None = None
         self._cleaned: Cleaned | None = None
         self._page = 0
         self._said = skin.notice("")
@@ -115,14 +118,23 @@ class PhoneCleaner(skin.Shown):
         self.default_region = skin.text("Country of the rest", value=default_region, placeholder="DE")
         self.shown = ipywidgets.Dropdown(description="Show", options=FILTERS, value="")
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
+        self.clean_path = skin.text("Write the clean list to", value="clean.csv")
+        self.clean_button = skin.button("Write it")
         self.path = skin.text("Write the rejected rows to", value="rejected.csv")
         self.write_button = skin.button("Write them")
+        self.replace_button = skin.button("Replace it")
+        self.keep_button = skin.button("Keep it")
         self.previous_button = skin.button("Previous rows")
         self.next_button = skin.button("Next rows")
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
             field.observe(lambda _: self._ask(), "value")
         self.shown.observe(lambda _: self._turn(0), "value")
-        self.write_button.on_click(lambda _: self._write())
+        for path in (self.path, self.clean_path):
+            path.observe(lambda _: self._answer(), "value")
+        self.write_button.on_click(lambda _: self._write("rejected"))
+        self.clean_button.on_click(lambda _: self._write("usable"))
+        self.replace_button.on_click(lambda _: self._replace())
+        self.keep_button.on_click(lambda _: self._keep())
         self.previous_button.on_click(lambda _: self._leaf(-1))
         self.next_button.on_click(lambda _: self._leaf(1))
 
@@ -137,7 +149,9 @@ class PhoneCleaner(skin.Shown):
         sub = f"{number(len(self.frame))} rows. The list itself is never changed."
         self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
         self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
+        self._clean_export = skin.box(self.clean_path, self.clean_button, classes=("smsotp-pair",))
         self._export = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
+        self._question = skin.box(self.replace_button, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
         main = skin.box(
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
             skin.box(self.default_region, self.shown, classes=("smsotp-pair",)),
@@ -148,8 +162,10 @@ class PhoneCleaner(skin.Shown):
             ),
             self._rows,
             self._pages,
+            self._clean_export,
             self._export,
             self._notice,
+            self._question,
             self._lines,
             classes=("smsotp-main", "smsotp-pad"),
         )
@@ -158,8 +174,7 @@ class PhoneCleaner(skin.Shown):
     # -- gestures
 
     def _ask(self) -> None:
-        self._said = skin.notice("")
-        self._render()
+        self._answer()
         self._latest.ask(self.question())
 
     def _take(self, cleaned: Cleaned) -> None:
@@ -178,17 +193,36 @@ class PhoneCleaner(skin.Shown):
             if dead.disabled and not other.disabled:
                 other.focus()
 
-    def _write(self) -> None:
+    def _write(self, which: Which, *, overwrite: bool = False) -> None:
         if self._cleaned is None:
             return
+        path = self.path if which == "rejected" else self.clean_path
+        self._asked = None
         try:
-            file, count = export(self._cleaned, self.path.value)
+            file, count = export(self._cleaned, path.value, which=which, source=self._source, overwrite=overwrite)
+        except FileExists as error:
+            self._asked = which
+            self._said = skin.notice(f"{error.path} is there already. Replace it?", "warn")
         except SmsOtpError as error:
             self._said = skin.notice(*refused(error, "Nothing was written."))
         else:
-            self._said = skin.notice(f"{number(count)} rows written to {file}", "ok")
+            self._said = skin.notice(f"{number(count)} row{'' if count == 1 else 's'} written to {file}", "ok")
         self._render()
-        self.path.focus()
+        (self.keep_button if self._asked else path).focus()
+
+    def _replace(self) -> None:
+        if self._asked is not None:
+            self._write(self._asked, overwrite=True)
+
+    def _keep(self) -> None:
+        path = self.clean_path if self._asked == "usable" else self.path
+        self._answer("The file was left as it is.")
+        path.focus()
+
+    def _answer(self, words: str = "") -> None:
+        """Take back the question about a file: it was answered, or it is about another file now."""
+        self._asked, self._said = None, skin.notice(words)
+        self._render()
 
     # -- drawing
 
@@ -205,9 +239,14 @@ class PhoneCleaner(skin.Shown):
             self.next_button.disabled = self._page + 1 >= pages
             counts = cleaned.counts if cleaned and judged else {}
             rejected = counts.get("invalid", 0) + counts.get("duplicate", 0)
+            usable = counts.get("unchanged", 0) + counts.get("fixed", 0)
+            skin.show(self._clean_export, usable > 0)
             skin.show(self._export, rejected > 0)
+            skin.show(self._question, self._asked is not None)
             self.write_button.description = f"Write {number(rejected)} row{'' if rejected == 1 else 's'}"
-            skin.primary(self.write_button, True)
+            self.clean_button.description = f"Write {number(usable)} clean row{'' if usable == 1 else 's'}"
+            skin.primary(self.clean_button, usable > 0)
+            skin.primary(self.write_button, not usable)
             if cleaned is None or not chosen:
                 self._rows.value = skin.line("Reading the numbers …" if chosen else CHOOSE)
             elif cleaned.problem:

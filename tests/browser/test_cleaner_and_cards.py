@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
 
 CLEANER = """
@@ -35,6 +37,39 @@ def test_the_cleaner_is_driven_to_a_file_of_rejected_rows(notebook: Notebook, la
     card.get_by_role("button", name=re.compile(r"^Write \d+ rows$")).click()
     card.get_by_text("rows written to").wait_for()
     assert "problem" in (lab.folder / "notebooks" / "rejected.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+@pytest.mark.parametrize("theme", THEMES[:2])
+def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab: Lab, theme: str) -> None:
+    """The clean list is written; again, and it asks: Enter keeps the file, Shift+Tab and Enter replaces it."""
+    clean = lab.folder / "notebooks" / "clean.csv"
+    clean.unlink(missing_ok=True)
+    notebook.open(lab.write("cleaner.ipynb", CLEANER), theme).run_all()
+    page = notebook.page
+    card = page.locator(".smsotp-form")
+    card.get_by_text("Page 1 of").wait_for()
+    write = card.get_by_role("button", name=re.compile(r"^Write \d+ clean rows$"))
+    write.click()
+    card.get_by_text("rows written to").wait_for()
+    assert "+" in clean.read_text(encoding="utf-8")
+    clean.write_text("mine", encoding="utf-8")
+    write.click()
+    card.get_by_text("is there already. Replace it?").wait_for()
+    page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
+    assert axe_findings(page) == []
+    for pixels in (390, 760, 1280):
+        notebook.width(pixels)
+        assert cut_texts(page) == []
+        notebook.shoot(f"cleaner-question-{theme.split()[-1].lower()}-{pixels}")
+    page.keyboard.press("Enter")
+    card.get_by_text("The file was left as it is.").wait_for()
+    assert clean.read_text(encoding="utf-8") == "mine"
+    write.click()
+    page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    card.get_by_text("rows written to").wait_for()
+    assert clean.read_text(encoding="utf-8").startswith('"')
 
 
 FORMS = """
