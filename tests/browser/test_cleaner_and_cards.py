@@ -48,6 +48,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
+    card.get_by_label("Show").select_option("duplicate")
     write = card.get_by_role("button", name=re.compile(r"^Write \d+ clean rows$"))
     write.click()
     card.get_by_text("rows written to").wait_for()
