@@ -449,7 +449,9 @@ def test_a_streamed_sheet_ends_where_excel_does(tmp_path: Path, monkeypatch: pyt
     assert os.listdir(tmp_path) == ["a.xlsx"]
 
 
-WRITES = re.compile(r"(?<!contract)\.write_(?:text|bytes)\(|open\([^)]*[\"'][wax]b?\+?[\"']|os\.(?:replace|rename)\(|\.savefig\(")
+WRITES = re.compile(
+    r"(?<!contract)\.write_(?:text|bytes)\(|open\([^)]*[\"'][wax]b?\+?[\"']|os\.(?:replace|rename)\(|\.savefig\("
+)
 
 
 def test_no_other_module_opens_a_file_to_write() -> None:

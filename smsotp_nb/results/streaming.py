@@ -21,19 +21,15 @@ EXCEL: Final = ".xlsx"
 
 
 class Growing:
-    """A file of rows on its way; ``rows`` counts what was added, ``path`` is where it will stand.
+    """A file of rows on its way, of `growing`; ``rows`` counts what was added, ``path`` is where it will stand.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with growing(Path(folder) / "a.csv") as (table,):
-        ...         table.add(pd.DataFrame({"name": ["=1+1"]}))
+        ...     with growing(Path(folder) / "a.xlsx") as (table,):
         ...         table.add(pd.DataFrame({"name": ["Zoë"]}))
-        ...     print(table.path.read_text(encoding="utf-8"), table.rows)
-        "name"
-        "'=1+1"
-        "Zoë"
-         2
+        ...     table.rows, table.path.name
+        (1, 'a.xlsx')
     """
 
     def __init__(self, output: Output, sheet: Any) -> None:
@@ -60,8 +56,20 @@ def growing(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
     """Open tables that grow; all of them stand in their places when the block has ended without an error, else none.
 
     Raises:
-        FileExists, UsageError: as `outputs`; an ending that is none of ``.csv, .tsv, .xlsx``; more rows than a sheet
-            of Excel holds.
+        FileExists, UsageError: as `write`; an ending that is none of ``.csv, .tsv, .xlsx``; more rows than a sheet of
+            Excel holds.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with growing(Path(folder) / "a.csv") as (table,):
+        ...         table.add(pd.DataFrame({"name": ["=1+1"]}))
+        ...         table.add(pd.DataFrame({"name": ["Zoë"]}))
+        ...     print(table.path.read_text(encoding="utf-8"), table.rows)
+        "name"
+        "'=1+1"
+        "Zoë"
+         2
     """
     for path in paths:
         if Path(path).suffix.lower() not in (*SEPARATORS, EXCEL):
