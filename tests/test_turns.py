@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -174,6 +175,23 @@ def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledge
     assert len(service.posts) == 4 + 3
     assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
     assert table["problem"].iloc[-1] == "FAILING"
+
+
+def test_a_walk_through_chunks_that_are_quiet_ends_with_a_cancel(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing waits and nothing is posted on the way; the caller's event is heard all the same."""
+    stop, looked = threading.Event(), []
+
+    def silences(self: QuietHours, to: str, now: datetime) -> bool:
+        looked.append(to)
+        stop.set()
+        return True
+
+    monkeypatch.setattr(QuietHours, "silences", silences)
+    table = sent(plan_of(100), service, ledger, quiet_hours=ALWAYS, concurrency=1, stop=stop)
+    assert len(looked) == 10
+    assert set(table["problem"]) == {"QUIET_HOURS", "STOPPED"}
 
 
 # -- a service that has never spoken -----------------------------------------------------------------------------------

@@ -318,20 +318,27 @@ class _Sending:
     def _turn(self, chunk: int, stop: threading.Event, positions: Sequence[int] | None = None) -> guards.Admission:
         """Wait for the turn of a request, and ask then, with nothing of it claimed, what may go of it."""
         rows, most, more = None, None if self._spoken else FEW, False
+        if self._ended(stop):
+            return guards.Admission(None)
         if self._looks or self._pacer.paced or most:
-            due = [] if stop.is_set() else self._watch.due(chunk, positions)
+            due = self._watch.due(chunk, positions)
             rows, more = due[:most], len(due) > (most or len(due))
             if not rows:
                 return guards.Admission(None)
         try:
             self._pacer.before(len(rows or ()), stop)
         except NotSent:
-            if self._pacer.stopped():
-                self._end(STOPPED, "cancelled")
+            self._ended(stop)
             return guards.Admission(None)
         if rows is None:
             return guards.Admission(Wanted(chunk, positions))
         return dataclasses.replace(self._watch.admit(chunk, rows), more=more)
+
+    def _ended(self, stop: threading.Event) -> bool:
+        """Say whether nothing more may begin; where the caller said so, the campaign hears of it."""
+        if self._pacer.stopped():
+            self._end(STOPPED, "cancelled")
+        return stop.is_set()
 
     def _record(self, answer: _Answer | None, then: Wanted | None) -> Claim | None:
         """Record an answer, if there is one, and the intent of the next request, if there is one."""
@@ -359,10 +366,12 @@ class _Sending:
             started = time.monotonic()
             outcome = self._deliver(claim, admission)
             seconds = time.monotonic() - started
-            claimed = not isinstance(outcome, NotSent | Throttled)
-            if not claimed:
-                self._run.settle(claim, verdict(outcome)[0])  # type: ignore[arg-type]
+            if isinstance(outcome, NotSent | Throttled):
+                self._run.settle(claim, verdict(outcome)[0])
                 self._watch.returned(admission)
+                claimed = False
+            else:
+                claimed = True
             return outcome
 
         outcome = tries.make(attempt)

@@ -51,6 +51,8 @@ CAMPAIGN = (
     "test_answers.py",
     "test_ledger_versions.py",
     "test_guards.py",
+    "test_turns.py",
+    "test_budget.py",
     "test_ledger_file.py",
 )
 LONG = ("kills/test_power_cut.py", "test_stateful.py")
@@ -63,9 +65,8 @@ PHASE: dict[str, frozenset[str]] = {
         "post", "_exchange", "_root",
     }),
     "client/verdict.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
-    "client/operations.py": frozenset({
-        "", "_call", "attempt", "_retrying", "wait", "_once", "__call__", "_is_error", "_given",
-    }),
+    "client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
+    "client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "ledger/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "work",
         "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state", "give_up",
@@ -78,8 +79,12 @@ PHASE: dict[str, frozenset[str]] = {
     "ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "ledger/book.py": frozenset({"begin", "_lock", "_find", "_same_plan", "resolve", "reopen", "_recover", "_move"}),
     "dispatch/sending.py": frozenset({
-        "work", "_finish", "_share", "_admitted", "_record", "_post", "_message", "_in_halves", "_refused", "_end",
-        "_verdict",
+        "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
+        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",
+    }),
+    "dispatch/stoppers.py": frozenset({"verdict"}),
+    "dispatch/guards.py": frozenset({
+        "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),
     "dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next"}),
 }  # fmt: skip
