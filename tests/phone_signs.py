@@ -21,6 +21,8 @@ PATTERNS = {name: value for name, value in vars(phonenumberutil).items() if isin
 VIABLE = PATTERNS["_VALID_PHONE_NUMBER_PATTERN"]
 EXTENSION = PATTERNS["_EXTN_PATTERN"]
 BASIC = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+LABEL_SIGNS = "0123456789012345 ()-/x.intexo#,;:+a~"
+ODD = [None, None, "", " ", "us", "Us", "001", "ZZ", "AQ", "UK", "de ", "\u0131e"]  # regions as written
 ESCAPES = {
     _constants.CATEGORY_DIGIT: r"\d",
     _constants.CATEGORY_NOT_DIGIT: r"\D",
@@ -160,15 +162,17 @@ def _written(number: Any, draw: random.Random) -> str:
 
 
 def _one(number: Any, draw: random.Random, signs: list[str]) -> str:
-    kind = draw.randrange(5)
+    kind = draw.randrange(6)
     if kind == 0:
         return "".join(draw.choice(signs) if draw.random() < 0.5 else draw.choice("0123456789") for _ in range(14))
     if kind == 1:
         return text_of(VIABLE, draw)
-    text = _written(number, draw)
     if kind == 2:
+        return "".join(draw.choice(LABEL_SIGNS) for _ in range(draw.randint(2, 22)))
+    text = _written(number, draw)
+    if kind == 3:
         text += text_of(EXTENSION, draw)
-    elif kind == 3:
+    elif kind == 4:
         text = "".join(sign if sign.isalnum() or draw.random() < 0.5 else draw.choice(signs) for sign in text)
     return text
 
@@ -183,5 +187,5 @@ def patterned(size: int, *, seed: int) -> pd.DataFrame:
     for _ in range(size):
         region, number = draw.choice(numbers)
         text = _spoiled(_one(number, draw, signs), draw, [*signs, *unknown])
-        rows.append((text, draw.choice((region, region, draw.choice(phone_lists.REGIONS), None))))
+        rows.append((text, draw.choice((region, region, region, draw.choice(phone_lists.REGIONS), draw.choice(ODD)))))
     return pd.DataFrame(rows, columns=["phone", "country"]).astype("str")
