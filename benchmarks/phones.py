@@ -1,13 +1,14 @@
 """How fast phone lists are read, against phonenumbers itself.
 
-    python benchmarks/phones.py [--rows N] [--runs K] [--memory]
+    python benchmarks/phones.py [--rows N] [--runs K] [--verdict] [--list NAME] [--memory]
 
 The reference is phonenumbers with its pattern cache on, asked row by row, its answers built into the same frame. Both
 sides run in one process on the same rows, alternating, and CPU time is compared, so that a busy machine disturbs
 little. The reference is slow, so it gets the first rows only. No row of a list comes twice, but in the list of repeats.
-Memory is how far the peak grows, from the list in memory to the verdict beside it, in a process of its own that has
-judged a short list before; --memory measures nothing else, and also a process that has not: what it reads and builds
-once (the tables, phonenumbers' metadata, parts of libraries) is then counted with the list.
+--verdict leaves ``normalize`` out, --list measures some of the lists. Memory is how far the peak grows, from the list
+in memory to the verdict beside it, in a process of its own that has judged a short list before; --memory measures
+nothing else, and also a process that has not: what it reads and builds once (the tables, phonenumbers' metadata, parts
+of libraries) is then counted with the list.
 """
 
 from __future__ import annotations
@@ -92,7 +93,10 @@ def normalize(frame: pd.DataFrame) -> pd.DataFrame:
     return phones.normalize(frame["phone"], default_region="US")
 
 
-def timed(work: Callable[[pd.DataFrame], object], frame: pd.DataFrame) -> float:
+Work = Callable[[pd.DataFrame], object]
+
+
+def timed(work: Work, frame: pd.DataFrame) -> float:
     """CPU microseconds a row."""
     begun = time.process_time()
     work(frame)
@@ -103,18 +107,19 @@ def spread(values: list[float], digits: int = 2) -> str:
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
-def measure(name: str, frame: pd.DataFrame, runs: int) -> None:
+def measure(name: str, frame: pd.DataFrame, runs: int, works: list[Work]) -> None:
     part = frame.head(REFERENCE_ROWS)
-    for work, rows in ((row_by_row, 2_000), (verdict, 30_000), (normalize, 3_000)):
+    for work, rows in ((row_by_row, 2_000), *((work, 30_000) for work in works)):
         work(frame.head(rows))
-    slow, fast, judged = [], [], []
+    slow: list[float] = []
+    others: list[list[float]] = [[] for _ in works]
     for _ in range(runs):
         slow.append(timed(row_by_row, part))
-        fast.append(timed(verdict, frame))
-        judged.append(timed(normalize, frame))
-    times = [one / other for one, other in zip(slow, fast, strict=True)]
-    judged_times = [one / other for one, other in zip(slow, judged, strict=True)]
-    cells = (spread(slow), spread(fast), spread(times, 1), spread(judged), spread(judged_times, 1))
+        for work, times in zip(works, others, strict=True):
+            times.append(timed(work, frame))
+    cells = [spread(slow)]
+    for times in others:
+        cells += [spread(times), spread([one / other for one, other in zip(slow, times, strict=True)], 1)]
     print(f"{name:20}", *(f"{cell:>21}" for cell in cells), f"{memory(frame, runs):>14}", flush=True)
 
 
@@ -162,21 +167,25 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rows", type=int, default=1_000_000)
     options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--verdict", action="store_true")
+    options.add_argument("--list", choices=LISTS, nargs="*", default=list(LISTS))
     options.add_argument("--memory", action="store_true")
     chosen = options.parse_args()
+    lists = {name: LISTS[name] for name in chosen.list}
     print(f"{chosen.rows:,} rows, {chosen.runs} runs: median (lowest-highest)\n")
     if chosen.memory:
-        for name, make in LISTS.items():
+        for name, make in lists.items():
             frame = make(chosen.rows)
             told = memory(frame, chosen.runs), memory(frame, chosen.runs, warm=False)
             print(f"{name:20} {told[0]} MB added at the peak, {told[1]} in a process new to it", flush=True)
         return
     reference.enable_pattern_cache()
     print("CPU microseconds a row")
-    heads = ("phonenumbers", "verdict", "times as fast", "normalize", "times as fast")
+    works = [verdict] if chosen.verdict else [verdict, normalize]
+    heads = ("phonenumbers", *(head for work in works for head in (work.__name__, "times as fast")))
     print(f"{'list':20}", *(f"{head:>21}" for head in heads), f"{'MB added':>14}")
-    for name, make in LISTS.items():
-        measure(name, make(chosen.rows), chosen.runs)
+    for name, make in lists.items():
+        measure(name, make(chosen.rows), chosen.runs, works)
     few_rows(chosen.runs)
 
 

@@ -113,12 +113,12 @@ def _read(text: str, code: str | None) -> Iterator[str]:
         return
     raw = text.encode("utf-8", "replace")
     found = digits.read(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int32))
-    extension = closer.look(found, pa.array([text], pa.large_string()))
+    extension = closer.look(found, pa.array([text], pa.large_string())).texts
     if found.state[0] != digits.READABLE:
         few = "It has too few digits." if found.count[0] < 3 else "A letter or sign stands where no number has one."
         yield "It has letters or signs that are put to phonenumbers itself." if found.state[0] else few
         return
-    if extension:
+    if len(extension):
         yield f"{extension[0]} behind it is an extension."
     plan = it.region_plan().get(code or "", prefixes.NO_REGION)
     reading = prefixes.begin(found, np.array([0]), np.array([plan], np.int32), it)

@@ -136,9 +136,8 @@ def _lay_in(
     begin = len(reading.signs) + np.cumsum(lengths, dtype=np.int32) - lengths
     reading.signs = np.concatenate((reading.signs, added))
     new = np.array([row for row, it in zip(asked.rows, asked.answers, strict=True) if it.e164 is not None], np.intp)
-    start, count, target = (np.concatenate(pair) for pair in ((start, begin), (count, lengths), (target, new)))
-    order = np.argsort(target, kind="stable")
-    return start[order], count[order], target[order]
+    place = np.searchsorted(target, new)  # rows asked about are in order, too
+    return np.insert(start, place, begin), np.insert(count, place, lengths), np.insert(target, place, new)
 
 
 def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, Any]:
@@ -171,21 +170,6 @@ def _fronts() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     texts = [f"+{code}" for code in range(1000)]
     signs = np.frombuffer("".join(f"{text:{FRONT}}" for text in texts).encode(), np.uint8) - np.uint8(ord("0"))
     return signs, np.array([len(text) for text in texts], np.int32)
-
-
-def scattered(texts: dict[int, str], size: int) -> pa.Array:
-    """Return a text column with these texts in these rows, the others missing.
-
-    Example:
-        >>> scattered({2: "12"}, 4).to_pylist()
-        [None, None, '12', None]
-    """
-    if not texts:
-        return missing(size)
-    rows = np.array(sorted(texts))
-    cells = [texts[row].encode() for row in rows.tolist()]
-    offsets = _offsets(rows, np.array([len(cell) for cell in cells]), size)
-    return _texts(size, _validity(rows, size), offsets, b"".join(cells))
 
 
 def _texts(size: int, present: Any, offsets: Any, text: Any) -> pa.Array:

@@ -1,7 +1,8 @@
 """A closer look at the few rows that are not plain digits and punctuation: settle them, or rewrite them into such rows.
 
 Every form here keeps phonenumbers' answer, by these arguments. Left aside are texts of more than 250 signs, those that
-have a context or a subaddress as ``tel:`` addresses have, and those with a slash before an ``x`` (they end there).
+have a context or a subaddress as ``tel:`` addresses have, and those with a slash before an ``x`` (they end there). (No
+form of an extension has such a thing, so it is not looked for in a text of such a form.)
 
 *Unknown signs.* What stands behind the first plus or digit, and in front of a letter, a digit or ``#``, is neither
 dropped in front nor dropped behind. A sign there that no pattern of phonenumbers knows means that this is no number. So
@@ -39,7 +40,7 @@ from .digits import Digits
 from .memory import SHARED, taken
 
 BETWEEN: Final = r" ().\[\]/\-"  # punctuation that digits.COUNTERS lets stand between digits, too
-NUMBER: Final = rf"^[^+0-9]*\+?(?:[{BETWEEN}]*[0-9]){{3}}"  # how one begins: three digits come before any letter
+NUMBER: Final = rf"^[^+0-9;]*\+?(?:[{BETWEEN}]*[0-9]){{3}}"  # how one begins: three digits come before any letter
 ASIDE: Final = r";(?:phone-context|isub)=|[\\/] *x"
 UNKNOWN: Final = rf"[+0-9].*{signs.one_of(signs.UNKNOWN_ASCII)}.*[0-9A-Za-z#]|[0-9].*\+.*[0-9A-Za-z#]"
 TOO_EARLY: Final = r"^[^+0-9]*(?:\+(?:[^0-9A-Za-z]*[0-9]){0,2}|[0-9])[^0-9A-Za-z]*[A-WYZa-wyz]"
@@ -55,6 +56,7 @@ WITH_LETTERS: Final = rf"{NUMBER}(?:[0-9{BETWEEN}A-Za-z]*[A-Za-z]|[0-9{BETWEEN}A
 INTERNAL: Final = r"(?i)int[^a-z]*[0-9]"  # a label made of letters only
 IN_FRONT: Final = r"^[^+0-9]+"
 NOTHING: Final = pa.scalar("", pa.large_string())
+NO_TEXTS: Final = pa.array([], pa.large_string())
 
 Rows = npt.NDArray[Any]  # positions
 Flags = npt.NDArray[Any]  # bool
@@ -72,48 +74,63 @@ DROPPED: Final = _written("." * 26)
 
 @dataclass(slots=True)
 class Plain:
-    """Rows that were rewritten into plain ones, in pieces, and the extensions that were taken off, by row."""
+    """Rows that were rewritten into plain ones, in pieces, and the extensions that were taken off the first of them."""
 
     rows: list[Rows] = field(default_factory=list)
     texts: list[pa.Array] = field(default_factory=list)
-    extensions: dict[int, str] = field(default_factory=dict)
+    extension: pa.Array = field(default_factory=lambda: NO_TEXTS)
 
     def add(self, rows: Rows, texts: pa.Array) -> None:
         self.rows.append(rows)
         self.texts.append(texts)
 
 
-def look(found: Digits, texts: pa.Array) -> dict[int, str]:
-    """Decide undecided rows where a form fits; return the extensions taken off, by row."""
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """Extensions taken off, and the rows they were taken off."""
+
+    rows: Rows
+    texts: pa.Array
+
+
+def look(found: Digits, texts: pa.Array) -> Extensions:
+    """Decide undecided rows where a form fits; return the extensions taken off."""
     rows = np.flatnonzero(found.state == digits.UNDECIDED)
     near = taken(texts, rows)
     length = _numbers(pc.utf8_length(near, memory_pool=SHARED))
     foreign = _numbers(pc.binary_length(near)) != length
-    looked_at = (length <= digits.LONGEST_ROW) & ~_matches(near, ASIDE)
+    short = length <= digits.LONGEST_ROW
     plain = Plain()
-    for rewrite, wanted in ((_other_script, foreign), (_ascii, ~foreign)):
-        some = np.flatnonzero(wanted & looked_at)
+    for rewrite, wanted in ((_ascii, ~foreign), (_other_script, foreign)):
+        some = np.flatnonzero(wanted & short)
         if len(some):
             rewrite(found, rows[some], taken(near, some), plain)
     if plain.rows:
         _read_again(found, np.concatenate(plain.rows), pa.concat_arrays(plain.texts, SHARED))
-    return {row: text for row, text in plain.extensions.items() if found.state[row] == digits.READABLE}
+    return _of_readable(found, plain)
+
+
+def _of_readable(found: Digits, plain: Plain) -> Extensions:
+    rows = plain.rows[0] if len(plain.extension) else np.zeros(0, np.intp)
+    readable = np.flatnonzero(found.state[rows] == digits.READABLE)
+    return Extensions(rows[readable], taken(plain.extension, readable))
 
 
 def _other_script(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
-    texts = signs.in_ascii(texts)
+    looked_at = np.flatnonzero(~_matches(texts, ASIDE))
+    rows, texts = rows[looked_at], signs.in_ascii(taken(texts, looked_at))
     refused = _matches(texts, FOREIGN_NO_NUMBER)
     found.state[rows[refused]] = digits.NOT_A_NUMBER
     plain.add(rows[~refused], taken(texts, np.flatnonzero(~refused)))
 
 
 def _ascii(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
-    refused = _matches(texts, NO_NUMBER)
-    found.state[rows[refused]] = digits.NOT_A_NUMBER
-    rest = np.flatnonzero(~refused)
-    labelled = _take_extensions(rows[rest], taken(texts, rest), plain)
-    rest = rest[~labelled]
-    _take_letters(rows[rest], taken(texts, rest), plain)
+    rest = np.flatnonzero(~_take_extensions(rows, texts, plain))
+    rest = rest[~_matches(taken(texts, rest), ASIDE)]
+    rows, texts = rows[rest], taken(texts, rest)
+    rest = np.flatnonzero(~_take_letters(rows, texts, plain))
+    refused = _matches(taken(texts, rest), NO_NUMBER)
+    found.state[rows[rest[refused]]] = digits.NOT_A_NUMBER
 
 
 def _take_extensions(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
@@ -124,19 +141,20 @@ def _take_extensions(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
     parts = taken(parts, some)
     plain.add(rows[some], parts.field("number"))
     found = [parts.field(label) for label in LABELS]  # one of them, the others are empty
-    extension = pc.binary_join_element_wise(*found, NOTHING, memory_pool=SHARED)
-    plain.extensions |= dict(zip(rows[some].tolist(), extension.to_pylist(), strict=True))
+    plain.extension = pc.binary_join_element_wise(*found, NOTHING, memory_pool=SHARED)
     return labelled
 
 
-def _take_letters(rows: Rows, texts: pa.Array, plain: Plain) -> None:
-    """Rewrite rows with letters: as keys of a telephone from three on."""
-    some = np.flatnonzero(_matches(texts, WITH_LETTERS) & ~_matches(texts, INTERNAL))
+def _take_letters(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
+    """Rewrite rows with letters - as keys of a telephone from three on - and tell which they are."""
+    lettered = _matches(texts, WITH_LETTERS) & ~_matches(texts, INTERNAL)
+    some = np.flatnonzero(lettered)
     texts = pc.replace_substring_regex(taken(texts, some), IN_FRONT, "", memory_pool=SHARED)
     letters = _numbers(pc.count_substring_regex(texts, "[A-Za-z]", memory_pool=SHARED))
     for table, which in ((KEYS, letters >= 3), (DROPPED, letters < 3)):
         chosen = np.flatnonzero(which)
         plain.add(rows[some[chosen]], _with_table(taken(texts, chosen), table))
+    return lettered
 
 
 def _with_table(texts: pa.Array, table: npt.NDArray[np.uint8]) -> pa.Array:

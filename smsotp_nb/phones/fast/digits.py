@@ -152,7 +152,8 @@ def _plus_close(data: Bytes, running: npt.NDArray[np.uint32], first: Ints, befor
 def _foreign_rows(data: Bytes, offsets: Ints) -> npt.NDArray[np.intp]:
     """Rows with signs outside ASCII (they may be digits) or a semicolon (it may begin parameters of a tel: address)."""
     foreign = np.flatnonzero((data >= 128) | (data == ord(";")))
-    return np.unique(np.searchsorted(offsets, foreign, side="right") - 1)
+    rows: npt.NDArray[np.intp] = np.searchsorted(offsets, foreign, side="right") - 1  # a row for each of its signs
+    return rows
 
 
 def _closed_rows(values: Bytes, count: Ints) -> tuple[Bytes, Ints]:

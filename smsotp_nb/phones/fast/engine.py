@@ -108,7 +108,7 @@ def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> C
     found.state[readable[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
     asked = _ask(texts, regions, np.flatnonzero(found.state == digits.UNDECIDED))
     columns = assembly.assemble(reading, readable, len(texts), asked)
-    _lay_in_extensions(columns, extensions, asked)
+    columns.extension = _extension(columns, extensions, asked)
     return columns
 
 
@@ -128,9 +128,13 @@ def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
     return Asked(rows, [reference.ask_once(text, region) for text, region in pairs])
 
 
-def _lay_in_extensions(columns: Columns, extensions: dict[int, str], asked: Asked) -> None:
-    """Write the extensions found; a text that could not be parsed has none."""
-    found = {row: text for row, text in extensions.items() if columns.code[row] >= 0}
-    answers = zip(asked.rows.tolist(), asked.answers, strict=True)
-    found |= {row: answer.extension for row, answer in answers if answer.extension is not None}
-    columns.extension = assembly.scattered(found, len(columns.code))
+def _extension(columns: Columns, found: closer.Extensions, asked: Asked) -> pa.Array:
+    """The column of extensions; a text that could not be parsed has none, and phonenumbers' word comes last."""
+    told = [(row, it.extension) for row, it in zip(asked.rows, asked.answers, strict=True) if it.extension is not None]
+    if not (told or len(found.rows)):
+        return columns.extension
+    texts = pa.concat_arrays([found.texts, pa.array([text for _, text in told], pa.large_string())], SHARED)
+    place = np.full(len(columns.code), -1, np.int32)
+    place[found.rows] = np.arange(len(found.rows))
+    place[[row for row, _ in told]] = len(found.rows) + np.arange(len(told))
+    return taken(texts, pa.array(place, mask=(place < 0) | (columns.code < 0)))
