@@ -25,7 +25,8 @@ import pandas as pd
 from smsotp_nb import cost
 from smsotp_nb.ledger import Ledger
 from smsotp_nb.ledger.answers import KIND, Whole
-from smsotp_nb.ledger.schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, Store
+from smsotp_nb.ledger.store import Store
+from smsotp_nb.ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 
 CAMPAIGNS = 12
 COUNTRIES = ["US", "IN", "DE", "FR", "BR", "GB", "NA", "CN", "NG", "MX", "JP", "ZA", "ES", "IT", "PL", "SE"]

@@ -108,7 +108,7 @@ def sequential(count: int) -> list[tuple[str, float, str]]:
         for turn in range(5):
             found["session"].append(rate(plain, count))
             found["client"].append(rate(ours, count))
-            with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger") as ledger:
+            with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger", create=True) as ledger:
                 made = campaign(count, chunk_size=1, name=f"sequential-{turn}")
                 work = lambda: send(made, client=client, ledger=ledger, concurrency=1, progress=False)  # noqa: B023, E731
                 found["ledger"].append(rate(work, count))
@@ -125,7 +125,7 @@ def with_latency(count: int) -> list[tuple[str, float, str]]:
     with service(0.05) as url, client_of(url) as client:
         for turn in range(3):
             bare = rate(lambda: in_threads(lambda: client.send_message(BODY["to"], text="Hello"), count, 64), count)
-            with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger") as ledger:
+            with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger", create=True) as ledger:
                 made = campaign(count, chunk_size=1, name=f"latency-{turn}")
                 recorded = _posting_rate(made, client, ledger, count)
             ratios.append(recorded / bare)
@@ -147,7 +147,7 @@ def million(count: int) -> list[tuple[str, float, str]]:
     """A large campaign in chunks of 100: time, memory over the frame, and the size of the record."""
     made = campaign(count, chunk_size=100, name="million")
     with service(0.0) as url, client_of(url) as client, tempfile.TemporaryDirectory() as folder:
-        with Ledger(Path(folder) / "ledger") as ledger:
+        with Ledger(Path(folder) / "ledger", create=True) as ledger:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             started = time.perf_counter()
             table = send(made, client=client, ledger=ledger, progress=False)

@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _demo(options: argparse.Namespace) -> int:
     data = _sample_data(options.data)
-    ledger = Ledger(options.ledger or ledger_path())
+    ledger = Ledger(options.ledger or ledger_path(), create=True)
     if options.service:
         box = Sandbox.at(options.service)
     else:

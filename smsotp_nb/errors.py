@@ -16,6 +16,8 @@
     |- LedgerError                   the campaign record cannot be used as asked
     |    |- CampaignHeld             another process runs this campaign now
     |    |- PlanChanged              the plan differs from the one recorded under this campaign
+    |    |- LedgerReplaced           the file was deleted, moved or replaced while it was open
+    |    |- LedgerOlder              the file is older than this user last saw it: a copy, a backup, a new one
     |- NotAsExpected                 a test's expectation of the sandbox is not met (also AssertionError)
 
     SmsOtpWarning (also UserWarning)
@@ -192,6 +194,31 @@ class PlanChanged(LedgerError):
         self.added = added
         self.removed = removed
         self.changed = changed
+
+
+class LedgerReplaced(LedgerError):
+    """The ledger's file, or its log, is not the one that was opened; nothing more was sent by it.
+
+    Example:
+        >>> issubclass(LedgerReplaced, LedgerError)
+        True
+    """
+
+
+class LedgerOlder(LedgerError):
+    """The ledger lacks what this user last saw in it, so people who were texted may stand as not texted in it.
+
+    Attributes:
+        recipients: at most so many recipients were texted of whom it does not know.
+
+    Example:
+        >>> LedgerOlder("the ledger is older", recipients=15).recipients
+        15
+    """
+
+    def __init__(self, message: str, *, recipients: int = 0) -> None:
+        super().__init__(message)
+        self.recipients = recipients
 
 
 class NotAsExpected(SmsOtpError, AssertionError):

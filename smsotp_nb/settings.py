@@ -5,7 +5,6 @@ The only room that reads ``os.environ`` and the keyring.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import os
 import shlex
@@ -17,6 +16,7 @@ from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
 from .errors import UsageError
+from .services import account_id, claims_rehearsal
 from .wire import Form, Variant
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -82,7 +82,9 @@ class Settings:
         deadline: longest time for one request in all, seconds.
         trust_env: let ``requests`` use the proxies and the certificate bundle that the environment names.
         ca_bundle: path of a file of certificates to trust, in place of the public ones.
-        service: an id that replaces the one derived from address, variant and key (the sandbox gives its own).
+        service: an id that replaces the one derived from address, variant and key, such as the one of an earlier key
+            of the same account. A sandbox gives its clients an id of its own; nobody else can begin one with
+            ``sandbox:``, for a rehearsal is exempt from what guards people.
 
     Raises:
         UsageError: lists everything wrong with the arguments.
@@ -180,7 +182,7 @@ class Settings:
     @property
     def service_id(self) -> str:
         """The id under which campaigns of this service are recorded: ``service``, or one derived without the key."""
-        return self.service or _service_id(self)
+        return self.service or account_id(self.base_url, self.variant, self.key())
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("settings hold an access key and are not pickled; build them where they are needed")
@@ -212,8 +214,17 @@ def ledger_path(environ: Mapping[str, str] | None = None) -> Path:
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of this user's data for this package, by the platform's custom; it may not exist yet."""
-    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME")
-    user, profile, local, data = map((os.environ if environ is None else environ).get, names)
+    return _user_folder(environ, "XDG_DATA_HOME", "share")
+
+
+def state_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of what this package remembers for this user between runs; it may not exist yet."""
+    return _user_folder(environ, "XDG_STATE_HOME", "state")
+
+
+def _user_folder(environ: Mapping[str, str] | None, variable: str, custom: str) -> Path:
+    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", variable)
+    user, profile, local, chosen = map((os.environ if environ is None else environ).get, names)
     environ = None
     home = Path(user or profile or Path.home())
     if sys.platform == "win32":
@@ -221,7 +232,7 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     elif sys.platform == "darwin":
         base = home / "Library" / "Application Support"
     else:
-        base = Path(data or home / ".local" / "share")
+        base = Path(chosen or home / ".local" / custom)
     return base.absolute() / "smsotp_nb"
 
 
@@ -241,6 +252,11 @@ def _check(settings: Settings) -> list[str]:
         wrong.append(f"variant must be 'intl' or 'cn', got {settings.variant!r}")
     if settings.form not in get_args(Form):
         wrong.append(f"form must be 'current' or 'earlier', got {settings.form!r}")
+    if not isinstance(settings.service, str):
+        wrong.append("service must be text")
+    elif claims_rehearsal(settings.service):
+        wrong.append("service must not begin with 'sandbox:'; Sandbox.at(address).client() speaks to a sandbox")
+
     if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):
         wrong.append(f"ca_bundle names no file: {settings.ca_bundle}")
     for name in _TIMES:
@@ -328,11 +344,3 @@ def _keyring_trouble(error: Exception) -> str:
     if "KeyringLocked" in kinds:
         return "it is locked; unlock it and run this again"
     return f"it cannot be read ({type(error).__name__}); `keyring --list-backends` shows which one is used"
-
-
-def _service_id(settings: Settings) -> str:
-    """Name the account without showing its key: address, variant and a keyed hash of the access key id."""
-    digest = hmac.new(b"smsotp_nb service id", settings.key().encode(), hashlib.sha256).hexdigest()[:12]
-    parts = urlsplit(settings.base_url)  # one service however its address is spelled: two would be two campaigns
-    port = "" if parts.port in {None, 443 if parts.scheme == "https" else 80} else f":{parts.port}"
-    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}|{settings.variant}|{digest}"

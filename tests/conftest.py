@@ -27,6 +27,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(f"SMSOTP_{name}", raising=False)
     monkeypatch.setenv("SMSOTP_LEDGER", str(tmp_path / "user-ledger.sqlite"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture(autouse=True)
@@ -59,5 +60,5 @@ def client(box: Sandbox) -> Iterator[Client]:
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     """A ledger in a file of its own."""
-    with Ledger(tmp_path / "ledger.sqlite") as made:
+    with Ledger(tmp_path / "ledger.sqlite", create=True) as made:
         yield made

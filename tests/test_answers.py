@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb.ledger.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
-from smsotp_nb.ledger.schema import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
+from smsotp_nb.ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
 from smsotp_nb.wire import Billing, MessageRecord, Messages
 
 ATTEMPT = 7

@@ -26,6 +26,8 @@ EVERY = [
     errors.LedgerError("a newer version wrote this file"),
     errors.CampaignHeld("held", pid=4711, host="desk"),
     errors.PlanChanged("changed", added=1, removed=2, changed=3),
+    errors.LedgerReplaced("replaced"),
+    errors.LedgerOlder("older", recipients=15),
     errors.NotAsExpected("found none", found=2, misses=("message 1: text is 'Hi'",)),
 ]
 

@@ -384,7 +384,7 @@ def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Call
 
 def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
     def hold() -> None:
-        held = Ledger(tmp_path / "l.sqlite").begin(plan_of(10), service=SERVICE)
+        held = Ledger(tmp_path / "l.sqlite", create=True).begin(plan_of(10), service=SERVICE)
         os.write(ready, b"x")
         signal.pause()
         held.close()
@@ -392,7 +392,7 @@ def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_pat
     heard, ready = os.pipe()
     child = fork(hold)
     os.read(heard, 1)
-    with Ledger(tmp_path / "l.sqlite") as ledger:
+    with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         with pytest.raises(CampaignHeld, match=f"process {child.pid} on ") as caught:
             ledger.begin(plan_of(10), service=SERVICE)
         assert caught.value.pid == child.pid
@@ -430,7 +430,7 @@ def test_a_forked_child_uses_the_ledger_without_harm_to_its_parent(ledger: Ledge
 
 def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Path) -> None:
     def open_it() -> str:
-        with Ledger(tmp_path / "new" / "l.sqlite") as ledger:
+        with Ledger(tmp_path / "new" / "l.sqlite", create=True) as ledger:
             try:
                 ledger.begin(plan_of(50), service=SERVICE).close()
             except CampaignHeld:
@@ -439,7 +439,7 @@ def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Pat
 
     said = [child.result() for child in [fork(open_it) for _ in range(8)]]
     assert "had" in said
-    with Ledger(tmp_path / "new" / "l.sqlite") as ledger:
+    with Ledger(tmp_path / "new" / "l.sqlite", create=True) as ledger:
         assert ledger.campaigns()["rows"].tolist() == [50]
         assert states(ledger.path) == {0: 50}
 

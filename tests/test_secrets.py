@@ -219,7 +219,7 @@ def journey(tmp_path: Path, logged: Callable[[], str]) -> Iterator[dict[str, Any
     with Sandbox(state=tmp_path / "sandbox.sqlite") as box, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         settings = Settings(base_url=box.url, access_key_id=KEY)
-        with Client(settings) as one, Ledger(tmp_path / "ledger.sqlite") as ledger:
+        with Client(settings) as one, Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
             results = sms.send(plan, client=one, ledger=ledger, progress=False)
             challenge = sms.otp.send(ANN, client=one, code=OWN_CODE, intent="login")
             challenge.verify(ENTERED)
@@ -371,7 +371,7 @@ def plant_in_output(_: Path) -> None:
 
 
 def plant_in_the_ledger(folder: Path) -> None:
-    with Ledger(folder / "ledger.sqlite") as ledger:
+    with Ledger(folder / "ledger.sqlite", create=True) as ledger:
         plan = sms.plan(pd.DataFrame({"phone": [ANN]}), to="phone", campaign=KEY, text="Hello")
         with Sandbox() as box, box.client() as one:
             sms.send(plan, client=one, ledger=ledger, progress=False)

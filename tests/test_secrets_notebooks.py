@@ -271,7 +271,7 @@ def test_a_leak_planted_in_a_notebook_is_found(workplace: Path) -> None:
 @pytest.mark.notebook
 def test_a_leak_planted_in_a_file_is_found(workplace: Path) -> None:
     """The ledger and what else a notebook writes."""
-    with Ledger(workplace / "ledger.sqlite"):
+    with Ledger(workplace / "ledger.sqlite", create=True):
         pass
     assert hits(left_behind(workplace), KEY) == []
     (workplace / "notebooks" / "report.html").write_text(f"<td>{KEY}</td>", encoding="utf-8")

@@ -58,7 +58,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         name: Client(Settings(f"http://127.0.0.1:{server.port}", "key"), sleep=stop) for name, server in servers.items()
     }
     broken["not sent"] = Client(Settings("http://127.0.0.1:9", "key"), patience=Patience(attempts=1))
-    with Sandbox() as box, Ledger(folder / "ledger.sqlite") as ledger:
+    with Sandbox() as box, Ledger(folder / "ledger.sqlite", create=True) as ledger:
         yield Ground(folder, box, ledger, broken)
     for server in servers.values():
         server.close()
@@ -69,7 +69,10 @@ Door = Callable[[Ground], object]
 
 def on_a_full_disk(on: Ground, when: str, **guards: Any) -> object:
     """Send by a ledger that takes no more of something."""
-    with tempfile.TemporaryDirectory(dir=on.folder) as folder, Ledger(Path(folder) / "ledger.sqlite") as ledger:
+    with (
+        tempfile.TemporaryDirectory(dir=on.folder) as folder,
+        Ledger(Path(folder) / "ledger.sqlite", create=True) as ledger,
+    ):
         with ledger._store.writing() as connection:
             connection.execute(f"CREATE TRIGGER full BEFORE {when} BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
         with pytest.raises(sms.errors.LedgerError, match="disk is full") as caught:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -12,8 +11,9 @@ from typing import Any
 import pytest
 
 from smsotp_nb.errors import LedgerError
-from smsotp_nb.ledger import Ledger, schema
-from smsotp_nb.ledger.schema import Store, network_filesystem
+from smsotp_nb.ledger import Ledger, disk
+from smsotp_nb.ledger.disk import file_system
+from smsotp_nb.ledger.store import Store
 
 WAIT = 10.0
 
@@ -126,7 +126,7 @@ def test_when_the_commit_fails_all_fail(store: Store, monkeypatch: pytest.Monkey
             return self._connection.execute(sql, *values)
 
     with store.reading() as connection, monkeypatch.context() as patch:
-        patch.setattr(store, "_connection", lambda: NoCommit(connection))
+        patch.setattr(store._opened, "connection", NoCommit(connection))
         found = Crowd(store, [(insert("a"), "FULL"), (insert("b"), "NORMAL")])
         patch.setattr(store, "_guard", threading.RLock())
         outcomes = found.run()
@@ -153,26 +153,26 @@ server:/net /net nfs rw 0 0
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("/srv/l.sqlite", None),
+        ("/srv/l.sqlite", "ext4"),
         ("/home/ann/l.sqlite", "nfs4"),
-        ("/home/local/l.sqlite", None),
-        ("/homely/l.sqlite", None),
+        ("/home/local/l.sqlite", "ext4"),
+        ("/homely/l.sqlite", "ext4"),
         ("/mnt/my share/l.sqlite", "cifs"),
         ("/mnt/ssh/deep/down/l.sqlite", "fuse.sshfs"),
-        ("/scratch/l.sqlite", None),
+        ("/scratch/l.sqlite", "ext4"),
         ("/net/l.sqlite", "nfs"),
     ],
 )
-def test_the_mount_nearest_above_a_path_says_what_it_is_on(path: str, kind: str | None) -> None:
-    assert network_filesystem(Path(path), MOUNTS) == kind
+def test_the_mount_nearest_above_a_path_says_what_it_is_on(path: str, kind: str) -> None:
+    assert file_system(Path(path), MOUNTS) == kind
 
 
 def test_a_ledger_on_a_network_file_system_is_refused_before_a_file_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "network_filesystem", lambda *_: "nfs4")
+    monkeypatch.setattr(disk, "file_system", lambda *_: "nfs4")
     with pytest.raises(LedgerError, match=r"network file system \(nfs4\).*set SMSOTP_LEDGER"):
-        Ledger(tmp_path / "l.sqlite")
+        Ledger(tmp_path / "l.sqlite", create=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -200,7 +200,8 @@ def test_a_stop_while_the_durability_is_set_leaves_the_next_intent_durable(store
     """What was asked of SQLite last is not believed after a Stop in between."""
     with store.writing("FULL"):
         pass
-    store._connections[os.getpid()] = Interrupted(store._connections[os.getpid()], "PRAGMA synchronous=NORMAL")  # type: ignore[assignment]
+    assert store._opened
+    store._opened.connection = Interrupted(store._opened.connection, "PRAGMA synchronous=NORMAL")  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt), store.writing("NORMAL"):
         pass
     with store.writing("FULL") as connection:

@@ -41,7 +41,7 @@ def outlook(
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
-        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     "the sandbox" in outlook(plan, client=box.client(), ledger=ledger).text()
         True

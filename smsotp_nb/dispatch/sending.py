@@ -145,7 +145,7 @@ def send(
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "nobody"]})
         >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello!")
-        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
@@ -184,7 +184,7 @@ def send_test(
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
         >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello {name}!")
-        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     _ = sms.send_test(plan, to="+1 415 555 0100", client=box.client(), ledger=ledger)
         ...     box.inbox["text"].tolist()

@@ -1,6 +1,8 @@
 """The campaign record. Verbs: claim, settle, recover, resolve, reopen.
 
-``schema`` holds the tables and the durability, ``lock`` the rule of one runner, ``recording`` how a plan comes in,
+``tables`` says what is true of a row and where it stands, ``disk`` on what it is kept, ``store`` how it is written,
+``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what
+was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
 ``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
 ``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book`` the ledger as a person sees it.
 """

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..wire import Billing, Messages
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, SENDING
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING
 
 Place = tuple[str | None, str | None]  # where a message was billed: iso and cc
 Ints = npt.NDArray[np.int64]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
@@ -12,18 +14,22 @@ import numpy as np
 import pandas as pd
 
 from .. import cards, results
-from ..errors import CampaignHeld, LedgerError, UsageError
+from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
-from ..settings import ledger_path
+from ..services import is_rehearsal, name_key
+from ..settings import data_folder, ledger_path
 from ..wire import Numbers, mask
-from . import overview, reading
+from . import copies, overview, reading
+from .disk import in_memory, runs
 from .lock import RunLock
 from .overview import state_line
+from .ownership import Ownership
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, runs
+from .store import Store
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 
-REHEARSAL = "sandbox:"  # services of this kind text nobody
+_ADDRESS = re.compile(r"\s*(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
 
 class Ledger:
@@ -32,26 +38,35 @@ class Ledger:
     A campaign is known by its service and its name, so a rehearsal never stands in the way of the real send.
 
     Args:
-        path: the file; without it this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder).
+        path: the file; without it this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder),
+            which is made when it is first used.
+        create: make the file where there is none; without it a path that does not exist is an error, for a mistyped
+            one would be a record in which nobody was texted.
+        accept_older: use the file although this user last saw it with more in it: after a backup was put in its place,
+            or in the place of a ledger that is gone. What is missing in it is not known to anybody then.
         now: microseconds since 1970, for tests.
 
     Raises:
-        LedgerError: the file cannot be used; says why and what to do. UsageError: this is no path.
+        LedgerError: the file does not exist, is damaged, is older than it was last seen, or cannot be used; says why
+            and what to do. UsageError: this is no path.
 
     Example:
         >>> import tempfile, pathlib
-        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> len(ledger.campaigns())
         0
     """
 
     def __init__(
-        self, path: str | Path | None = None, *, now: Callable[[], int] = lambda: time.time_ns() // 1000
+        self,
+        path: str | Path | None = None,
+        *,
+        create: bool = False,
+        accept_older: bool = False,
+        now: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
-        if path is not None and not isinstance(path, str | Path):
-            raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
-        self.path = Path(path).expanduser().absolute() if path is not None else ledger_path()
-        self._store, self._now = Store(self.path), now
+        self.path = _users_own() if path is None else _given(path, create=create)
+        self._store, self._now = Store(self.path, create=create or path is None, accept_older=accept_older), now
         self.created = self._store.created
 
     def campaigns(self) -> pd.DataFrame:
@@ -59,7 +74,7 @@ class Ledger:
 
         Example:
             >>> import tempfile, pathlib
-            >>> list(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").campaigns().columns)[:3]
+            >>> list(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaigns().columns)[:3]
             ['service', 'campaign', 'kind']
         """
         with self._store.reading() as connection:
@@ -80,15 +95,15 @@ class Ledger:
 
         Example:
             >>> import tempfile, pathlib
-            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").campaign("autumn")
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaign("autumn")
             Traceback (most recent call last):
             smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
         """
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT id, service, kept FROM campaign "
-                "WHERE name=? AND kind='campaign' AND service=coalesce(?, service)",
-                (name, service),
+                "SELECT id, service, kept, name FROM campaign "
+                "WHERE name_key=? AND kind='campaign' AND service=coalesce(?, service)",
+                (name_key(name), service),
             ).fetchall()
             names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind='campaign'")]
         if not found:
@@ -97,15 +112,15 @@ class Ledger:
         if len(found) > 1:
             services = ", ".join(repr(row[1]) for row in found)
             raise UsageError(f"several services have a campaign {name!r}; pass service= one of {services}")
-        number, owner, kept = found[0]
-        return Campaign(self, self._store, number, name, owner, tuple(json.loads(kept)))
+        number, owner, kept, recorded = found[0]
+        return Campaign(self, self._store, number, recorded, owner, tuple(json.loads(kept)))
 
     def knows(self, name: str, *, service: str) -> bool:
         """Say whether a campaign is recorded.
 
         Example:
             >>> import tempfile, pathlib
-            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").knows("autumn", service="sandbox:a")
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).knows("autumn", service="sandbox:a")
             False
         """
         return self._find(service, name) is not None
@@ -117,18 +132,68 @@ class Ledger:
             CampaignHeld: another process or call runs it. PlanChanged: the plan is not the one recorded.
             LedgerError: people were texted under this name already, by another live account or address.
         """
-        number = self._find(service, plan.campaign) if kind == "campaign" else None
-        if number is None and kind == "campaign":
-            self._refuse_another_account(service, plan.campaign)
+        number, ownership = None, None
+        if kind == "campaign":
+            number = self._find(service, plan.campaign)
+            ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
+        if ownership is not None:
+            with self._store.reading() as connection:
+                ownership.check(connection)
         if number is None:
             number = record(self._store, plan, service=service, kind=kind, now=self._now())
         lock = self._lock(number, plan.campaign)
         try:
             self._same_plan(number, plan)
-            return Run(self._store, number, lock, now=self._now)
+            return Run(self._store, number, lock, now=self._now, ownership=ownership)
         except BaseException:
             lock.release()
             raise
+
+    def backup(self, path: str | Path) -> Path:
+        """Write the ledger as of this moment to a new file, also while a campaign runs, and return its path.
+
+        A copy that is made by other means may lack what still stands in the log beside the file.
+
+        Raises:
+            LedgerError: there is a file already, or it cannot be written.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
+            'backup.sqlite'
+        """
+        return copies.backup(self._store, Path(path).expanduser().absolute())
+
+    @classmethod
+    def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
+        """Put a backup in the place of a ledger and open it; what stood there is kept beside it.
+
+        Args:
+            backup: a file that ``backup`` wrote.
+            path: the ledger to replace; without it this user's own.
+            accept_older: restore it although people were texted since it was made.
+
+        Raises:
+            LedgerError: the ledger is in use, or the backup is none, is damaged, or is older than what was last seen;
+                says how many recipients it may lack. Nothing was changed.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> ledger = Ledger(folder / "l.sqlite", create=True)
+            >>> backup = ledger.backup(folder / "backup.sqlite")
+            >>> ledger.close()
+            >>> len(Ledger.restore(backup, folder / "l.sqlite").campaigns())
+            0
+        """
+        place = _users_own() if path is None else _given(path, create=True)
+        copies.restore(Path(backup).expanduser().absolute(), place, accept_older=accept_older)
+        found = cls(place, accept_older=accept_older)
+        if accept_older:
+            with found._store.writing():
+                """Let this be the latest that was seen, from now on."""
+        return found
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -145,7 +210,7 @@ class Ledger:
 
         Example:
             >>> import tempfile, pathlib
-            >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite").card().state)
+            >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).card().state)
             No campaign is recorded yet.
         """
         return overview.of_ledger(self.path, self.campaigns())
@@ -159,36 +224,23 @@ class Ledger:
     def _lock(self, number: int, name: str) -> RunLock:
         return RunLock(runs(self.path) / str(number), name)
 
-    def _refuse_another_account(self, service: str, name: str) -> None:
-        """Refuse a name under which another live service texted people: a new key must not text them again."""
-        if service.startswith(REHEARSAL):
-            return
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT c.service, count(*) FROM campaign c JOIN fate f ON f.campaign=c.id WHERE c.name=? "
-                "AND c.kind='campaign' AND substr(c.service, 1, ?)<>? AND f.state IN (?, ?, ?) GROUP BY c.id",
-                (name, len(REHEARSAL), REHEARSAL, SENDING, ACCEPTED, IN_DOUBT),
-            ).fetchall()
-        if found:
-            other, rows = found[0]
-            raise LedgerError(
-                f"campaign {name!r} texted {rows:,} recipients already, recorded under another key, variant or address "
-                f"({other}). Nothing was sent. If this is the same campaign, go on with Settings(..., "
-                f"service={other!r}); if it is a new one, choose another campaign name"
-            )
-
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT id FROM campaign WHERE service=? AND name=? AND kind='campaign'", (service, name)
+                "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'", (service, name_key(name))
             ).fetchone()
         return found[0] if found else None
 
     def _same_plan(self, number: int, plan: Planned) -> None:
         with self._store.reading() as connection:
-            known, purged = connection.execute(
-                "SELECT fingerprint, purged FROM campaign WHERE id=?", (number,)
+            known, purged, name = connection.execute(
+                "SELECT fingerprint, purged, name FROM campaign WHERE id=?", (number,)
             ).fetchone()
+        if name != plan.campaign:
+            raise LedgerError(
+                f"campaign {plan.campaign!r} is spelled like {name!r}, which is recorded. Nothing was sent. Plan it as "
+                f"campaign={name!r} to go on with that one, or choose a name that differs in more than case and blanks"
+            )
         if purged:
             raise LedgerError(
                 f"campaign {plan.campaign!r} was purged: who was texted is not known any more, so it is never sent "
@@ -196,6 +248,47 @@ class Ledger:
             )
         if known != plan.fingerprint:
             raise difference(reading.recorded(self._store, number), plan)
+
+
+def _users_own() -> Path:
+    """Return the path of this user's one ledger; only a folder that was named, and is not there, is refused."""
+    path = ledger_path()
+    folder = path.parent
+    if path != data_folder() / path.name and not folder.is_dir():
+        raise LedgerError(
+            f"SMSOTP_LEDGER names {path}, and there is no folder {folder}. Make the folder, or correct the variable: a "
+            "ledger that is begun in another place does not know whom you texted"
+        )
+    kind = in_memory(path)
+    if kind:
+        warnings.warn(
+            f"the ledger {path} is on a file system in memory ({kind}): it is gone when this machine restarts, and "
+            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
+            SmsOtpWarning,
+            stacklevel=3,
+        )
+    return path
+
+
+def _given(path: str | Path, *, create: bool) -> Path:
+    """Return a path that was given as an absolute one."""
+    if not isinstance(path, str | Path):
+        raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
+    if _ADDRESS.match(str(path)) or str(path).strip() in {"", ":memory:"}:
+        raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
+    try:
+        found = Path(path).expanduser().absolute()
+        there = found.exists()
+    except (RuntimeError, ValueError, OSError) as error:
+        reason = str(error)
+    else:
+        if there or create:
+            return found
+        raise LedgerError(
+            f"there is no ledger at {found}. A new one knows of nobody who was texted: correct the path, or, to begin "
+            f"a record there, pass Ledger({str(path)!r}, create=True)"
+        )
+    raise UsageError(f"{str(path)!r} is no path of a ledger: {reason}")
 
 
 class Campaign:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .answers import ID, Ints, Whole, unpacked
-from .schema import ACCEPTED
+from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
 CHUNKS = 500  # that are unpacked at once

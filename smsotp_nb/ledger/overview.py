@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from .. import cards
+from ..services import shown
 from ..wire import mask
 
 LATEST = 20
@@ -19,7 +20,7 @@ def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
     rows = tuple(
         (
             f"{name} (test)" if kind == "test" else name,
-            "sandbox" if service.startswith("sandbox:") else service.split("|")[0],
+            shown(service),
             f"{created:%Y-%m-%d %H:%M}",
             int(accepted),
             int(in_doubt),
@@ -34,7 +35,8 @@ def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
     columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
     more = f"and {len(campaigns) - LATEST:,} earlier ones" if len(campaigns) > LATEST else ""
     blocks = (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),) if rows else ()
-    state = f"{len(campaigns):,} campaigns and tests are recorded." if rows else "No campaign is recorded yet."
+    what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
+    state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
     return cards.Card(
         f"Ledger: {path}", state, blocks, closing="Next: ledger.campaign(name) shows one." if rows else ""
     )
@@ -57,8 +59,7 @@ def of_campaign(name: str, service: str, counts: dict[str, int], in_doubt: pd.Da
         more = f"and {len(in_doubt) - SHOWN:,} more" if len(in_doubt) > SHOWN else ""
         blocks += (cards.Table(("In doubt", "Phase", "HTTP", "What is known"), rows, ("left",) * 4, more=more),)
         closing = "Next: find out, then campaign.resolve(rows, accepted=True or False). Never sent again by itself."
-    where = "the sandbox" if service.startswith("sandbox:") else service.split("|")[0]
-    return cards.Card(f"Campaign: {name}", f"Recorded for {where}.", blocks, closing=closing)
+    return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
 
 
 def state_line(found: dict[str, int]) -> str:

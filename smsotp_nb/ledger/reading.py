@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from ..results import COLUMNS, STATES, money
 from .columns import Columns, accepted_whole, hexadecimal
-from .schema import ACCEPTED, PLANNED, Store
+from .store import Store
+from .tables import ACCEPTED, PLANNED
 
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",

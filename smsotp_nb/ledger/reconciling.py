@@ -8,8 +8,8 @@ import pandas as pd
 
 from ..results import money
 from .columns import sums_whole
-from .schema import ACCEPTED
 from .summing import table_of
+from .tables import ACCEPTED
 
 if TYPE_CHECKING:
     from .book import Ledger
@@ -37,7 +37,7 @@ def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> p
     Example:
         >>> import tempfile, pathlib
         >>> from smsotp_nb.ledger import Ledger
-        >>> reconcile(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite"), "autumn")
+        >>> reconcile(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True), "autumn")
         Traceback (most recent call last):
         smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
     """

@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ..errors import LedgerError, PlanChanged
+from ..services import name_key
 from . import summing
 from .answers import MOST_KINDS
-from .schema import PLANNED, SKIPPED, Store
+from .store import Store
+from .tables import PLANNED, SKIPPED
 
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
 
@@ -42,15 +44,25 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
         raise LedgerError("two different texts have the same key; change one of them by a character")
     with store.writing() as connection:
         found = connection.execute(
-            "SELECT id FROM campaign WHERE service=? AND name=? AND kind='campaign' AND kind=?",
-            (service, plan.campaign, kind),
+            "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
+            (service, name_key(plan.campaign), kind),
         ).fetchone()
         if found:  # another process recorded it between the caller's look and this transaction
             return int(found[0])
         number = inserted(
             connection,
-            "INSERT INTO campaign (service, name, kind, fingerprint, created_at, rows, kept) VALUES (?,?,?,?,?,?,?)",
-            (service, plan.campaign, kind, plan.fingerprint, now, len(rows), json.dumps(list(plan.kept))),
+            "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept) "
+            "VALUES (?,?,?,?,?,?,?,?)",
+            (
+                service,
+                plan.campaign,
+                name_key(plan.campaign),
+                kind,
+                plan.fingerprint,
+                now,
+                len(rows),
+                json.dumps(list(plan.kept)),
+            ),
         )
         connection.executemany(
             "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?,?,?,?,?)",
@@ -82,14 +94,20 @@ def purge(store: Store, campaign: int) -> int:
     with store.writing() as connection:
         summing.keep(connection, campaign, sums)
         gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
+        # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
+        connection.execute(
+            "UPDATE session SET upto=max(upto, coalesce((SELECT max(attempt.id) FROM attempt WHERE campaign=? "
+            "AND attempt.session=session.id), 0))",
+            (campaign,),
+        )
         connection.execute("DELETE FROM attempt WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
         connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
-    with store.reading() as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.checkpoint()
+    with store.writing_outside() as connection:
         connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.checkpoint()
     return gone
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +11,16 @@ from typing import Self
 
 import pandas as pd
 
+from ..errors import LedgerError, SmsOtpWarning
 from ..wire import Billing, SendReply
 from .answers import Place, Whole, by_row, fits, whole
 from .columns import sums_whole
 from .lock import RunLock
+from .ownership import Ownership
 from .reading import counts, outcomes
 from .recording import billing_number, inserted, number_of
-from .schema import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, Store, spread
+from .store import Store
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
@@ -92,8 +96,11 @@ class Run:
     On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
     """
 
-    def __init__(self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int]) -> None:
+    def __init__(
+        self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int], ownership: Ownership | None = None
+    ) -> None:
         self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
+        self._ownership = ownership
         self._billed: dict[Place, int] = {}
         self._billings: dict[Billing, int] = {}
         self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
@@ -200,7 +207,7 @@ class Run:
         ``again`` as for `Wanted`.
         """
         wanted = Wanted(chunk, positions, again)
-        return self._store.together(lambda connection: self._claim(connection, wanted), "FULL")
+        return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
 
     def settle_reply(
         self, claim: Claim, reply: SendReply, *, seconds: float, then: Wanted | None = None
@@ -233,7 +240,7 @@ class Run:
         found = self._store.together(work, "FULL" if then else "NORMAL")
         self._billed.update(billed)  # not before they are recorded
         self._billings.update(billings)
-        return found
+        return self._owned(found)
 
     def settle(self, claim: Claim, verdict: Verdict, *, then: Wanted | None = None) -> Claim | None:
         """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
@@ -245,9 +252,17 @@ class Run:
             self._write_state(connection, claim, state, problem)
             return self._claim(connection, then) if then else None
 
-        return self._store.together(work, "FULL" if then else "NORMAL")
+        return self._owned(self._store.together(work, "FULL" if then else "NORMAL"))
+
+    def _owned(self, found: Claim | None) -> Claim | None:
+        """Refuse, outside of the transaction that others may share, what another account has taken over."""
+        if self._ownership is not None:
+            self._ownership.refuse_if_lost()
+        return found
 
     def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
+        if self._ownership is not None and not self._ownership.held(connection):
+            return None
         going = f"own_state={PLANNED}"
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
@@ -258,7 +273,9 @@ class Run:
                 (*mine, wanted.again),
             )
         attempt = inserted(
-            connection, "INSERT INTO attempt (campaign, chunk, started_at) VALUES (?, ?, ?)", (*mine, self._now())
+            connection,
+            "INSERT INTO attempt (campaign, chunk, session, started_at) VALUES (?, ?, ?, ?)",
+            (*mine, self._store.session, self._now()),
         )
         if not self._claim_whole(connection, attempt, wanted.chunk, going):
             claimed = connection.execute(
@@ -279,6 +296,7 @@ class Run:
         ).fetchone()
         to = ("+" + numbers.replace(",", ",+")).split(",")
         pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
+        self._store.claimed(attempt, len(pairs))
         return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
 
     def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
@@ -298,8 +316,13 @@ class Run:
         return outcomes(self._store, self.campaign)
 
     def close(self) -> None:
-        """Let the next runner in."""
-        self._lock.release()
+        """Leave what was recorded in the ledger's one file, and let the next runner in."""
+        try:
+            self._store.checkpoint()
+        except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
+            warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
+        finally:
+            self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -382,6 +405,8 @@ class Run:
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
+    if not _anything_under_way(store, campaign):
+        return 0
     with store.writing() as connection:
         whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
         for chunk, attempt in connection.execute(whole_ones, (campaign, SENDING)).fetchall():
@@ -396,3 +421,14 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
             (why, now, campaign),
         )
     return found
+
+
+def _anything_under_way(store: Store, campaign: int) -> bool:
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?1 AND verdict IS NULL) "
+            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=?1 AND state=?2) "
+            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=?1 AND own_state=?2)",
+            (campaign, SENDING),
+        )
+        return bool(found.fetchone()[0])

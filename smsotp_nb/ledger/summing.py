@@ -19,16 +19,17 @@ import pandas as pd
 
 from ..errors import UsageError
 from ..results import money
+from ..services import is_rehearsal
 from .answers import Ints
 from .columns import accepted_whole
-from .schema import ACCEPTED, Store
+from .store import Store
+from .tables import ACCEPTED
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .book import Ledger
 
-REHEARSAL: Final = "sandbox:"  # how a sandbox's service id begins
 COLUMNS: Final[dict[str, str]] = {
     **dict.fromkeys(("service", "campaign", "kind", "month"), "str"),
     "day": "datetime64[us]",
@@ -69,7 +70,7 @@ def spending(
     Example:
         >>> import tempfile, pathlib
         >>> from smsotp_nb.ledger import Ledger
-        >>> with Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite") as ledger:
+        >>> with Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     len(spending(ledger))
         0
     """
@@ -100,7 +101,7 @@ def _snapshot(ledger: Ledger) -> Iterator[Store]:
 def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
     found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
-    rehearsed = found["service"].astype("str").str.startswith(REHEARSAL).astype("bool")
+    rehearsed = found["service"].astype("str").map(is_rehearsal).astype("bool")
     if asked is None:
         return found if rehearsed.all() else found[~rehearsed]
     if asked in ("live", "sandbox"):

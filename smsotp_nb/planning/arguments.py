@@ -59,6 +59,8 @@ def read(
     wrong += _check_keep(recipients, kept)
     if not isinstance(campaign, str) or not campaign.strip():
         wrong.append("campaign= must be a name, such as 'autumn-sale'; the send is recorded under it")
+    elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
+        wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can keep; type the name anew")
     if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or not 1 <= chunk_size <= wire.MAX_RECIPIENTS:
         wrong.append(f"chunk_size= must be a whole number from 1 to {wire.MAX_RECIPIENTS}, got {chunk_size!r}")
     worded = table = None

@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import cards, wire
 from ..errors import NotAsExpected, SmsOtpError, UsageError
+from ..services import SandboxService
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
@@ -355,7 +356,7 @@ class Sandbox:
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
-            "service": f"sandbox:{self._id}",
+            "service": SandboxService.of(self._id),
         }
         if self._secret is not None:
             chosen["access_key_secret"] = self._secret

@@ -54,7 +54,7 @@ class CampaignForm(skin.Shown):
         >>> from smsotp_nb import Ledger, Sandbox
         >>> from smsotp_nb.widgets import CampaignForm
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
-        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite") as ledger:
+        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     form = CampaignForm(people, client=box.client(), ledger=ledger)
         >>> form.choices().to
         'phone'

@@ -67,7 +67,7 @@ class CampaignSteps(Stages):
         >>> import pathlib, tempfile
         >>> from smsotp_nb import Ledger, Sandbox
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
-        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite") as ledger:
+        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
         ...     steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
         ...     steps.send(Guards())

@@ -6,11 +6,14 @@ Prints one line for each and ends with 1 when anybody was texted twice or lost, 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
+from unittest import mock
 
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -31,6 +34,11 @@ class Found(Protocol):
 
 def main(arguments: list[str] | None = None) -> int:
     asked = _asked(arguments)
+    with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
+        return _run(asked)
+
+
+def _run(asked: argparse.Namespace) -> int:
     wrong = [] if system_calls.STRACE else ["strace is not installed: no system calls, no power cuts"]
     for name, (campaign, careless) in _campaigns(asked).items():
         found = campaign()

@@ -73,7 +73,7 @@ class Audit:
 
 def audit(path: Path, texted: Counter[str], *, campaign: str, finished: bool = True) -> Audit:
     """Compare what a ledger says of a campaign with how often each number was texted."""
-    with Ledger(path) as ledger:
+    with Ledger(path, create=True) as ledger:
         rows = ledger.campaign(campaign).frame
     state = dict(zip(rows["to"], rows["status"], strict=True))
     allowed = {"accepted", "rejected", "in_doubt"} | (set() if finished else {"planned"})

@@ -15,6 +15,7 @@ by then and that stands as ``planned`` would be texted again: that is a duplicat
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import sys
@@ -23,6 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 from smsotp_nb.errors import LedgerError
 from smsotp_nb.ledger import Ledger
@@ -245,7 +247,12 @@ def after_cut(disk: Disk, texted: set[str], work: Work, service: str, arrives: C
     with tempfile.TemporaryDirectory() as left:
         disk.cut(arrives, work.ledger.parent, Path(left))
         try:
-            with Ledger(Path(left) / work.ledger.name) as ledger, ledger.begin(work.plan, service=service) as campaign:
+            # What is noted outside of the ledger is never synced: the worst is that it did not survive.
+            with (
+                mock.patch.dict(os.environ, XDG_STATE_HOME=f"{left}/state"),
+                Ledger(Path(left) / work.ledger.name, create=True) as ledger,
+                ledger.begin(work.plan, service=service) as campaign,
+            ):
                 state = dict(zip(to, campaign.outcomes()["status"], strict=True))
         except LedgerError as error:
             found.lost, found.odd = len(to), [str(error)]

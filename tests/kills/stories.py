@@ -26,7 +26,7 @@ from smsotp_nb.dispatch import send
 from smsotp_nb.dispatch.pacing import Pacer
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.ledger import Ledger
-from smsotp_nb.ledger.schema import Store
+from smsotp_nb.ledger.store import Store
 from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
 
@@ -237,7 +237,7 @@ class Story(RuleBasedStateMachine):
                 self.told[number].append("halved" if halved else post.fate)
 
     def _ledger(self) -> Ledger:
-        return Ledger(self.path)
+        return Ledger(self.path, create=True)
 
     def _recorded(self) -> bool:
         if not hasattr(self, "path") or not self.path.exists():

@@ -14,7 +14,8 @@ from unittest import mock
 from smsotp_nb.dispatch import send
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.ledger import Claim, Ledger, Run, Wanted
-from smsotp_nb.ledger.schema import PLANNED, Store
+from smsotp_nb.ledger.store import Store
+from smsotp_nb.ledger.tables import PLANNED
 from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
 from smsotp_nb.sandbox import Sandbox
@@ -43,7 +44,7 @@ class Work:
         with CARELESS[self.careless](), warnings.catch_warnings():
             warnings.simplefilter("ignore", SmsOtpWarning)
             client = Sandbox.at(self.url).client()
-            with Ledger(self.ledger) as ledger:
+            with Ledger(self.ledger, create=True) as ledger:
                 send(
                     self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
                     stop_after=None,

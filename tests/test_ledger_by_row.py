@@ -1,26 +1,17 @@
-"""Whole chunks and single rows, this version's file and the first one's: every reader says the same of both."""
+"""A chunk that is kept whole and one that is kept row by row: every reader says the same of both."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sqlite3
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 import pytest
 from kills.people import numbers
-from kills.service import Service
-from ledger_rows import by_row, first_version
+from ledger_rows import by_row
 
 from smsotp_nb import cost
-from smsotp_nb.dispatch import send
-from smsotp_nb.errors import LedgerError, SmsOtpWarning
 from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, columns, reading, recording
-from smsotp_nb.ledger.lock import RunLock
-from smsotp_nb.ledger.schema import runs
 from smsotp_nb.planning import Plan, plan
 from smsotp_nb.wire import MessageRecord, SendReply
 
@@ -215,67 +206,3 @@ def test_who_reads_while_another_process_records_finds_one_moment(running: Run, 
             pd.testing.assert_frame_equal(reading.outcomes(other._store, number), before[1])
         assert not list(looks)
         assert reading.counts(other._store, number)["accepted"] == before[0]["accepted"] + 5
-
-
-def test_a_file_of_the_first_version_is_read_as_it_was(ledger: Ledger) -> None:
-    in_every_state(ledger).close()
-    before = told(ledger)
-    ledger.close()
-    first_version(ledger.path)
-    with Ledger(ledger.path) as opened:
-        same(before, told(opened))
-
-
-def test_a_campaign_of_the_first_version_goes_on_where_it_stood(ledger: Ledger) -> None:
-    in_every_state(ledger).close()
-    ledger.close()
-    first_version(ledger.path)
-    with Service() as service, Ledger(ledger.path) as opened, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        with sqlite3.connect(ledger.path) as connection:
-            connection.execute("UPDATE campaign SET service=?", (service.client().service,))
-        connection.close()
-        table = send(made(), client=service.client(), ledger=opened, progress=False)
-        assert sorted(service.accepted) == sorted(table.loc[table["chunk"].isin([6, 8, 9]), "to"].iloc[1:])
-        assert set(service.accepted.values()) == {1}
-    assert table["status"].value_counts().to_dict() == {"accepted": 33, "in_doubt": 12, "rejected": 5, "skipped": 1}
-
-
-def test_a_file_of_the_first_version_is_not_moved_on_while_a_campaign_runs_by_it(ledger: Ledger) -> None:
-    """Its runner could not record the answers under way any more."""
-    in_every_state(ledger).close()
-    ledger.close()
-    first_version(ledger.path)
-    running = RunLock(runs(ledger.path) / "1", "autumn")
-    with pytest.raises(LedgerError, match=rf"sends a campaign by it now \(process {os.getpid()} on .*Wait until"):
-        Ledger(ledger.path)
-    with contextlib.closing(sqlite3.connect(ledger.path)) as old:
-        assert old.execute("PRAGMA user_version").fetchone() == (1,)
-    running.release()
-    assert Ledger(ledger.path).campaign("autumn").counts["accepted"] == 19
-
-
-def test_a_program_of_the_first_version_sends_nothing_by_a_file_that_moved_on(ledger: Ledger) -> None:
-    """It may have the file open since before: its statements fail, instead of finding rows planned that were sent."""
-    in_every_state(ledger).close()
-    ledger.close()
-    first_version(ledger.path)
-    old = sqlite3.connect(ledger.path)
-    looking = "SELECT chunk FROM chunk c WHERE campaign=1 AND EXISTS (SELECT 1 FROM recipient r WHERE r.state=0)"
-    claiming = "UPDATE recipient SET state=1, attempt=9 WHERE campaign=1 AND chunk=9 AND state=0"
-    assert old.execute(looking).fetchall()
-    Ledger(ledger.path).close()
-    for statement in (looking, claiming):
-        with pytest.raises(sqlite3.OperationalError, match="no such column"):
-            old.execute(statement)
-    old.close()
-
-
-def test_two_who_open_a_file_of_the_first_version_move_it_on_once(ledger: Ledger) -> None:
-    in_every_state(ledger).close()
-    before = told(ledger)
-    ledger.close()
-    first_version(ledger.path)
-    with Ledger(ledger.path) as one, Ledger(ledger.path) as two:
-        same(told(one), told(two))
-        same(before, told(one))

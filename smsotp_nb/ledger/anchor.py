@@ -1,0 +1,237 @@
+"""What keeps an open ledger's files where they are, and notices when they are not.
+
+SQLite guards its files with POSIX locks, which the kernel drops as soon as *any* descriptor of the file is closed in
+the process: a copy, a hash or a second SQLite library is enough. Another process that then closes the ledger believes
+itself the last one, and deletes the log (``-wal``) under us, with every answer in it.
+
+An `Anchor` therefore holds locks of its own beside SQLite's, of the kind that belongs to an open file instead of a
+process (F_OFD_SETLK, Linux 3.15): on the bytes that a process must lock alone before it deletes the log, on the byte
+that says whether anybody uses the shared memory (``-shm``), and on one more while it writes, so that two processes
+never write at once, whatever became of SQLite's locks. Where the kernel has no such locks (macOS, Windows), `verify`
+still notices a log that was deleted before the next request leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import LedgerError, LedgerReplaced
+from .disk import read_at
+
+HEADER = 100  # bytes; the format of SQLite's files says what stands where
+GENERATION = slice(60, 64)  # the user version
+JOURNAL_MODE, WITH_LOG = slice(18, 20), b"\2\2"
+SHARED_BYTES = (0x40000002, 510)  # of the file: read-locked by whoever uses it, locked alone to delete the log
+WRITER_BYTE = (0x40000300, 1)  # of the file: ours, nothing else looks at it
+IN_USE_BYTE = (128, 1)  # of the shared memory: read-locked by whoever uses it
+PATIENCE = 30.0  # seconds; as long as SQLite waits for a lock
+FRAMES_AT = 16  # of the shared memory: the number of valid pages of the log
+LOG_HEADER = 32  # bytes; with the salts, which change whenever the log begins anew
+
+if sys.platform == "linux":
+    import fcntl
+
+    _READ, _WRITE, _FREE = fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK
+
+    def _lock(descriptor: int, kind: int, place: tuple[int, int]) -> bool:
+        """Take or free a lock of the open file; say whether it could be had."""
+        wanted = struct.pack("hhqqi4x", kind, os.SEEK_SET, *place, 0)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, wanted)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+else:
+    _READ, _WRITE, _FREE = 0, 1, 2
+
+    def _lock(descriptor: int, kind: int, place: tuple[int, int]) -> bool:  # noqa: ARG001
+        """There is no such lock here; SQLite's own are all there is."""
+        return True
+
+
+@dataclass(slots=True)
+class _Held:
+    """The open files of one ledger, shared by all connections of this process: one closed early would drop locks."""
+
+    file: int
+    shared_memory: int | None = None
+    users: int = 0
+    writers: threading.RLock = field(default_factory=threading.RLock)
+
+    def let_go(self) -> None:
+        for descriptor in (self.file, self.shared_memory):
+            if descriptor is not None:
+                os.close(descriptor)
+
+
+_held: dict[tuple[int, int], _Held] = {}
+_guard = threading.Lock()
+
+
+class Anchor:
+    """One connection's hold on the files of a ledger, from after its opening until after its closing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._log_path = path, path.with_name(path.name + "-wal")
+        self._log: int | None = None
+        self._seen: tuple[int, bytes] = (0, b"")
+        with _guard:
+            self._key, self._files = _join(path)
+        _lock(self._files.file, _READ, SHARED_BYTES)
+
+    def settle(self) -> None:
+        """Hold the log and the shared memory, which exist once a connection has read the file."""
+        with _guard, contextlib.suppress(FileNotFoundError):
+            if self._files.shared_memory is None:
+                shared_memory = self._path.with_name(self._path.name + "-shm")
+                self._files.shared_memory = os.open(shared_memory, os.O_RDWR | os.O_CLOEXEC)
+        if self._files.shared_memory is not None:
+            _lock(self._files.shared_memory, _READ, IN_USE_BYTE)
+        with contextlib.suppress(FileNotFoundError):
+            self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+        self._seen = self.generation(), b""
+
+    def leave(self) -> None:
+        """Stop holding the files, so that SQLite may tidy up; `close` is still to be called."""
+        with _guard:
+            if self._files.users == 1:
+                _lock(self._files.file, _FREE, SHARED_BYTES)
+                if self._files.shared_memory is not None:
+                    _lock(self._files.shared_memory, _FREE, IN_USE_BYTE)
+
+    def close(self) -> None:
+        """Close the files, when SQLite has closed its own."""
+        log, self._log = self._log, None
+        if log is not None:
+            os.close(log)
+        with _guard:
+            self._files.users -= 1
+            if not self._files.users:
+                _held.pop(self._key, None)
+                self._files.let_go()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only one who writes, of all threads and processes.
+
+        Raises:
+            LedgerError: another process has been writing for half a minute.
+        """
+        with self._files.writers:
+            self._wait_to_write()
+            try:
+                yield
+            finally:
+                _lock(self._files.file, _FREE, WRITER_BYTE)
+
+    def generation(self) -> int:
+        """Return what the file says of its age, whatever still stands in the log: it grows with every checkpoint."""
+        header = read_at(self._files.file, HEADER, 0)
+        ours = header.startswith(b"SQLite format 3\0") and header[JOURNAL_MODE] == WITH_LOG
+        return int.from_bytes(header[GENERATION]) if ours else -1
+
+    def verify(self) -> None:
+        """Say that the path still leads to the file that was opened, and to its log; to be called after a commit.
+
+        Raises:
+            LedgerReplaced: the file or its log was deleted, moved, replaced or written over.
+        """
+        trouble = self._trouble()
+        if trouble:
+            raise LedgerReplaced(
+                f"the ledger {self._path} {trouble} while it was open. Nothing more was sent, and what was recorded "
+                "last may be missing there. Put the file back as it was (or `Ledger.restore` a backup), then call "
+                "again: it is compared with what was last recorded before anything is sent"
+            )
+
+    def frames(self) -> int:
+        """Return how many pages stand in the log, as the header of its index says."""
+        if self._files.shared_memory is None:
+            return 0
+        return int.from_bytes(read_at(self._files.shared_memory, 4, FRAMES_AT), sys.byteorder)
+
+    def checksum(self) -> tuple[int, int]:
+        """Return size and CRC-32 of the file's bytes."""
+        size = total = 0
+        while piece := read_at(self._files.file, 1 << 20, size):
+            total, size = zlib.crc32(piece, total), size + len(piece)
+        return size, total
+
+    def _trouble(self) -> str:
+        try:
+            if _key(os.stat(self._path)) != self._key:
+                return "was replaced by another file"
+        except FileNotFoundError:
+            return "was deleted or moved"
+        known, salts = self._seen
+        now = self.generation()
+        if now < known:
+            return "was written over with an older one"
+        try:
+            log = os.stat(self._log_path)
+        except FileNotFoundError:
+            return "lost its log (-wal), which was deleted"
+        if self._log is None:
+            self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+        if _key(log) != _key(os.fstat(self._log)):
+            return "lost its log (-wal), which was replaced by another file"
+        header = read_at(self._log, LOG_HEADER, 0)
+        if now == known and salts and header != salts:
+            return "lost its log (-wal), which was written over"
+        self._seen = now, header
+        return ""
+
+    def _wait_to_write(self) -> None:
+        until, pause = time.monotonic() + PATIENCE, 0.0005
+        while not _lock(self._files.file, _WRITE, WRITER_BYTE):
+            if time.monotonic() > until:
+                raise LedgerError(
+                    f"the ledger {self._path} has been locked by another process for {PATIENCE:.0f} seconds. Nothing "
+                    "that was not recorded before is sent; see what uses it, then call again"
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+
+
+def in_use(path: Path) -> bool:
+    """Say whether a ledger is open, in this process or in another one."""
+    with _guard:
+        if _key(os.stat(path)) in _held:
+            return True
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            return not _lock(descriptor, _WRITE, SHARED_BYTES)
+        finally:
+            os.close(descriptor)
+
+
+def _join(path: Path) -> tuple[tuple[int, int], _Held]:
+    key = _key(os.stat(path))
+    if key not in _held:  # a file that is held is not opened again: closing it would drop SQLite's locks
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        key = _key(os.fstat(descriptor))
+        _held[key] = _Held(descriptor)
+    _held[key].users += 1
+    return key, _held[key]
+
+
+def _key(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def forget_after_fork() -> None:
+    """Let a forked child begin anew: the files of its parent are its parent's."""
+    global _guard
+    _guard = threading.Lock()
+    for known in _held.values():
+        known.let_go()
+    _held.clear()

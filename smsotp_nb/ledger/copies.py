@@ -1,0 +1,90 @@
+"""Backups: a ledger as of one moment in one file, and its way back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from ..errors import LedgerError
+from .anchor import in_use
+from .disk import sync_folder
+from .opening import check_ledger, refuse_if_older
+from .store import Store, named
+
+BESIDE = ("", "-wal", "-shm", "-mark")
+
+
+def backup(store: Store, path: Path) -> Path:
+    """Write a ledger as of one moment to a new file, for its owner alone.
+
+    Raises:
+        LedgerError: there is a file already, or it cannot be written.
+    """
+    if os.path.lexists(path):
+        raise LedgerError(f"{path} exists already; choose another path for the backup")
+    with named(path):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
+                connection.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
+            _sync(beside)
+            os.link(beside, path)  # unlike a rename it replaces nothing
+            sync_folder(path.parent)
+        finally:
+            beside.unlink()
+    return path
+
+
+def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
+    """Put a backup in the place of a ledger; what stood there is kept beside it.
+
+    Raises:
+        LedgerError: the ledger is in use; the backup is none, is damaged, or is older than what was last seen.
+    """
+    if not backup.is_file():
+        raise LedgerError(f"there is no backup at {backup}")
+    if path.exists() and in_use(path):
+        raise LedgerError(f"the ledger {path} is in use, so nothing was restored; close it there, then call again")
+    with named(backup), contextlib.closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+        check_ledger(copy, backup)
+        if not accept_older:
+            refuse_if_older(copy, path)
+        with named(path):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            beside = path.with_name(f".{path.name}.{os.getpid()}")
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            try:
+                with contextlib.closing(sqlite3.connect(beside)) as written:
+                    copy.backup(written)
+                _sync(beside)
+                _set_aside(path)
+                os.replace(beside, path)
+                sync_folder(path.parent)
+            finally:
+                beside.unlink(missing_ok=True)
+
+
+def _set_aside(path: Path) -> None:
+    """Keep what stands in the place of a ledger under another name, with its log."""
+    kept = f"{path.name}-replaced-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
+    number = 0
+    while path.with_name(kept + f".{number}" * bool(number)).exists():
+        number += 1
+    kept += f".{number}" * bool(number)
+    for end in BESIDE[:3]:
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(path.with_name(path.name + end), path.with_name(kept + end))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

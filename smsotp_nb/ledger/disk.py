@@ -1,0 +1,101 @@
+"""The disk under a ledger: which file systems can keep it, and how its file is made."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from ..errors import LedgerError
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "ncpfs", "davfs"}
+    | {"9p", "virtiofs", "drvfs"}  # folders of the host in a virtual machine: locks do not reach the other side
+    | {f"fuse.{name}" for name in ("sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs2", "grpcfuse")}
+)
+MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
+
+
+def file_system(path: Path, mounts: str) -> str:
+    """Return the kind of file system that a path is on, by a table such as /proc/mounts; "" if it does not say.
+
+    Example:
+        >>> file_system(Path("/home/ann/l.sqlite"), "/dev/vda / ext4 rw 0 0\\nserver:/h /home nfs4 rw 0 0")
+        'nfs4'
+    """
+    lines = [line.split() for line in mounts.splitlines()]
+    points = [(fields[1].replace("\\040", " "), fields[2]) for fields in lines if len(fields) > 2]
+    # Of two mounts on one point the later one is seen.
+    above = [(len(Path(point).parts), n, kind) for n, (point, kind) in enumerate(points) if path.is_relative_to(point)]
+    return max(above, default=(0, 0, ""))[2]
+
+
+def _mounts() -> str:
+    try:
+        return Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux: there is no such table to look at
+        return ""
+
+
+def check_file_system(path: Path) -> None:
+    """Refuse a path on a network file system, before anything is made there."""
+    kind = file_system(path.parent.resolve(), _mounts())
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise LedgerError(
+            f"{path} is on a network file system ({kind}), where SQLite cannot keep the record safe against a second "
+            "runner; set SMSOTP_LEDGER to a path on a disk of this machine"
+        )
+
+
+def in_memory(path: Path) -> str:
+    """Return the kind of file system if a path is on one that is gone after a restart of the machine, else ""."""
+    kind = file_system(path.parent.resolve(), _mounts())
+    return kind if kind in MEMORY_FILE_SYSTEMS else ""
+
+
+def create_private(path: Path) -> bool:
+    """Create the file for its owner alone; SQLite would create it for everybody to read."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        sync_folder(path.parent)
+    except OSError as error:
+        if isinstance(error, FileExistsError) and path.exists():
+            return False
+        reason = error.strerror
+    else:
+        return True
+    raise LedgerError(f"the ledger {path} cannot be created: {reason}; choose another path or set SMSOTP_LEDGER")
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the new file's name on the disk too; a platform that opens no folder keeps it by itself."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def runs(path: Path) -> Path:
+    """Return the folder of the locks of a ledger's campaigns; by whatever link it was opened, it is the same."""
+    path = path.resolve()
+    return path.with_name(path.name + "-runs")
+
+
+def read_at(descriptor: int, length: int, offset: int) -> bytes:
+    """Read from a place of a file; one thread at a time has the descriptor where there is no ``pread``."""
+    if sys.platform != "win32":
+        return os.pread(descriptor, length, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, length)
+
+
+def write_at(descriptor: int, data: bytes, offset: int) -> int:
+    """Write to a place of a file, as `read_at`."""
+    if sys.platform != "win32":
+        return os.pwrite(descriptor, data, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.write(descriptor, data)

@@ -1,0 +1,311 @@
+"""How a ledger is opened: that it is one, that it is whole, and that it knows all that this user last saw in it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import sqlite3
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..errors import LedgerError, LedgerOlder
+from ..settings import state_folder
+from .anchor import Anchor
+from .marks import Mark, Marks, Seal, Session
+from .tables import APPLICATION_ID, TABLES, VERSION
+
+# The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
+ONE_GENERATION = 256
+PATIENCE = 30.0  # seconds to wait for another process's lock
+
+
+@dataclass(slots=True)
+class Opened:
+    """An open ledger: its connection, its hold on the files, and what is noted of it outside.
+
+    Every log begins with a page that raises the file's user version (its generation). When the log is copied into the
+    file, by whomever, the generation that stands in the file's own bytes grows; a file whose generation is the same has
+    the same bytes, and one whose generation shrank is an older one.
+    """
+
+    path: Path
+    connection: sqlite3.Connection
+    anchor: Anchor
+    ledger: bytes
+    marks: Marks
+    behind: list[Session]  # what the ledger lacks, and a person accepted
+    session: int = 0  # 0: nothing was written yet
+    acts: int = 0  # of this session, other than requests
+    _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
+    _noted: bool = False
+    _raised: int = -1  # the file's generation above which the log's was raised
+    _raising: int = -1
+
+    def prepare_to_write(self) -> None:
+        """Begin the session with its first transaction, and every log with a higher generation."""
+        now = self.anchor.generation()
+        self._raising = now
+        if now != self._raised:
+            known = self.connection.execute("PRAGMA user_version").fetchone()[0]
+            if known == now:
+                self.connection.execute(f"PRAGMA user_version={known + ONE_GENERATION}")
+        if not self.session:
+            inserted = self.connection.execute(
+                "INSERT INTO session (token, started_at) VALUES (?, ?)", (self._token, time.time_ns() // 1000)
+            )
+            self.session = int(inserted.lastrowid or 0)
+
+    def note_acts(self, *, durable: bool, claimed: bool) -> None:
+        """Count a durable transaction that made no request, which an older copy would not know of either."""
+        if durable and not claimed:
+            self.acts += 1
+            self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
+        self._committing()
+
+    def _committing(self) -> None:
+        self._raised = self._raising
+
+    def rolled_back(self) -> None:
+        """Forget what the transaction did of the session."""
+        self._raised = -1
+        if not self._noted:
+            self.session, self.acts = 0, 0
+
+    def begin_noting(self) -> None:
+        """Begin the session in the marks, when it is in the ledger; what a person accepted is not expected any more."""
+        if not self._noted:
+            self._noted = True
+            self.marks.set_aside(self.behind)
+            self.marks.begin(Session(self._token, at=time.time_ns() // 1000))
+            _note_place(self.path, self.ledger)
+
+    def checkpoint(self) -> None:
+        """Copy the log into the file, empty it if nobody reads, and note how the file then stands."""
+        self.connection.execute("PRAGMA busy_timeout=0")
+        busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        self.connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+        if busy:
+            return
+        self.marks.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
+
+    def close(self) -> None:
+        """Leave the ledger in one file, and note how it was left."""
+        with contextlib.suppress(LedgerError, sqlite3.Error), self.anchor.writing():
+            if self._noted:
+                self.anchor.verify()
+                self.checkpoint()
+            self.anchor.leave()
+            self.connection.close()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close a ledger whose files are no longer ours: SQLite must not copy its log over what stands there now."""
+        try:
+            self.connection.close()  # while the anchor holds the file, unless it was closed before
+        finally:
+            self.anchor.close()
+            self.marks.close()
+
+
+def open_ledger(path: Path, *, accept_older: bool) -> Opened:
+    """Open a ledger, preparing a new file.
+
+    Raises:
+        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it.
+    """
+    if not path.exists():
+        raise LedgerError(
+            f"the ledger {path} is gone: it was deleted or moved. Nothing was sent. Put it back, or "
+            "`Ledger.restore` a backup"
+        )
+    connection, began = _connect(path)
+    anchor = None
+    try:
+        anchor = Anchor(path)
+        ledger = connection.execute("SELECT id FROM ledger").fetchone()[0]
+        anchor.settle()
+        marks = _marks(path, ledger)
+        with anchor.writing():
+            if began:
+                marks.break_seal()
+            _refuse_damaged(path, connection, anchor, marks.seal())
+        behind = _behind(connection, marks.sessions())
+        if behind and not accept_older:
+            raise _older(path, connection, behind)
+    except BaseException:
+        connection.close()
+        if anchor is not None:
+            anchor.close()
+        raise
+    return Opened(path, connection, anchor, ledger, marks, behind)
+
+
+# -- what it is --------------------------------------------------------------------------------------------------------
+
+
+def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is no ledger of this version, or that is damaged."""
+    _refuse_others(connection, path)
+    if _is_new(connection):
+        raise LedgerError(f"{path} is empty: it is no ledger")
+    _refuse(path, _looked_at(connection))
+
+
+def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
+    """Refuse a ledger that lacks what was last seen of it, or of the one at the place where it is to stand."""
+    ledger = connection.execute("SELECT id FROM ledger").fetchone()[0]
+    behind = _behind(connection, _marks(place, ledger).sessions())
+    if behind:
+        raise _older(place, connection, behind)
+
+
+def _connect(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Return a connection, and whether the file had no log before: it is new, or a backup."""
+    address = path.absolute().as_uri() + "?mode=rw"  # never a new file in the place of one that is gone
+    connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        _refuse_others(connection, path)  # before the journal mode, which is written into the file
+        began = connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA wal_autocheckpoint=0")  # only where the file is known to be ours, see `Store`
+        connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection, began
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    if not _is_new(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if _is_new(connection):  # nobody else has begun it meanwhile
+        for statement in TABLES.split(";\n"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO ledger (id) VALUES (?)", (secrets.token_bytes(16),))
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+    connection.execute("COMMIT")
+
+
+def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
+    new = _is_new(connection)  # first: another process may be creating the ledger at this moment
+    version = connection.execute("PRAGMA user_version").fetchone()[0] % ONE_GENERATION
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if not new and application != APPLICATION_ID:
+        raise LedgerError(f"{path} is a database of another program; choose another path for the ledger")
+    if version > VERSION:
+        raise LedgerError(
+            f"{path} was written by a newer version of this package (ledger version {version}, this one knows "
+            f"{VERSION}); upgrade smsotp_nb, or choose another path for the ledger"
+        )
+    if not new and version < VERSION:
+        raise LedgerError(
+            f"{path} was written before the first release (ledger version {version}, this one knows {VERSION}); "
+            "choose another path for the ledger, and pass `exclude=` those whom its campaigns texted"
+        )
+
+
+# -- whether it is whole -----------------------------------------------------------------------------------------------
+
+
+def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, seal: Seal | None) -> None:
+    """Compare the file's bytes with those that it was closed with; after an unclean end, let SQLite look at it."""
+    if seal is None or seal.generation != anchor.generation():
+        _refuse(path, _looked_at(connection))
+    elif anchor.checksum() != (seal.size, seal.crc):
+        _refuse(path, "its bytes changed since it was closed")
+
+
+def _looked_at(connection: sqlite3.Connection) -> str:
+    try:
+        said = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return "" if said == "ok" else said.splitlines()[-1]
+
+
+def _refuse(path: Path, found: str) -> None:
+    if found:
+        raise LedgerError(
+            f"the ledger {path} is damaged: {found}. Nothing was sent, and the file was left as it is. Restore a "
+            "backup with `Ledger.restore(backup, path)`; what it lacks is then said in numbers"
+        )
+
+
+# -- whether it knows all that was seen --------------------------------------------------------------------------------
+
+
+def _folder() -> Path:
+    return state_folder() / "ledgers"
+
+
+def _place(path: Path) -> Path:
+    return _folder() / f"at-{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}"
+
+
+def _note_place(path: Path, ledger: bytes) -> None:
+    """Note which ledger stands at a path: one that is deleted would otherwise begin anew, without a word."""
+    with contextlib.suppress(OSError):  # the mark in this folder has said so
+        place = _place(path)
+        if not place.exists() or place.read_text() != ledger.hex():
+            place.write_text(ledger.hex())
+
+
+def _marks(path: Path, ledger: bytes) -> Marks:
+    """Return the marks of a ledger, with those of another one that stood at its path."""
+    path = path.resolve()
+    own = [Mark(path.with_name(path.name + "-mark")), Mark(_folder() / f"{ledger.hex()}.mark")]
+    other = []
+    with contextlib.suppress(OSError, ValueError):
+        known = bytes.fromhex(_place(path).read_text())
+        other = [Mark(_folder() / f"{known.hex()}.mark")] if known != ledger else []
+    return Marks(ledger, own, other)
+
+
+def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:
+    """Return what was seen and is not there, of each session what is missing of it."""
+    missing = []
+    for session in seen:
+        found = connection.execute("SELECT id, acts, upto FROM session WHERE token=?", (session.token,)).fetchone()
+        if found is None:
+            missing.append(session)
+            continue
+        number, acts, upto = found
+        request = connection.execute("SELECT 1 FROM attempt WHERE id=? AND session=?", (session.attempt, number))
+        if acts < session.acts or (session.attempt > upto and not request.fetchone()):
+            known = connection.execute(
+                "SELECT count(*) FROM fate f JOIN attempt a ON a.id=f.attempt WHERE a.session=?", (number,)
+            ).fetchone()[0]
+            missing.append(
+                Session(session.token, session.attempt, session.acts, max(session.recipients - known, 0), session.at)
+            )
+    return missing
+
+
+def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) -> LedgerOlder:
+    own = connection.execute("SELECT max(max(started_at), max(coalesce(settled_at, 0))) FROM attempt").fetchone()[0]
+    recipients = sum(session.recipients for session in behind)
+    ends = f"It ends at {_said(own)}" if own else "No request is recorded in it"
+    return LedgerOlder(
+        f"the ledger {path} is older than the one that was last used here: it is a copy or a backup, or a new file in "
+        f"the place of another. {ends}; the latest was used at {_said(max(session.at for session in behind))}, and up "
+        f"to {recipients:,} recipient{'' if recipients == 1 else 's'} whom it texted since may stand as not texted in "
+        "this one. Nothing was sent. Put the latest file back; or, when you know whom it texted, open this one with "
+        "Ledger(path, accept_older=True)",
+        recipients=recipients,
+    )
+
+
+def _said(microseconds: int) -> str:
+    return datetime.fromtimestamp(microseconds / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

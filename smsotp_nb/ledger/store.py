@@ -1,0 +1,263 @@
+"""The connection that keeps the promises of the tables: durable intents, shared transactions, forks, our own file.
+
+An intent must be on the disk before the first byte of its request: that commit is made with ``synchronous=FULL``. An
+outcome may be lost in a power cut, for then the row is found without one and becomes in doubt, never a second send:
+``synchronous=NORMAL`` is enough there.
+
+What SQLite does not do is done here around each transaction: only one process writes at a time, whatever became of
+SQLite's locks; after a durable commit the path must still lead to the file that was written (`anchor`), and what was
+recorded is noted outside of it (`marks`), before anything leaves on the strength of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, cast
+
+from ..errors import LedgerError, LedgerReplaced
+from . import anchor as anchors
+from .disk import check_file_system, create_private
+from .opening import Opened, open_ledger
+
+Result = TypeVar("Result")
+LOG_FRAMES = 1000  # pages of the log before they are copied into the file, as SQLite does by itself
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """A piece of work that waits for a transaction, then its result or what went wrong."""
+
+    work: Callable[[sqlite3.Connection], object]
+    synchronous: str
+    result: object = None
+    failure: BaseException | None = None
+    done: bool = False
+
+
+class Store:
+    """One SQLite file, one connection a process, one transaction at a time.
+
+    Args:
+        path: the file.
+        create: make it where there is none.
+        accept_older: use it although it, or what stood there, was seen with more in it.
+    """
+
+    def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False) -> None:
+        self.path = path
+        self._accept_older = accept_older
+        self._guard = threading.RLock()
+        self._opened: Opened | None = None
+        self._synchronous = ""  # of this process's connection, where it is known
+        self._claimed: tuple[int, int] = (0, 0)  # by the transaction under way: its latest attempt, its recipients
+        self._waiting: deque[_Shared] = deque()
+        check_file_system(path)
+        self.created = create_private(path) if create else False
+        _stores.add(self)
+        with self.reading():
+            pass
+
+    @contextlib.contextmanager
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
+        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends.
+
+        Raises:
+            LedgerError: the file cannot be written, or is no longer the one that was opened.
+        """
+        with self._guard, named(self.path), self._ours() as opened, opened.anchor.writing():
+            self._write_durably(opened.connection, synchronous)
+            try:
+                opened.connection.execute("BEGIN IMMEDIATE")
+                opened.prepare_to_write()
+                yield opened.connection
+                opened.note_acts(durable=synchronous == "FULL", claimed=bool(self._claimed[0]))
+                opened.connection.execute("COMMIT")
+            except BaseException:
+                self._claimed = (0, 0)
+                # A full disk or a Stop may leave it open at any of these, and then no other one could begin.
+                if opened.connection.in_transaction:
+                    opened.connection.execute("ROLLBACK")
+                opened.rolled_back()
+                raise
+            if synchronous == "FULL":
+                self._attest(opened)
+
+    @contextlib.contextmanager
+    def writing_outside(self) -> Iterator[sqlite3.Connection]:
+        """Run one statement that SQLite allows outside of a transaction only, as the only one who writes."""
+        with self.writing("NORMAL"):
+            """Begin a log of its own generation."""
+        with self._guard, named(self.path), self._ours() as opened, opened.anchor.writing():
+            yield opened.connection
+
+    def claimed(self, attempt: int, recipients: int) -> None:
+        """Tell of an intent that the transaction under way records; to be noted when it is on the disk."""
+        self._claimed = attempt, self._claimed[1] + recipients
+
+    @property
+    def session(self) -> int:
+        """The number of this process's session in the ledger, inside a transaction that writes."""
+        return cast("Opened", self._opened).session
+
+    def together(self, work: Callable[[sqlite3.Connection], Result], synchronous: Literal["FULL", "NORMAL"]) -> Result:
+        """Run one piece of work in a transaction that it may share with those of other threads, and return its result.
+
+        Threads that wait while a transaction is on its way to the disk put their work into the next one, so that many
+        intents cost one wait for the disk. Each of them still returns only when its own is there. When the transaction
+        fails, all that shared it fail.
+        """
+        piece = _Shared(work, synchronous)
+        self._waiting.append(piece)
+        with self._guard:
+            if not piece.done:
+                self._run_waiting()
+        if piece.failure is not None:
+            raise piece.failure
+        return cast("Result", piece.result)
+
+    def _run_waiting(self) -> None:
+        pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            with self.writing(
+                "FULL" if any(piece.synchronous == "FULL" for piece in pieces) else "NORMAL"
+            ) as connection:
+                for piece in pieces:
+                    piece.result = piece.work(connection)
+        except BaseException as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
+            for piece in pieces:
+                piece.failure = error
+        finally:
+            for piece in pieces:
+                piece.done = True
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Run a block of reads on the connection."""
+        with self._guard, named(self.path):
+            yield self._open().connection
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Run a block of reads that all find the ledger as of one moment, whatever others record meanwhile."""
+        with self.reading() as connection:
+            if connection.in_transaction:  # of the block around this one
+                yield connection
+                return
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def checkpoint(self) -> None:
+        """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger."""
+        with self._guard, named(self.path):
+            if self._opened is not None and not self._opened.connection.in_transaction:
+                with self._ours() as opened, opened.anchor.writing():
+                    opened.anchor.verify()
+                    opened.checkpoint()
+
+    def close(self) -> None:
+        """Close this process's connection; the next use opens it again."""
+        with self._guard:
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                opened.close()
+
+    def _write_durably(self, connection: sqlite3.Connection, synchronous: str) -> None:
+        if synchronous != self._synchronous:
+            self._synchronous = ""  # a Stop may come between the two
+            connection.execute(f"PRAGMA synchronous={synchronous}")
+            self._synchronous = synchronous
+
+    def _attest(self, opened: Opened) -> None:
+        """Let nobody act on a commit before the file is known to be in its place, and what it says noted elsewhere."""
+        (attempt, recipients), self._claimed = self._claimed, (0, 0)
+        opened.anchor.verify()
+        opened.begin_noting()
+        opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)
+        if opened.anchor.frames() >= LOG_FRAMES:
+            opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    @contextlib.contextmanager
+    def _ours(self) -> Iterator[Opened]:
+        """Hand out the open ledger, and let go of it where its file turns out to be another one."""
+        opened = self._open()
+        try:
+            yield opened
+        except LedgerReplaced:
+            self._opened = None
+            opened.abandon()
+            raise
+
+    def _open(self) -> Opened:
+        if self._opened is None:
+            self._opened = open_ledger(self.path, accept_older=self._accept_older)
+            self._synchronous = ""
+        return self._opened
+
+
+# -- forks -------------------------------------------------------------------------------------------------------------
+#
+# SQLite keeps what it has locked in the memory of the process. A child that inherits it believes in locks that only its
+# parent has, and writes unprotected. So no connection is open while a process forks; each opens its own afterwards.
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_forking: list[Store] = []
+
+
+def _before_fork() -> None:
+    for store in list(_stores):
+        store._guard.acquire()  # waits for the transaction of another thread
+        _forking.append(store)
+        if store._opened is not None and not store._opened.connection.in_transaction:
+            with contextlib.suppress(LedgerError, sqlite3.Error, OSError):
+                store.close()
+
+
+def _after_fork_in_parent() -> None:
+    while _forking:
+        _forking.pop()._guard.release()
+
+
+def _after_fork_in_child() -> None:
+    _forking.clear()
+    anchors.forget_after_fork()
+    for store in list(_stores):
+        store._guard, store._waiting = threading.RLock(), deque()
+        if store._opened is not None:  # it was in the middle of a transaction, which is its parent's
+            _inherited.append(store._opened)
+            store._opened = None
+
+
+_inherited: list[Opened] = []  # never closed here: SQLite would tidy up the files of the parent
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+
+
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, which name the file and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        reason = str(error)
+    except OSError as error:
+        reason = str(error.strerror or error)
+    else:
+        return
+    raise LedgerError(
+        f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
+        "disk has room, that the file may be written and that it is a ledger, then call again"
+    )

@@ -1,0 +1,148 @@
+"""What is true of a row, and where it stands.
+
+Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and whatever
+repeats - where a number is, what a country is billed as - stands once and is pointed to.
+
+**Two places.** A chunk whose rows all go out in one request is kept as one row (``chunk.state``, ``chunk.attempt``) as
+long as one word is true of all its recipients: ``sending`` from the intent on, ``accepted`` when the reply has a
+complete record of each. Its recipients are not touched, neither by the intent nor by the answer: their ``own_state``
+still says ``planned``, and the ids and prices stand beside the request (``attempt.ids`` and ``attempt.kinds``, read by
+``answers`` and ``columns``). As soon as anything else is true of one of them - a record is missing, the request was
+refused or is in doubt, a person said something - `spread` gives every recipient a state of its own, in the same
+transaction, and ``chunk.state`` is NULL from then on.
+
+**One reader.** The view ``fate`` says of each recipient its state, problem, attempts and latest attempt, wherever they
+stand. SQL that asks for a state reads ``fate``; SQL that changes one calls `spread` first, or changes whole chunks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..results import STATES
+
+VERSION = 3  # nobody has a file of an earlier one: they are refused
+APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
+PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
+
+TABLES = """
+CREATE TABLE ledger (            -- one row: which ledger this is, wherever it stands
+  id BLOB NOT NULL
+);
+
+CREATE TABLE session (           -- one process that wrote, from its first transaction to its closing; see marks
+  id INTEGER PRIMARY KEY,
+  token BLOB NOT NULL UNIQUE,
+  started_at INTEGER NOT NULL,
+  acts INTEGER NOT NULL DEFAULT 0,  -- durable transactions other than requests
+  upto INTEGER NOT NULL DEFAULT 0   -- its latest request among those that were purged
+);
+
+CREATE TABLE owner (             -- which live service a campaign's name belongs to, from its first request on
+  name_key TEXT PRIMARY KEY,
+  service TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE campaign (
+  id INTEGER PRIMARY KEY,
+  service TEXT NOT NULL,
+  name TEXT NOT NULL,
+  name_key TEXT NOT NULL,        -- the name without what people do not see as a difference, see names
+  kind TEXT NOT NULL,            -- 'campaign', or 'test' for a message to oneself
+  fingerprint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
+  rows INTEGER NOT NULL,
+  kept TEXT NOT NULL,            -- JSON list: names of the caller's own columns
+  purged INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX campaign_name ON campaign (service, name_key) WHERE kind = 'campaign';
+
+CREATE TABLE chunk (             -- rows of one request: one body, so one encoding and one estimate of parts
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  body INTEGER NOT NULL,         -- the body's key; texts are not recorded
+  est_parts INTEGER,
+  encoding TEXT,
+  state INTEGER,                 -- sending or accepted: of all its rows, as a whole; NULL: each has its own
+  attempt INTEGER,               -- NULL where state is
+  PRIMARY KEY (campaign, chunk)
+) WITHOUT ROWID;
+
+CREATE TABLE recipient (
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,        -- -1: left out of the plan
+  position INTEGER NOT NULL,     -- row of the caller's frame
+  number INTEGER,                -- E.164 without its plus
+  destination INTEGER NOT NULL,
+  kept TEXT,                     -- JSON list of the caller's own columns
+  own_state INTEGER NOT NULL,    -- not looked at while its chunk has a state
+  problem TEXT,
+  attempts INTEGER NOT NULL,
+  attempt INTEGER,               -- the latest one
+  message,                       -- the service's id: 16 bytes, or text where it is not 32 hexadecimal characters
+  billed INTEGER,
+  parts INTEGER,
+  price INTEGER,                 -- micro-units
+  PRIMARY KEY (campaign, chunk, position)
+) WITHOUT ROWID;
+
+CREATE TABLE destination (       -- our reading before sending; rate in micro-units a part
+  id INTEGER PRIMARY KEY, region TEXT, type TEXT, rate INTEGER, currency TEXT
+);
+
+CREATE TABLE billed (            -- the service's reading
+  id INTEGER PRIMARY KEY, iso TEXT, cc TEXT
+);
+
+CREATE TABLE attempt (           -- one intent: committed before the first byte of its request
+  id INTEGER PRIMARY KEY,
+  campaign INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  verdict TEXT,                  -- NULL while in flight
+  phase TEXT,
+  http_status INTEGER,
+  error_code TEXT,
+  error TEXT,
+  request_id TEXT,
+  seconds REAL,
+  currency TEXT,
+  recipients INTEGER,            -- the reply's own totals, for reconciliation
+  message_count INTEGER,
+  total INTEGER,
+  disagreement TEXT,
+  ids BLOB,                      -- the answers of a chunk that was accepted as a whole, see answers.Whole
+  kinds BLOB
+);
+CREATE INDEX attempt_campaign ON attempt (campaign);
+
+CREATE TABLE billing (           -- what messages of a campaign were billed as, for chunks that are kept whole
+  campaign INTEGER NOT NULL, id INTEGER NOT NULL, billed INTEGER NOT NULL, parts INTEGER NOT NULL,
+  price INTEGER NOT NULL, PRIMARY KEY (campaign, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX billing_kind ON billing (campaign, billed, parts, price);
+
+-- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart
+CREATE VIEW fate AS
+SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
+  coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
+  r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
+  r.message, r.billed, r.parts, r.price
+FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
+"""
+
+
+def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int) -> None:
+    """Let the rows of a chunk that is under way as a whole, by this attempt, be under way each by itself.
+
+    Whoever calls it goes on to say what became of them.
+    """
+    mine = (campaign, chunk, attempt)
+    sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"
+    if connection.execute(sql, mine).rowcount:
+        connection.execute(
+            f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=?3 WHERE campaign=?1 AND chunk=?2",
+            mine,
+        )

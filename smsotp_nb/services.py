@@ -1,0 +1,92 @@
+"""What a service is to the ledger: an id, and whether anybody is texted there.
+
+A campaign is known by its service and its name. A live service is its address, its variant and a keyed hash of the
+access key id, so that one account is one service however its address is spelled. A sandbox gives its own id, which only
+a client that a sandbox made can carry: rehearsals are exempt from what guards people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import unicodedata
+from urllib.parse import urlsplit
+
+_REHEARSAL = "sandbox:"
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_PORTS = {"http": 80, "https": 443}
+
+
+class SandboxService(str):
+    """The id of a sandbox, as the sandbox itself hands it to the clients that it makes.
+
+    Example:
+        >>> SandboxService.of("1a2b")
+        'sandbox:1a2b'
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, sandbox: str) -> SandboxService:
+        """Return the service id of a sandbox."""
+        return cls(_REHEARSAL + sandbox)
+
+
+def is_rehearsal(service: str) -> bool:
+    """Say whether a service is a sandbox, which texts nobody.
+
+    Example:
+        >>> is_rehearsal("sandbox:1a2b"), is_rehearsal("https://sms.example|intl|9f86d081884c")
+        (True, False)
+    """
+    return service.startswith(_REHEARSAL)
+
+
+def claims_rehearsal(service: str) -> bool:
+    """Say whether an id that was typed pretends to be a sandbox's."""
+    folded = "".join(unicodedata.normalize("NFKC", service).split()).casefold()
+    return is_rehearsal(folded) and not isinstance(service, SandboxService)
+
+
+def shown(service: str) -> str:
+    """Return a service as a person reads it: the sandbox, or an address without the hash of its key."""
+    return "the sandbox" if is_rehearsal(service) else service.split("|")[0]
+
+
+def account_id(base_url: str, variant: str, key: str) -> str:
+    """Return the id of a live account, without showing its key: address, variant and a keyed hash of the key id."""
+    digest = hmac.new(b"smsotp_nb service id", key.encode(), hashlib.sha256).hexdigest()[:12]
+    return f"{address(base_url)}|{variant}|{digest}"
+
+
+def address(base_url: str) -> str:
+    """Return an address in one spelling: two spellings of one service would be two campaigns.
+
+    Scheme and host are in lower case and ASCII, a usual port and a last dot or slash are left out, and every name of
+    this machine is ``localhost``.
+
+    Example:
+        >>> address("HTTPS://SMS.Example.:443/") == address("https://sms.example")
+        True
+    """
+    parts = urlsplit(base_url)
+    host = (parts.hostname or "").rstrip(".")
+    try:
+        host = host.encode("idna").decode().lower()
+    except UnicodeError:
+        host = host.lower()
+    host = "localhost" if host in _LOCAL or host.startswith("127.") else host
+    port = "" if parts.port in {None, _PORTS.get(parts.scheme)} else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+
+
+def name_key(name: str) -> str:
+    """Return a campaign's name without what people do not see as a difference: case, blanks, invisible characters.
+
+    Example:
+        >>> name_key("Autumn  Sale") == name_key("autumn sale ")
+        True
+    """
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", name) if unicodedata.category(sign) != "Cf")
+    return " ".join(seen.casefold().split())

@@ -1,0 +1,156 @@
+"""What a service is: one account however its address is spelled, and one owner for the name of a campaign."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from kills.people import plan_of
+
+from smsotp_nb import Sandbox, Settings
+from smsotp_nb.client import Client
+from smsotp_nb.dispatch import send
+from smsotp_nb.errors import LedgerError, UsageError
+from smsotp_nb.ledger import Ledger, Verdict
+from smsotp_nb.services import address, name_key
+
+
+def live(box: Sandbox, key: str = "one", **settings: str) -> Client:
+    """A client that takes the sandbox for a live service."""
+    return Client(Settings(**({"base_url": box.url, "access_key_id": key} | settings)))  # type: ignore[arg-type]
+
+
+def sent(client: Client, ledger: Ledger | Path, campaign: str = "autumn") -> dict[str, int]:
+    table = send(plan_of(10, campaign=campaign), client=client, ledger=ledger, progress=False)
+    found: dict[str, int] = table["status"].value_counts().to_dict()
+    return found
+
+
+def test_a_name_that_was_recorded_first_is_not_the_one_that_texted_first(box: Sandbox, ledger: Ledger) -> None:
+    """Recorded under one key, sent under another: the first key must not text them again."""
+    plan = plan_of(10)
+    ledger.begin(plan, service=live(box).service).close()  # nobody was texted
+    assert sent(live(box, "another"), ledger) == {"accepted": 10}
+    with pytest.raises(LedgerError, match=r"texted people already, recorded under another key.*service="):
+        sent(live(box), ledger)
+    assert len(box.inbox) == 10
+
+
+@pytest.mark.parametrize("claims_first", [True, False])
+def test_two_that_begin_together_do_not_both_send(claims_first: bool, box: Sandbox, ledger: Ledger) -> None:
+    """The name is decided in the transaction of the claim, not when a campaign begins."""
+    one = ledger.begin(plan_of(10), service=live(box).service)
+    two = ledger.begin(plan_of(10), service=live(box, "another").service)
+    first, second = (one, two) if claims_first else (two, one)
+    assert first.claim(0)
+    with pytest.raises(LedgerError, match="texted people already"):
+        second.claim(0)
+    assert second.counts()["planned"] == 10
+    first.close()
+    second.close()
+
+
+def test_two_threads_with_two_spellings_text_everybody_once(box: Sandbox, ledger: Ledger) -> None:
+    clients = [live(box), live(box, base_url=box.url.replace("127.0.0.1", "localhost"), key="another")]
+
+    def begin(client: Client) -> None:
+        ready.wait(10)
+        try:
+            sent(client, ledger)
+        except LedgerError:
+            refused.append(client)
+
+    refused, ready = list[Client](), threading.Barrier(2)
+    threads = [threading.Thread(target=begin, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(refused) == 1
+    assert box.inbox["to"].value_counts().tolist() == [1] * 10
+
+
+def test_a_key_that_reached_nobody_does_not_keep_the_name(box: Sandbox, ledger: Ledger) -> None:
+    """A first try with a wrong key must not lock the campaign for the right one."""
+    with ledger.begin(plan_of(10), service=live(box, "wrong").service) as run:
+        claim = run.claim(0)
+        assert claim
+        run.settle(claim, Verdict("rejected", "body", 400, error_code="104111"))
+    assert sent(live(box), ledger) == {"accepted": 10}
+    with pytest.raises(LedgerError, match="texted people already"):
+        sent(live(box, "wrong"), ledger)
+
+
+@pytest.mark.parametrize("other", ["key", "address"])
+def test_a_purge_does_not_free_the_name(other: str, box: Sandbox, ledger: Ledger) -> None:
+    sent(live(box), ledger)
+    ledger.campaign("autumn").purge()
+    again = live(box, "another") if other == "key" else live(box, base_url=box.url.replace("127.0.0.1", "localhost"))
+    for client in (again, live(box)):
+        with pytest.raises(LedgerError, match=r"texted people already|was purged"):
+            sent(client, ledger)
+    assert len(box.inbox) == 10
+
+
+@pytest.mark.parametrize("spelled", ["Autumn", "AUTUMN", " autumn", "autumn\u200b", "\uff41utumn"])
+def test_a_name_in_another_spelling_is_not_another_campaign(spelled: str, box: Sandbox, ledger: Ledger) -> None:
+    sent(live(box), ledger)
+    if name_key(spelled) == spelled.strip() == "autumn":  # the blanks are not part of it
+        assert sent(live(box), ledger, spelled) == {"accepted": 10}
+    else:
+        with pytest.raises(LedgerError, match="spelled like 'autumn'"):
+            sent(live(box), ledger, spelled)
+        with pytest.raises(LedgerError, match="texted people already"):
+            sent(live(box, "another"), ledger, spelled)
+    assert ledger.campaign(spelled).name == "autumn"
+    assert len(box.inbox) == 10
+
+
+@pytest.mark.parametrize("typed", ["sandbox:x", "Sandbox:x", " sandbox:x", "\uff53andbox:x"])
+def test_nobody_but_a_sandbox_makes_a_rehearsal(typed: str, box: Sandbox) -> None:
+    with pytest.raises(UsageError, match="must not begin with 'sandbox:'"):
+        live(box, service=typed)
+
+
+def test_a_sandbox_does(box: Sandbox) -> None:
+    assert box.client().service == Sandbox.at(box.url).client().service == f"sandbox:{box.id}"
+
+
+def test_a_person_may_say_that_it_is_the_same_account(box: Sandbox, ledger: Ledger) -> None:
+    sent(live(box), ledger)
+    assert sent(live(box, "newer", service=live(box).service), ledger) == {"accepted": 10}
+    assert len(box.inbox) == 10
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://sms.example", "HTTPS://SMS.Example:443/"),
+        ("https://sms.example", "https://sms.example./"),
+        ("https://sms.example/v1", "https://sms.example/v1/"),
+        ("http://localhost:8025", "http://127.0.0.1:8025"),
+        ("http://localhost:8025", "http://[::1]:8025/"),
+        ("https://b\u00fccher.example", "https://xn--bcher-kva.example"),
+    ],
+)
+def test_one_address_has_one_spelling(one: str, other: str) -> None:
+    assert address(one) == address(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://sms.example", "https://sms.example:8443"),
+        ("https://sms.example/a", "https://sms.example/b"),
+        ("https://sms.example", "https://sms2.example"),
+    ],
+)
+def test_two_addresses_stay_two(one: str, other: str) -> None:
+    assert address(one) != address(other)
+
+
+@pytest.mark.parametrize("name", ["half a \ud83d sign", "\udcff"])
+def test_half_a_character_in_a_name_is_refused_before_anything_is_recorded(name: str) -> None:
+    with pytest.raises(UsageError, match=r"campaign= .*half a character"):
+        plan_of(10, campaign=name)
