@@ -214,18 +214,24 @@ def ledger_path(environ: Mapping[str, str] | None = None) -> Path:
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of this user's data for this package, by the platform's custom; it may not exist yet."""
-    return _user_folder(environ, "XDG_DATA_HOME", "share")
+    names = _folder_names(environ, "XDG_DATA_HOME")
+    environ = None  # a traceback may print the variables of every frame, and this one holds the key
+    return _user_folder(*names, custom="share")
 
 
 def state_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of what this package remembers for this user between runs; it may not exist yet."""
-    return _user_folder(environ, "XDG_STATE_HOME", "state")
-
-
-def _user_folder(environ: Mapping[str, str] | None, variable: str, custom: str) -> Path:
-    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", variable)
-    user, profile, local, chosen = map((os.environ if environ is None else environ).get, names)
+    names = _folder_names(environ, "XDG_STATE_HOME")
     environ = None
+    return _user_folder(*names, custom="state")
+
+
+def _folder_names(environ: Mapping[str, str] | None, chosen: str) -> tuple[str, ...]:
+    found = os.environ if environ is None else environ
+    return tuple(found.get(name, "") for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", chosen))
+
+
+def _user_folder(user: str, profile: str, local: str, chosen: str, *, custom: str) -> Path:
     home = Path(user or profile or Path.home())
     if sys.platform == "win32":
         base = Path(local or home / "AppData" / "Local")

@@ -68,7 +68,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "another program's database": (another_program, "database of another program"),
     "a newer version": (newer_version, "newer version .* upgrade smsotp_nb"),
     "not a database": (lambda path: path.write_text("name,phone\n" * 400), "not a database"),
-    "torn pages": (torn, "damaged: its bytes changed since it was closed"),
+    "torn pages": (torn, "damaged: its bytes changed since it was closed|malformed"),
     "a folder": (lambda path: path.mkdir(), "unable to open"),
     "a truncated file": (
         lambda path: (torn(path), os.truncate(path, 5000)),

@@ -51,11 +51,11 @@ def status(table: pd.DataFrame) -> dict[str, int]:
 def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service: Service, tmp_path: Path) -> None:
     """At 10 recipients a second four threads wait for their turn; none of their rows is claimed meanwhile."""
     path = tmp_path / "ledger.sqlite"
-    with Ledger(path) as ledger:  # the file exists, so that it can be looked at while the child works
+    with Ledger(path, create=True) as ledger:  # the file exists, so that it can be looked at while the child works
         ledger.campaigns()
 
     def work() -> None:
-        with Ledger(path) as ledger:
+        with Ledger(path, create=True) as ledger:
             sent(plan_of(400, chunk_size=100), service, ledger, rate=10, concurrency=4)
 
     child = fork(work)
@@ -64,7 +64,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
         time.sleep(0.3)  # the other threads come to their wait
     finally:
         assert child.kill()
-    with Ledger(path) as ledger:
+    with Ledger(path, create=True) as ledger:
         counts = ledger.campaign("autumn").counts
     assert counts["in_doubt"] == counts["sending"] == 0
     assert counts["accepted"] == len(service.accepted)
@@ -72,7 +72,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
 
 def _accepted(path: Path) -> int:
-    with Ledger(path) as ledger:
+    with Ledger(path, create=True) as ledger:
         return ledger.campaign("autumn").counts["accepted"] if len(ledger.campaigns()) else 0
 
 

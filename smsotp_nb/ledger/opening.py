@@ -27,9 +27,8 @@ PATIENCE = 30.0  # seconds to wait for another process's lock
 class Opened:
     """An open ledger: its connection, its hold on the files, and what is noted of it outside.
 
-    Every log begins with a page that raises the file's user version (its generation). When the log is copied into the
-    file, by whomever, the generation that stands in the file's own bytes grows; a file whose generation is the same has
-    the same bytes, and one whose generation shrank is an older one.
+    Every log begins with a page that raises the file's user version (its generation). When the log has been copied into
+    the file, the generation that stands in the file's own bytes has grown; one whose generation shrank is an older one.
     """
 
     path: Path
@@ -52,6 +51,7 @@ class Opened:
         if now != self._raised:
             known = self.connection.execute("PRAGMA user_version").fetchone()[0]
             if known == now:
+                self.marks.break_seal()  # from here on the file may change at any time
                 self.connection.execute(f"PRAGMA user_version={known + ONE_GENERATION}")
         if not self.session:
             inserted = self.connection.execute(

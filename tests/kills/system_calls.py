@@ -43,17 +43,17 @@ EFFECTS = (
 )
 
 
-def run(*, calls: str = "all", passes: tuple[str, ...] = PASSES, seconds: float = 1e9) -> Audit:
+def run(*, calls: str = "all", passes: tuple[str, ...] = PASSES, deaths: int | None = None) -> Audit:
     """Kill a campaign at every call of each pass, go on with it, and return what became of them all.
 
-    Where a pass has no time for all its calls they are taken in a shuffled order; ``seconds`` is for one pass.
+    With ``deaths``, each pass ends after so many; its calls are taken in a shuffled order.
     """
     total, began = Audit(), time.monotonic()
     for name in passes:
         judge = Judge()
         try:
             with tempfile.TemporaryDirectory() as folder:
-                found = _pass(name, Path(folder), judge, calls, time.monotonic() + seconds)
+                found = _pass(name, Path(folder), judge, calls, deaths)
         finally:
             judge.close()
         total += found
@@ -62,12 +62,12 @@ def run(*, calls: str = "all", passes: tuple[str, ...] = PASSES, seconds: float 
     return total
 
 
-def _pass(name: str, folder: Path, judge: Judge, calls: str, until: float) -> Audit:
+def _pass(name: str, folder: Path, judge: Judge, calls: str, deaths: int | None) -> Audit:
     began, points = time.monotonic(), _points(name, folder, judge, calls)
     random.Random(0).shuffle(points)
     works = []
     for call, number in points:
-        if time.monotonic() > until:
+        if len(works) == deaths:
             break
         work = _work(folder, f"{name}-{call}-{number}", judge)
         if kill_at(_child(name, work), call, number, follow=name == "threads"):

@@ -87,7 +87,7 @@ def intents_after_the_fact() -> Iterator[None]:
     """Record the intent together with the outcome, as a plain record of results does."""
     claim, settle_reply = Run.claim, Run.settle_reply
 
-    def looked_up(self: Run, chunk: int, positions: Any = None) -> Claim | None:
+    def looked_up(self: Run, chunk: int, positions: Any = None, again: Any = None) -> Claim | None:
         with self._store.reading() as connection:
             sql = "SELECT position, '+' || number FROM fate WHERE campaign=? AND chunk=? AND state=?"
             rows = sorted(connection.execute(sql, (self.campaign, chunk, PLANNED)))
