@@ -27,7 +27,7 @@ from .ownership import Ownership
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
 
 _ADDRESS = re.compile(r"\s*(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
