@@ -350,6 +350,27 @@ def test_a_flipped_byte_in_the_log_of_a_killed_kernel_is_noticed(box: Sandbox, t
     assert len(box.inbox) == 0
 
 
+def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp_path: Path) -> None:
+    """SQLite would read the two as one ledger: requests between the file's state and the log's would be unknown."""
+    path, early = tmp_path / "l.sqlite", tmp_path / "early.sqlite"
+
+    def dies() -> None:
+        ledger = Ledger(path, create=True)
+        sent(box, ledger, canary=5)
+        ledger._store.checkpoint()
+        shutil.copy(path, early)
+        sent(box, ledger, canary=10)
+        ledger.begin(plan_of(20, chunk_size=5), service=box.client().service).claim(2)
+        os.kill(os.getpid(), 9)
+
+    assert fork(dies).wait() is None
+    assert path.with_name("l.sqlite-wal").stat().st_size
+    shutil.copy(early, path)
+    with pytest.raises(LedgerError, match=r"log \(-wal\) beside it belongs to another state|malformed"):
+        sent(box, path)
+    assert set(texts(box)) == {1}
+
+
 # -- backup and restore ------------------------------------------------------------------------------------------------
 
 

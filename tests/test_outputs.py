@@ -411,7 +411,7 @@ def test_every_writer_replaces_only_when_told(tmp_path: Path, write: Callable[[P
 @pytest.mark.parametrize("ending", ["html", "xlsx"])
 def test_a_report_is_not_written_over_its_ledger(tmp_path: Path, ending: str) -> None:
     """That would be the end of "never twice"."""
-    with Ledger(tmp_path / f"ledger.{ending}") as ledger:
+    with Ledger(tmp_path / f"ledger.{ending}", create=True) as ledger:
         before = ledger.path.read_bytes()
         with pytest.raises(UsageError, match="itself"):
             charts.report(ledger, ledger.path, overwrite=True)
@@ -419,7 +419,7 @@ def test_a_report_is_not_written_over_its_ledger(tmp_path: Path, ending: str) ->
 
 
 def test_a_campaign_is_not_exported_over_its_ledger(tmp_path: Path, client: Client) -> None:
-    with Ledger(tmp_path / "ledger.csv") as ledger:
+    with Ledger(tmp_path / "ledger.csv", create=True) as ledger:
         people = pd.DataFrame({"phone": ["+12025550123"]})
         send(plan(people, to="phone", campaign="hello", text="Hello"), client=client, ledger=ledger)
         campaign = ledger.campaign("hello")

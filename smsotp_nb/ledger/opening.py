@@ -196,6 +196,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={VERSION}")
     connection.execute("COMMIT")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
@@ -221,7 +222,11 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
 
 def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, seal: Seal | None) -> None:
     """Compare the file's bytes with those that it was closed with; after an unclean end, let SQLite look at it."""
-    if seal is None or seal.generation != anchor.generation():
+    now, log = anchor.generation(), connection.execute("PRAGMA user_version").fetchone()[0]
+    # A file whose making ended half way has nothing in it yet, and all in its first log.
+    if log - now not in (0, ONE_GENERATION) and not (now == 0 and log in (VERSION, VERSION + ONE_GENERATION)):
+        _refuse(path, "the log (-wal) beside it belongs to another state of it")
+    if seal is None or seal.generation != now:
         _refuse(path, _looked_at(connection))
     elif anchor.checksum() != (seal.size, seal.crc):
         _refuse(path, "its bytes changed since it was closed")

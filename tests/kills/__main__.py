@@ -18,7 +18,7 @@ from unittest import mock
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from . import many, power_cut, random_kills, system_calls
+from . import files, many, power_cut, random_kills, system_calls
 from .stories import Story
 
 
@@ -62,6 +62,7 @@ def _asked(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--stops", type=int, default=200, help="Stops at random moments (default 200)")
     parser.add_argument("--rounds", type=int, default=50, help="rounds of eight processes (default 50)")
     parser.add_argument("--stories", type=int, default=300, help="random stories (default 300)")
+    parser.add_argument("--files", type=int, default=500, help="stories of copies, restores and forks (default 500)")
     parser.add_argument("--steps", type=int, default=50, help="steps of a story (default 50)")
     parser.add_argument("--seed", type=int, default=1, help="of the random moments")
     return parser.parse_args(arguments)
@@ -75,6 +76,11 @@ def _campaigns(asked: argparse.Namespace) -> dict[str, tuple[Callable[[], Found]
         found["Stop"] = partial(many.stopped, asked.stops, seed=seed), False
     if asked.rounds:
         found["eight processes"] = partial(many.together, asked.rounds, seed=seed), False
+    if asked.files:
+        found["files and forks"] = partial(files.run, asked.files, seed=seed), False
+        found["files and forks, every file believed"] = (
+            partial(files.run, 20, seed=seed, careless="every file believed"), True
+        )  # fmt: skip
     if asked.kills:
         found["kill -9"] = partial(random_kills.run, asked.kills, seed=seed), False
         found[f"kill -9, {late}"] = partial(random_kills.run, 100, seed=seed, careless=late), True
