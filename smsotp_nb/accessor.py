@@ -10,6 +10,7 @@ import pandas as pd
 from . import cost, phones, planning
 from .cards import Card
 from .errors import UsageError
+from .phones.evidence import Evidence, Level
 from .phones.judgement import TEXTABLE, Policy
 from .results import COLUMNS
 from .wire import mask
@@ -38,6 +39,7 @@ class Sms:
         allow_types: Collection[str] = TEXTABLE,
         region_mismatch: Policy = "note",
         test_numbers: Policy = "note",
+        evidence: Level | Evidence = "overwhelming",
         progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
         """Judge a column of phone numbers; see `phones.normalize`. ``region`` is a column's name or a Series.
@@ -54,6 +56,7 @@ class Sms:
             allow_types=allow_types,
             region_mismatch=region_mismatch,
             test_numbers=test_numbers,
+            evidence=evidence,
             progress=progress,
         )
 

@@ -62,6 +62,13 @@ REFUSED = [
     ("comma shorthand", "0491570156, 57", "AU", "MULTIPLE_NUMBERS"),
     ("note behind", "0491 570 156 (home)", "AU", "TEXT_IN_NUMBER"),
     ("name in front", "Jane 0491 570 156", "AU", "TEXT_IN_NUMBER"),
+    ("digits starred out", "+43 655 5645**", None, "DIGITS_HIDDEN"),
+    ("digits cut off", "0176 1234567...", "DE", "DIGITS_HIDDEN"),
+    ("beginning hidden", "...0491 570 156", "AU", "DIGITS_HIDDEN"),
+    ("middle hidden", "0491 ... 156", "AU", "DIGITS_HIDDEN"),
+    ("series of extensions", "0171 1234567/-1", "DE", "MULTIPLE_NUMBERS"),
+    ("two by nothing but a blank", "089 1234 089 1235", "DE", "MULTIPLE_NUMBERS"),
+    ("two by slash, the second short", "089 123456/123457", "DE", "MULTIPLE_NUMBERS"),
     ("letter O", "O491 570 156", "AU", "TEXT_IN_NUMBER"),
     ("fax", "Fax: 030 901820", "DE", "TEXT_IN_NUMBER"),
     ("doubt", "0491 570 15?6", "AU", "TEXT_IN_NUMBER"),
@@ -103,6 +110,17 @@ ACCEPTED = [
     ("formula", f'="{US}"', None, US, "QUOTE_REMOVED TEST_NUMBER"),
     ("tel", "tel:+1-415-555-0100", None, US, "LABEL_REMOVED TEST_NUMBER"),
     ("label", "Mobile no.: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("mark of a mobile in front", "(M) 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("telephone sign in front", "\u260e\ufe0f 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("receiver in front", "\U0001f4de: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("stars on both sides", "**0491 570 156**", "AU", AU, "TRIMMED TEST_NUMBER"),
+    ("count behind, where no digit is free", "(415) 555-0100 (2)", "US", US, "EXTENSION_DROPPED TEST_NUMBER"),
+    ("last digits in brackets", "+1 415 555 (0100)", None, US, "TEST_NUMBER"),
+    ("plus at the end", "46701740605+", "US", SE, "PLUS_MOVED REGION_MISMATCH TEST_NUMBER"),
+    ("stray plus at the end", "0491 570 156+", "AU", AU, "TRIMMED TEST_NUMBER"),
+    ("calling code twice", "+46 46 70 174 06 05", None, SE, "CODE_SAID_TWICE TEST_NUMBER"),
+    ("calling code twice, once with 00", "+46 0046 70 174 06 05", None, SE, "CODE_SAID_TWICE TEST_NUMBER"),
+    ("float text in groups", "+1 415 555 0100.0", None, US, "FLOAT_ENDING TEST_NUMBER"),
     ("float text", "14155550100.0", "US", US, "FLOAT_ENDING TEST_NUMBER"),
     ("float cell", 14155550100.0, "US", US, "FLOAT_ENDING TEST_NUMBER"),
     ("decimal cell", Decimal("14155550100"), "US", US, "FLOAT_ENDING TEST_NUMBER"),
@@ -116,6 +134,13 @@ ACCEPTED = [
     ("lower case", "4155550100", "us", US, "REGION_CASE TEST_NUMBER"),
     ("three letters", "4155550100", "USA", US, "REGION_ALPHA3 TEST_NUMBER"),
     ("name", "4155550100", "United States", US, "REGION_NAME TEST_NUMBER"),
+    ("with points", "4155550100", "U.S.", US, "REGION_ALIAS TEST_NUMBER"),
+    ("three letters with points", "4155550100", "U.S.A.", US, "REGION_ALPHA3 TEST_NUMBER"),
+    ("on cars", "0171 3920123", "D", "+491713920123", "REGION_ALIAS TEST_NUMBER"),
+    ("calling code as country", "0171 3920123", "+49", "+491713920123", "REGION_CALLING_CODE TEST_NUMBER"),
+    ("calling code without plus", "0171 3920123", "49", "+491713920123", "REGION_CALLING_CODE TEST_NUMBER"),
+    ("calling code as decimal", "0171 3920123", 49.0, "+491713920123", "REGION_CALLING_CODE TEST_NUMBER"),
+    ("missing word as country", US, "nan", US, "TEST_NUMBER"),
     ("unread country, own code", US, "Atlantis", US, "REGION_UNKNOWN TEST_NUMBER"),
     ("other country", FR, "DE", FR, "REGION_MISMATCH TEST_NUMBER FIXED_LINE"),
 ]
@@ -211,6 +236,16 @@ class TestStrangers:
         assert row(f"+39 (0){mobile}")["to"] in ("", f"+39{mobile}")
         assert row("+39 (0)6 1234 5678")["to"] == "+390612345678"
 
+    def test_count_or_digits_behind(self) -> None:
+        """``(2)`` may be the second of two or the last digit; a plan of free length takes both."""
+        assert phones.verdict(["0171 1234567 (2)"], default_region="DE")["valid"][0]
+        assert row("0171 1234567 (2)", "DE")["problem"] == "AMBIGUOUS_READING"
+
+    def test_float_ending_in_groups(self) -> None:
+        """The .0 of a number in groups is no digit either."""
+        assert phones.verdict(["+49 171 1234567.0"])["e164"][0] == "+4917112345670"
+        assert row("+49 171 1234567.0")["to"] == "+491711234567"
+
     def test_keypad_slip(self) -> None:
         """phonenumbers drops a lone letter; here O is never a zero and never nothing."""
         text = f"0{example('AT').national_number}O7"
@@ -265,6 +300,7 @@ def test_default_region_serves_only_blanks() -> None:
         {"allow_types": {"LANDLINE"}},
         {"region_mismatch": "raise"},
         {"default_region": "Atlantis"},
+        {"evidence": "much"},
         {"region": "US"},
         {"region": ["US"]},
         {"region": pd.Series(["US", "US"], index=[5, 6])},
@@ -309,4 +345,5 @@ def test_every_code_has_a_case() -> None:
     elsewhere = {"DUPLICATE_OF", "REGION_MISMATCH", "TEST_NUMBER", "AMBIGUOUS_READING"}
     assert {case[3] for case in REFUSED} | elsewhere == set(PROBLEMS)
     notes = " ".join([case[4] for case in ACCEPTED] + [case[4] for case in OPTIONAL]).split()
-    assert set(notes) | {"REGION_ALIAS", "VOIP", "LEADING_ZERO_RESTORED"} == set(NOTES)
+    elsewhere = {"VOIP", "LEADING_ZERO_RESTORED", "LEADING_ZERO_DROPPED", "COLUMN_EVIDENCE"}
+    assert set(notes) | elsewhere == set(NOTES)

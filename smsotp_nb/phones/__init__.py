@@ -12,6 +12,7 @@ NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are gone
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
 TEXT_IN_NUMBER             letters or other signs stand among the digits
+DIGITS_HIDDEN              stars or dots stand where digits were hidden or cut off
 AMBIGUOUS_READING          two readings are valid numbers of different people
 NOT_A_NUMBER               this is no phone number
 REGION_MISSING             no calling code in the number and no country beside it
@@ -48,10 +49,15 @@ PLUS_RESTORED              repair 'lost_plus': read as if a plus stood in front
 TRAILING_NOTE_DROPPED      repair 'trailing_note': words after the number dropped
 VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
 MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
+LEADING_ZERO_DROPPED       the zero in front of a Colombian mobile number dropped
+CODE_SAID_TWICE            a calling code written twice read once
+PLUS_MOVED                 a plus at the end, as right-to-left exports write it, put in front
+COLUMN_EVIDENCE            the other rows of the column tell which of two readings is meant
 REGION_CASE                the country code was not in capitals
 REGION_ALIAS               a customary code such as UK or EL
 REGION_ALPHA3              the country as a three-letter code
 REGION_NAME                the country as an English name
+REGION_CALLING_CODE        the country as a calling code such as +49
 REGION_UNKNOWN             the country cell cannot be read; the number has its own calling code
 REGION_MISMATCH            a number of another country than the one beside it
 TEST_NUMBER                a number reserved for fiction
@@ -68,9 +74,10 @@ from __future__ import annotations
 
 from . import lookup, vocabulary
 from .batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
+from .evidence import Evidence
 from .explanation import Explanation, explain
 from .finding import Found, find_columns
-from .judgement import normalize
+from .judgement import normalize, weigh_column
 from .several import duplicates, explode, one_phone
 from .streams import Cleaned, clean_chunks
 from .summary import Report, Tally, rejected, report
@@ -78,6 +85,7 @@ from .verdicts import verdict
 
 __all__ = [
     "Cleaned",
+    "Evidence",
     "Explanation",
     "Found",
     "Report",
@@ -98,4 +106,5 @@ __all__ = [
     "verdict_batch",
     "verdict_schema",
     "vocabulary",
+    "weigh_column",
 ]

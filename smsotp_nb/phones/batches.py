@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from ..errors import UsageError
 from . import reference
+from .evidence import NOTHING, Evidence
 from .judgement import TEXTABLE, Policy, normalize
 from .verdicts import verdict
 
@@ -69,13 +70,15 @@ def normalize_batch(
     allow_types: Collection[str] = TEXTABLE,
     region_mismatch: Policy = "note",
     test_numbers: Policy = "note",
+    evidence: Evidence = NOTHING,
 ) -> Batch:
     """Read the numbers of a record batch (or of a table, which then comes back) for texting.
 
     ``phone`` and ``region`` name columns of the batch, everything else is as in ``normalize``. The columns added are
     always these, all of type string, named with ``sms_`` in front where the batch has a column of that name: ``to``
     (only where we would text), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema``
-    says it before there is a batch.
+    says it before there is a batch. A batch is no column, so nothing is settled by the other rows of it: ``evidence``
+    is what ``weigh_column`` found in the whole column or in a sample of it.
 
     Raises:
         UsageError: no batch or table; no such column, or two of that name; no name is free for a new column; an
@@ -98,6 +101,7 @@ def normalize_batch(
         allow_types=allow_types,
         region_mismatch=region_mismatch,
         test_numbers=test_numbers,
+        evidence=evidence,
     )
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 

@@ -23,7 +23,7 @@ from ..errors import UsageError
 
 BLOCK: Final = 1 << 15
 TEXT_DTYPE: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
-EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer tells neighbouring integers apart
+EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
 TEXT: Final = np.uint8(0)
 MISSING: Final = np.uint8(1)
@@ -135,6 +135,17 @@ def matches(text: pd.Series, pattern: str) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.fill_null(found, False), dtype=bool)
 
 
+def matches_in(texts: pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
+    """Search a pattern in every text of an Arrow column; a missing text does not match.
+
+    Example:
+        >>> matches_in(pa.chunked_array([["+1 415", None]], pa.large_string()), r"^\\+").tolist()
+        [True, False]
+    """
+    found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
+    return np.asarray(found.to_numpy(), dtype=bool)
+
+
 def _of_strings(column: pd.Series) -> Cells:
     try:
         text = column.astype("str")
@@ -152,10 +163,11 @@ def _of_numbers(text: pd.Series, negative: npt.NDArray[np.bool_]) -> Cells:
 
 
 def _of_floats(column: pd.Series) -> Cells:
+    width = int(getattr(column.dtype, "itemsize", 8))
     values = column.to_numpy("float64", na_value=np.nan)
     finite = np.where(np.isfinite(values), values, -1.0)
     whole = (finite >= 0) & (np.floor(finite) == finite)
-    exact = whole & (values < EXACT_INTEGERS)
+    exact = whole & (values < EXACT_INTEGERS.get(width, 2**53))
     kind = np.select([exact, whole], [FLOAT, LOST_DIGITS], NOT_WHOLE).astype(np.uint8)
     text = pd.Series(values).astype("str")
     text[exact] = pd.Series(values[exact].astype("int64")).astype("str").to_numpy()
@@ -208,7 +220,7 @@ def _real(value: Any) -> tuple[str | None, np.uint8]:
         return None, MISSING
     if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):
         return str(value), NOT_WHOLE
-    if isinstance(value, Decimal) or value < EXACT_INTEGERS:
+    if isinstance(value, Decimal) or value < EXACT_INTEGERS.get(getattr(value, "itemsize", 8), 2**53):
         return str(int(value)), FLOAT
     return str(value), LOST_DIGITS
 

@@ -13,12 +13,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from . import cells, reference, regions, repairs
+from . import cells, readings, reference, regions, repairs
+from .answers import REASONS
+from .evidence import NOTHING, Evidence
 from .fast import assembly, closer, digits, prefixes, tables
 from .fast.prefixes import Reading
-from .judgement import normalize
+from .fast.tables import KINDS
+from .intake import take_in
+from .judgement import checked, frame, judge, spelled
 from .lookup import country_name
-from .vocabulary import NOTES, PROBLEMS
+from .readings import Trial
+from .vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning
+from .work import Work
 
 ERRORS = {
     prefixes.INVALID_COUNTRY_CODE: "there is no country to read it by",
@@ -56,9 +62,16 @@ class Explanation:
 
 
 def explain(
-    number: object, *, region: object = None, default_region: str | None = None, repair: Collection[str] = ()
+    number: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    repair: Collection[str] = (),
+    evidence: Evidence = NOTHING,
 ) -> Explanation:
-    """Tell step by step how one cell is read and judged.
+    """Tell step by step how one cell is read and judged, every other reading that was weighed and why it lost.
+
+    ``evidence`` is what ``weigh_column`` found in the column the cell stands in.
 
     Example:
         >>> explain("0491 570 156", region="Australia")
@@ -72,9 +85,44 @@ def explain(
          8. Judged: texted as +61491570156, noted REGION_NAME, TEST_NUMBER.
     """
     number = column = pd.Series([number], dtype=object)
-    row = normalize(column, region=[region], default_region=default_region, repair=repair).iloc[0]
+    asked = checked(repair, evidence=evidence)
+    work = take_in(column, [region], default_region).part(slice(0, 1))
+    work.trials = []
+    judge(work, asked, evidence)
+    row = frame([spelled(work)], column.index).iloc[0]
     judged = {str(name): value if isinstance(value, str) else None for name, value in row.items()}
-    return Explanation((*_steps(column, region, default_region, repair), _judged(judged)), judged)
+    steps = (*_steps(column, region, default_region, repair), *_weighed(work.trials, work, evidence, asked.repair))
+    return Explanation((*steps, _judged(judged)), judged)
+
+
+def _weighed(trials: list[Trial], work: Work, evidence: Evidence, asked: Collection[str]) -> Iterator[str]:
+    """Tell of each other reading what it would be and what became of it."""
+    if trials and evidence.counts:
+        yield f"The column: {evidence}."
+    for trial in trials:
+        written = trial.rows[0]
+        text, found = trial.text[0].as_py(), trial.answers
+        head = f"Weighed: {trial.reading.name}, {text!r}"
+        if not readings.good(trial).rows.size:
+            why = REASONS[found.reason[0]] or "not in the way this reading is meant"
+            yield f"{head}: no number ({why}), so it says nothing."
+            continue
+        yield f"{head}: {found.e164[0].as_py()}, valid, {KINDS[found.kind[0]]}; {_fate(trial, work, written, asked)}."
+
+
+def _fate(trial: Trial, work: Work, row: int, asked: Collection[str]) -> str:
+    number, kept = trial.answers.e164[0].as_py(), work.answers.e164[int(row)].as_py()
+    if work.problem[row] == PROBLEM_CODE["AMBIGUOUS_READING"]:
+        return "the same number" if number == kept else "another number than the other reading's, and we do not choose"
+    if number == kept:
+        return "taken" if work.notes[row] & NOTE_BIT.get(trial.reading.note, 0) else "the same number"
+    if work.answers.valid[row]:
+        if work.notes[row] & NOTE_BIT["COLUMN_EVIDENCE"]:
+            return "lost: the column speaks for the other reading"
+        return f"lost: {KINDS[work.answers.kind[row]]} as it is read is no weaker"
+    if trial.reading.repair in asked or not trial.reading.repair:
+        return "not taken"
+    return f"not taken: only when asked for with repair={{{trial.reading.repair!r}}}"
 
 
 def _steps(column: pd.Series, region: object, default_region: str | None, repair: Collection[str]) -> Iterator[str]:
@@ -198,6 +246,8 @@ def _verdict(answer: reference.Answer) -> str:
 
 def _judged(row: dict[str, str | None]) -> str:
     notes = f", noted {', '.join(row['note'].split())}" if row["note"] else ""
+    evidence = [meaning(note) for note in (row["note"] or "").split() if note.startswith("COLUMN_EVIDENCE")]
+    notes += "".join(f" ({words})" for words in evidence)
     if row["problem"]:
         return f"Judged: not texted, {row['problem']}: {PROBLEMS[row['problem']]}{notes}."
     return f"Judged: texted as {row['to']}{notes}."

@@ -10,9 +10,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-
-from . import cells
+import pyarrow as pa
+import pyarrow.compute as pc
 
 RANGES: Final = (
     r"1[2-9][0-9]{2}55501[0-9]{2}",  # any North American area code
@@ -26,11 +25,12 @@ RANGES: Final = (
 PATTERN: Final = r"^\+(?:" + "|".join(RANGES) + r")$"
 
 
-def reserved(e164: pd.Series) -> npt.NDArray[np.bool_]:
-    """Tell which numbers of a column are reserved for fiction; a missing one is not.
+def reserved(e164: pa.Array, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Tell which numbers of a column are reserved for fiction; one that is not valid is not.
 
     Example:
-        >>> reserved(pd.Series(["+14155550100", "+33199001234", None], dtype="str")).tolist()
+        >>> reserved(pa.array(["+14155550100", "+33199001234", None]), np.array([True, True, False])).tolist()
         [True, True, False]
     """
-    return cells.matches(e164, PATTERN)
+    found = pc.fill_null(pc.match_substring_regex(e164, PATTERN), False)
+    return np.asarray(valid & np.asarray(found, bool))

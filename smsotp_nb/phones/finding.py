@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +14,24 @@ from .judgement import normalize
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
-NAMED: Final = re.compile(r"phone|mobil|cell|handy|tel|msisdn|sms|whatsapp|number|nummer|número|numero", re.IGNORECASE)
-COUNTRY_NAMED: Final = re.compile(r"country|region|land|pa[ií]s|pays|iso|nation", re.IGNORECASE)
+NAMED: Final = re.compile(
+    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono",
+    re.IGNORECASE,
+)
+PERHAPS_NAMED: Final = re.compile(r"contact|kontakt|number|nummer|n[uú]mero|num[eé]ro", re.IGNORECASE)
+NAMED_OTHERWISE: Final = re.compile(
+    r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
+    r"|bestell|rechnung|kunden|konto|artikel|vertrag|pedido|factura|cuenta|commande|facture|compte|\b(?:id|ref|sku|zip|vat"
+    r"|iban|fax|plz|ean)\b|_id$|^id_|postal|postcode|\bdate\b|datum|amount|price|fax",
+    re.IGNORECASE,
+)
+COUNTRY_NAMED: Final = re.compile(r"country|region|\bland\b|pa[ií]s|pays|\biso|nation", re.IGNORECASE)
+PART_NAMED: Final = re.compile(
+    r"state|province|provincia|prov\b|county|bundesland|kanton|canton|estado|\buf\b|language|sprache|lang\b|locale",
+    re.IGNORECASE,
+)
+NAME_WORTH: Final = 0.3
+WRITTEN: Final = r"^\W*(?:\+|00)|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +52,9 @@ def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> F
     """Find the column of phone numbers and that of countries by content; a telling name decides between equals.
 
     A column is taken where at least half of its filled cells (of a sample of 300 rows) read as valid numbers, or as
-    countries. ``shares`` has ``column, numbers, countries``, best first.
+    countries. States and provinces are no countries, although CA and DE are among them, and a column named for orders
+    or invoices is taken only where no other one reads nearly as well. ``shares`` has ``column, numbers, countries``,
+    best first.
 
     Example:
         >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "c": ["AU", "DE"]})
@@ -46,10 +65,11 @@ def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> F
     sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
     columns = [place for place, name in enumerate(frame.columns) if list(frame.columns).count(name) == 1]
     countries = {place: _countries(sample.iloc[:, place]) for place in columns}
-    region = _best(frame, countries, COUNTRY_NAMED)
+    names = [str(name) for name in frame.columns]
+    region = _best(countries, lambda place: _name_of_countries(names[place]))
     beside = sample.iloc[:, region] if region is not None else None
     numbers = {place: _numbers(sample.iloc[:, place], beside, default_region) for place in columns if place != region}
-    phone = _best(frame, numbers, NAMED)
+    phone = _best(numbers, lambda place: _name_of_numbers(names[place]) + _as_written(sample.iloc[:, place]))
     table = pd.DataFrame(
         {
             "column": [frame.columns[place] for place in columns],
@@ -61,21 +81,40 @@ def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> F
     return Found(name[0], name[1], table.sort_values(["numbers", "countries"], ascending=False, ignore_index=True))
 
 
-def _best(frame: pd.DataFrame, shares: dict[int, float], named: re.Pattern[str]) -> int | None:
-    scores = {place: found + 0.3 * bool(named.search(str(frame.columns[place]))) for place, found in shares.items()}
-    best = max(scores, key=lambda place: scores[place], default=None)
-    return best if best is not None and shares[best] >= ENOUGH else None
+def _best(shares: dict[int, float], worth: Callable[[int], float]) -> int | None:
+    scores = {place: share + worth(place) for place, share in shares.items() if share >= ENOUGH}
+    return max(scores, key=lambda place: scores[place], default=None)
+
+
+def _name_of_numbers(name: str) -> float:
+    """What a column's name says for its being the one to text: order numbers are no phone numbers."""
+    if NAMED.search(name):
+        return NAME_WORTH
+    if NAMED_OTHERWISE.search(name):
+        return -2 * NAME_WORTH
+    return NAME_WORTH / 2 if PERHAPS_NAMED.search(name) else 0.0
+
+
+def _name_of_countries(name: str) -> float:
+    return NAME_WORTH if COUNTRY_NAMED.search(name) else 0.0
 
 
 def _countries(column: pd.Series) -> float:
-    text = cells.read(column).text.dropna()
-    text = text[text.str.strip() != ""]
-    if not len(text):
+    """Share of filled cells that are countries; none where the column is one of states, or says so."""
+    if PART_NAMED.search(str(column.name)) and not COUNTRY_NAMED.search(str(column.name)):
         return 0.0
-    return float(1 - regions.read(text).unknown.mean())
+    known = regions.read(cells.read(column).text)
+    read, unread = int((known.place >= 0).sum()), int(known.unknown.sum())
+    return read / (read + unread) if read else 0.0
 
 
 def _numbers(column: pd.Series, region: pd.Series | None, default_region: str | None) -> float:
     judged = normalize(column, region=region, default_region=default_region)
     filled = judged["problem"] != "MISSING"
     return float(judged.loc[filled, "type"].notna().mean()) if filled.any() else 0.0
+
+
+def _as_written(column: pd.Series) -> float:
+    """A little for cells written with a plus or in groups, as numbers to call are."""
+    text = cells.read(column).text
+    return float(NAME_WORTH / 2 * cells.matches(text, WRITTEN).sum() / max(text.notna().sum(), 1))

@@ -1,76 +1,67 @@
 """Our judgement on top of phonenumbers' verdict: which number, if any, we would text.
 
-The verdict says what a text *can* be read as; a list needs more. Cells are repaired first, then the verdict is taken,
-then come the repairs that need a country's plan (each tried only where the plain reading is invalid, and kept only
-where the repaired one is valid), then the readings that must not be trusted although they are valid, then policy.
-All work is on whole columns with positional index; ``Work`` is one list on its way through.
+The verdict says what a text *can* be read as; a list needs more. Cells are repaired first (``repairs``), then the
+verdict is taken, then the other readings a text can have are put beside it (``readings``, ``weighing``), with what the
+column says of its own rows (``evidence``), and last comes policy. A list goes through in stretches that fit into a
+processor's cache; everything but the texts is small numbers until the frame is built.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import UsageError
-from . import cells, fiction, reference, regions, repairs, verdicts
+from . import answers, cells, fiction, reference, repairs, weighing
+from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
+from .evidence import NOTHING, Evidence, Level, gather, sample
+from .fast.assembly import missing
 from .fast.engine import Progress
-from .vocabulary import NOTE_BIT, PROBLEM_CODE, REPAIRS, Bits, Codes, bits, note_text, problem_text
+from .fast.memory import taken
+from .fast.tables import KINDS
+from .intake import Intake, take_in
+from .lookup import calling_code, calling_codes
+from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, Bits, bits, note_words
+from .work import Work, matching
 
-Mask = npt.NDArray[np.bool_]
 Policy = Literal["note", "refuse"]
 
-KINDS: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
+COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
+CODES: Final = calling_codes()
+
+KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
 TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
+STRETCH: Final = 24_000  # rows at a time
 
 PLAIN: Final = r"^[+(]?[0-9][0-9 ().\-]*[0-9]$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
-    r"\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}"
+    r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
     r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
 )
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
-
-KIND_PROBLEM: Final = {
-    cells.MISSING: "MISSING",
-    cells.NOT_TEXT: "NOT_TEXT",
-    cells.LOST_DIGITS: "SCI_NOTATION_LOST_DIGITS",
-    cells.NOT_WHOLE: "NOT_A_NUMBER",
-}
+CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
+CODE_PLACE[[int(code) for code in CODES]] = np.arange(len(CODES))
+PROBLEM_OF_REASON: Final = np.array(
+    [PROBLEM_CODE.get(OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
+)
 
 
-@dataclass(slots=True)
-class Work:
-    """One list on its way: what is read, where, what came out, and what has been said about each row."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a call asks for, checked."""
 
-    text: pd.Series
-    region: pd.Series
-    region_named: Mask  # read from the row's own cell, not filled in by default
-    region_unknown: Mask
-    problem: Codes
-    notes: Bits
-    verdict: pd.DataFrame
-
-    def open(self) -> Mask:
-        return _mask(self.problem == 0)
-
-    def valid(self) -> Mask:
-        return self.open() & _mask(self.verdict["valid"])
-
-    def refuse(self, mask: Mask, problem: str) -> None:
-        self.problem[mask & self.open()] = PROBLEM_CODE[problem]
-
-    def note(self, mask: Mask, note: str) -> None:
-        self.notes[mask] |= NOTE_BIT[note]
-
-
-def _mask(flags: object) -> Mask:
-    """Return flags as a plain array; missing ones are False."""
-    return np.asarray(flags.fillna(False) if isinstance(flags, pd.Series) else flags, dtype=bool)
+    repair: frozenset[str]
+    allow_types: frozenset[str]
+    region_mismatch: Policy
+    test_numbers: Policy
 
 
 def normalize(
@@ -82,15 +73,19 @@ def normalize(
     allow_types: Collection[str] = TEXTABLE,
     region_mismatch: Policy = "note",
     test_numbers: Policy = "note",
+    evidence: Level | Evidence = "overwhelming",
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Read a column of numbers for texting: E.164 where we would send, else the reason why not.
 
-    ``region`` is a column of country cells (codes in any case, ``UK``, three letters, English names), used for numbers
-    without a calling code; ``default_region`` serves where that cell is blank. ``repair`` names the repairs made only
-    when asked: ``lost_plus, trailing_note, vanity, mx_1``. ``allow_types`` are the kinds of number that are texted;
-    ``region_mismatch`` and ``test_numbers`` say ``"refuse"`` to turn those notes into problems. ``progress`` is called
-    with the number of rows done; an exception it raises stops the work.
+    ``region`` is a column of country cells (codes in any case, ``UK``, three letters, English names, calling codes),
+    used for numbers without a calling code; ``default_region`` serves where that cell is blank. ``repair`` names the
+    repairs made only when asked: ``lost_plus, trailing_note, vanity, mx_1``. ``allow_types`` are the kinds of number
+    that are texted; ``region_mismatch`` and ``test_numbers`` say ``"refuse"`` to turn those notes into problems.
+    ``evidence`` says when the other rows of the column may tell which of two readings is meant: only where it is
+    ``"overwhelming"``, by a ``"majority"`` of three quarters, or ``"none"``; or it is what ``weigh_column`` found, for
+    a list that comes in parts. ``progress`` is called with the number of rows done; an exception it raises stops the
+    work.
 
     Returns a frame on the index of ``numbers`` with ``str`` columns: ``to`` (only where we would text), ``region``,
     ``cc`` and ``type`` (of every valid number), ``problem`` (one code or missing) and ``note`` (codes joined by a
@@ -106,199 +101,198 @@ def normalize(
         1  +14155550100           NaN
         2           NaN  NOT_A_NUMBER
     """
-    _check(repair, allow_types, region_mismatch, test_numbers)
+    asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
-    work = _begin(column, region, default_region)
-    other = _clean(work, repair)
-    work.verdict = verdicts.answers(work.text.where(pd.Series(work.open())), work.region, progress=progress)
-    _second_reading(work, other)
-    _plan_repairs(work, repair)
-    _explain_invalid(work)
-    _distrust(work)
-    _policy(work, allow_types, region_mismatch, test_numbers)
-    return _frame(work, column.index)
+    intake = take_in(column, region, default_region)
+    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
+    pieces = []
+    for first in range(0, max(len(intake), 1), STRETCH):
+        work = intake.part(slice(first, first + STRETCH))
+        judge(work, asked, said)
+        pieces.append(spelled(work))
+        if progress is not None:
+            progress(min(first + STRETCH, len(intake)))
+    return frame(pieces, column.index)
 
 
-def _check(repair: Collection[str], kinds: Collection[str], mismatch: str, tests: str) -> None:
+def weigh_column(
+    numbers: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    repair: Collection[str] = (),
+    level: Level = "overwhelming",
+) -> Evidence:
+    """Say what a column tells of its own rows, for ``normalize(..., evidence=...)`` on parts of it.
+
+    Example:
+        >>> chunk = [f"4479111234{n:02}" for n in range(60)]
+        >>> found = weigh_column(chunk, default_region="DE")
+        >>> normalize(chunk[:1], default_region="DE", evidence=found)[["to", "note"]].values.tolist()
+        [['+447911123400', 'PLUS_RESTORED COLUMN_EVIDENCE:100%:44']]
+    """
+    asked = checked(repair, evidence=level)
+    numbers = column = cells.column(numbers, what="numbers")
+    return look(take_in(column, region, default_region), asked.repair, level)
+
+
+def checked(
+    repair: Collection[str] = (),
+    kinds: Collection[str] = TEXTABLE,
+    mismatch: Policy = "note",
+    tests: Policy = "note",
+    evidence: Level | Evidence = "overwhelming",
+) -> Asked:
+    """Return what a call asks for, or say all that is wrong with it."""
     wrong = []
     if isinstance(repair, str) or not set(repair) <= set(REPAIRS):
         wrong.append(f"repair={repair!r}: give a set of {', '.join(REPAIRS)}")
-    if isinstance(kinds, str) or not set(kinds) <= KINDS:
-        wrong.append(f"allow_types={kinds!r}: give a set of {', '.join(sorted(KINDS))}")
+    if isinstance(kinds, str) or not set(kinds) <= KIND_NAMES:
+        wrong.append(f"allow_types={kinds!r}: give a set of {', '.join(sorted(KIND_NAMES))}")
     for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
         if value not in ("note", "refuse"):
             wrong.append(f"{name}={value!r}: say 'note' or 'refuse'")
+    if not isinstance(evidence, Evidence) and evidence not in get_args(Level):
+        wrong.append(
+            f"evidence={evidence!r}: say {', '.join(map(repr, get_args(Level)))}, or give what weigh_column found"
+        )
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
 
 
-def _begin(column: pd.Series, region: object, default_region: str | None) -> Work:
-    """Read cells and countries; a row whose country cell cannot be read does not get the default."""
-    read = cells.read(column)
-    fallback = regions.default(default_region)
-    size = len(read.text)
-    if region is None:
-        nowhere = pd.Series([None], dtype="str").repeat(size)
-        known = regions.Regions(nowhere, np.zeros(size, np.uint32), np.zeros(size, bool))
-    else:
-        known = regions.read(cells.column(region, what="region", like=column))
-    code = known.code.reset_index(drop=True)
-    if fallback is not None:
-        code = code.mask(code.isna() & ~known.unknown, fallback)
-    named = _mask(known.code.notna())
-    work = Work(read.text, code, named, known.unknown, np.zeros(size, np.uint8), known.notes.copy(), pd.DataFrame())
-    for kind, problem in KIND_PROBLEM.items():
-        work.refuse(read.kind == kind, problem)
-    work.note(read.kind == cells.FLOAT, "FLOAT_ENDING")
-    return work
+def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
+    """Gather what the column says of its own rows, from a sample of those that can be read in more than one way."""
+    if level == "none" or not len(intake):
+        return NOTHING
+    rows = sample(np.flatnonzero(_two_ways(intake)))
+    if not len(rows):
+        return NOTHING
+    work = intake.part(rows)
+    _clean(work, repair)
+    _ask(work)
+    return gather(work, level)
 
 
-def _clean(work: Work, repair: Collection[str]) -> pd.Series:
-    """Repair the text of every cell that is not plain; return the second readings (missing for nearly all rows)."""
-    plain = cells.matches(work.text, PLAIN) & ~cells.matches(work.text, NOT_SO_PLAIN)
-    rows = np.flatnonzero(work.open() & ~plain)
-    other = pd.Series([None], dtype="str").repeat(len(work.text)).reset_index(drop=True)
-    place, distinct = pd.factorize(work.text.iloc[rows])
-    if not len(distinct):
-        return other
-    cleaned = [repairs.clean(str(text), repair) for text in distinct]
-    work.text.iloc[rows] = pd.Series([it.text for it in cleaned], dtype="str").take(place).array
+def _two_ways(intake: Intake) -> Mask:
+    """Tell which cells may have another reading by their first signs: those without a plus or a single zero."""
+    return ~cells.matches_in(intake.text, r"^[ '\"(]*(?:\+|0[1-9])")
+
+
+def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
+    """Take a stretch of a list from its cells to the last word on every row."""
+    second = _clean(work, asked.repair)
+    _ask(work)
+    weighing.weigh(work, asked.repair, evidence, second)
+    _explain_invalid(work)
+    work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
+    _policy(work, asked)
+
+
+def _clean(work: Work, repair: frozenset[str]) -> tuple[Rows, pa.Array, Bits]:
+    """Repair the text of every cell that is not plain; return the rows with a second spelling, that, and its notes."""
+    rows = np.flatnonzero(work.open() & ~_plain(work.text))
+    distinct = pc.dictionary_encode(work.text.take(pa.array(rows)))
+    place = distinct.indices.to_numpy()
+    cleaned = [repairs.clean(text, repair) for text in distinct.dictionary.to_pylist()]
+    texts = pa.array([it.text for it in cleaned], STRING)
+    work.text = answers.replaced(work.text, rows, texts.take(distinct.indices))
     work.problem[rows] = np.array([PROBLEM_CODE.get(it.problem, 0) for it in cleaned], np.uint8)[place]
+    before = work.notes[rows]
     work.notes[rows] |= np.array([bits(it.notes) for it in cleaned], np.uint32)[place]
-    other.iloc[rows] = pd.Series([it.other for it in cleaned], dtype="str").take(place).array
-    return other
+    other = np.array([it.other is not None for it in cleaned], bool)[place]
+    spelled = pa.array([it.other for it in cleaned], STRING).take(pa.array(place[other]))
+    notes = np.array([bits(it.other_notes) for it in cleaned], np.uint32)[place[other]]
+    return rows[other], spelled, before[other] | notes
 
 
-def _second_reading(work: Work, other: pd.Series) -> None:
-    """Where a cell can be read in two ways, keep the valid one; two valid ones are two people."""
-    rows = np.flatnonzero(other.notna() & work.open())
-    if not len(rows):
-        return
-    plain = verdicts.answers(other.iloc[rows].reset_index(drop=True), work.region.iloc[rows].reset_index(drop=True))
-    repaired = work.verdict.iloc[rows].reset_index(drop=True)
-    differ = (plain["e164"] != repaired["e164"]).to_numpy(bool)
-    both = plain["valid"].to_numpy(bool) & repaired["valid"].to_numpy(bool)
-    only_plain = plain["valid"].to_numpy(bool) & ~repaired["valid"].to_numpy(bool)
-    work.problem[rows[both & differ]] = PROBLEM_CODE["AMBIGUOUS_READING"]
-    _adopt(work, rows[only_plain], plain[only_plain], other.iloc[rows[only_plain]])
-    work.notes[rows[only_plain]] &= ~bits(["TRUNK_ZERO_DROPPED", "FLOAT_ENDING"])
+def _plain(texts: pa.Array) -> Mask:
+    rows = matching(texts, np.arange(len(texts)), PLAIN)
+    plain = np.zeros(len(texts), bool)
+    plain[rows] = True
+    plain[matching(texts, rows, NOT_SO_PLAIN)] = False
+    return plain
 
 
-def _adopt(work: Work, rows: npt.NDArray[np.intp], verdict: pd.DataFrame, text: pd.Series) -> None:
-    if len(rows):
-        work.text.iloc[rows] = text.array
-        work.verdict = work.verdict.assign(
-            **{name: _replace(work.verdict[name], rows, verdict[name]) for name in reference.COLUMNS}
-        )
-
-
-def _replace(column: pd.Series, rows: npt.NDArray[np.intp], values: pd.Series) -> pd.Series:
-    changed = column.copy()
-    changed.iloc[rows] = values.array
-    return changed
-
-
-def _plan_repairs(work: Work, repair: Collection[str]) -> None:
-    """Repairs that only the country's plan can confirm: tried where the plain reading is invalid."""
-    _try(work, r"^\s*00[1-9]", lambda text: text.str.replace(r"^\s*00", "+", regex=True), "IDD_00_READ")
-    _try(work, r"^[1-9][0-9]{5,13}$", lambda text: "0" + text, "LEADING_ZERO_RESTORED", keep=_zero_belongs)
-    if "mx_1" in repair:
-        _try(
-            work,
-            r"^\+ ?52[ .()\-]*1",
-            lambda t: t.str.replace(r"^(\+ ?52[ .()\-]*)1", r"\1", regex=True),
-            "MX_1_DROPPED",
-        )
-    if "lost_plus" in repair:
-        _try(work, r"^\(?[1-9]", lambda text: "+" + text, "PLUS_RESTORED")
-
-
-def _zero_belongs(verdict: pd.DataFrame) -> Mask:
-    """The zero is part of the number itself (Italy, Congo ...), not a prefix for calls at home."""
-    national = verdict["e164"].str.slice(1)
-    return np.array(
-        [str(number).startswith(f"{code}0") for number, code in zip(national, verdict["cc"], strict=True)], dtype=bool
-    )
-
-
-def _try(
-    work: Work,
-    pattern: str,
-    rewrite: Callable[[pd.Series], pd.Series],
-    note: str,
-    keep: Callable[[pd.DataFrame], Mask] | None = None,
-) -> None:
-    candidates = work.open() & ~work.verdict["valid"].to_numpy(bool)
-    rows = np.flatnonzero(candidates)
-    rows = rows[cells.matches(work.text.iloc[rows], pattern)]
-    if not len(rows):
-        return
-    text = rewrite(work.text.iloc[rows].reset_index(drop=True))
-    verdict = verdicts.answers(text, work.region.iloc[rows].reset_index(drop=True))
-    good = verdict["valid"].to_numpy(bool)
-    if keep is not None:
-        good = good & keep(verdict)
-    _adopt(work, rows[good], verdict[good], text[good])
-    work.notes[rows[good]] |= NOTE_BIT[note]
+def _ask(work: Work) -> None:
+    """Take the verdict of what is still to be read."""
+    refused = ~work.open()
+    if refused.any():
+        work.text = pc.if_else(pa.array(refused), pa.scalar(None, STRING), work.text)
+    work.answers = answers.of(work.text, work.region)
 
 
 def _explain_invalid(work: Work) -> None:
     """Turn phonenumbers' reason into ours: it has one name for four different things to ask the list's owner for."""
-    rows = np.flatnonzero(work.open() & ~_mask(work.verdict["valid"]))
-    reason = work.verdict["reason"].iloc[rows].to_numpy(dtype=object)
-    region = work.region.iloc[rows]
-    problem = np.array([PROBLEM_CODE.get(OURS.get(name, name), 0) for name in reason], np.uint8)
-    nowhere = (problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]) & ~cells.matches(work.text.iloc[rows], r"^[\s(]*\+")
-    problem[nowhere & _mask(region.isna())] = PROBLEM_CODE["REGION_MISSING"]
-    problem[nowhere & (work.region_unknown[rows] | _unusable(region))] = PROBLEM_CODE["REGION_UNKNOWN"]
+    rows = np.flatnonzero(work.open() & ~work.answers.valid)
+    problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
+    nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
+    nowhere[np.searchsorted(rows, matching(work.text, rows, r"^[\s(]*\+"))] = False
+    region = work.region.take(pa.array(rows))
+    missing = np.asarray(region.is_null(), bool)
+    without_plan = ~missing & ~np.asarray(pc.is_in(region, pa.array(REGIONS, STRING)), bool)
+    problem[nowhere & missing] = PROBLEM_CODE["REGION_MISSING"]
+    problem[nowhere & (work.lost[rows] | without_plan)] = PROBLEM_CODE["REGION_UNKNOWN"]
     work.problem[rows] = problem
 
 
-def _unusable(region: pd.Series) -> Mask:
-    """Countries without a numbering plan of their own, such as Antarctica."""
-    return (region.notna() & ~region.isin(reference.SUPPORTED_REGIONS)).to_numpy(bool)
-
-
-def _distrust(work: Work) -> None:
-    """Valid readings that are not to be trusted: an extension still inside, the calling code as an area code."""
-    work.refuse(work.verdict["extension"].notna().to_numpy(bool), "MULTIPLE_NUMBERS")
-    rows = np.flatnonzero(work.valid())
-    rows = rows[cells.matches(work.text.iloc[rows], r"^[ (]*[1-9]")]  # without a plus and without a zero in front
-    digits = work.text.iloc[rows].str.replace(r"[^0-9]", "", regex=True).reset_index(drop=True)
-    codes = work.verdict["cc"].iloc[rows].tolist()
-    starts = [text.startswith(code) for text, code in zip(digits.tolist(), codes, strict=True)]
-    rows, digits = rows[starts], digits[starts]
-    if not len(rows):
-        return
-    international = verdicts.answers("+" + digits.reset_index(drop=True), pd.Series([None] * len(rows), dtype="str"))
-    differ = international["e164"].to_numpy(object) != work.verdict["e164"].iloc[rows].to_numpy(object)
-    work.problem[rows[international["valid"].to_numpy(bool) & differ]] = PROBLEM_CODE["AMBIGUOUS_READING"]
-
-
-def _policy(work: Work, allow_types: Collection[str], region_mismatch: Policy, test_numbers: Policy) -> None:
-    valid = work.valid()
-    kind = work.verdict["type"]
-    work.refuse(valid & ~kind.isin(list(allow_types)).to_numpy(bool), "TYPE_NOT_ALLOWED")
-    mismatch = valid & work.region_named & (work.region != work.verdict["region"]).to_numpy(bool)
-    tests = valid & fiction.reserved(work.verdict["e164"].where(pd.Series(valid)))
-    for mask, name, policy in ((mismatch, "REGION_MISMATCH", region_mismatch), (tests, "TEST_NUMBER", test_numbers)):
+def _policy(work: Work, asked: Asked) -> None:
+    valid, kind = work.valid(), work.answers.kind
+    allowed = np.array([name in asked.allow_types for name in KINDS])
+    work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
+    mismatch = valid & work.named & _elsewhere(work)
+    tests = valid & fiction.reserved(work.answers.e164, valid)
+    for mask, name, policy in (
+        (mismatch, "REGION_MISMATCH", asked.region_mismatch),
+        (tests, "TEST_NUMBER", asked.test_numbers),
+    ):
         work.note(mask, name)
         if policy == "refuse":
             work.refuse(mask, name)
     texted = work.valid()
-    work.note(texted & (kind == "FIXED_LINE").to_numpy(bool), "FIXED_LINE")
-    work.note(texted & (kind == "VOIP").to_numpy(bool), "VOIP")
-    work.note(texted & work.region_unknown, "REGION_UNKNOWN")
+    for name in ("FIXED_LINE", "VOIP"):
+        work.note(texted & (kind == KINDS.index(name)), name)
+    work.note(texted & work.lost, "REGION_UNKNOWN")
 
 
-def _frame(work: Work, index: pd.Index) -> pd.DataFrame:
-    valid = pd.Series(work.verdict["valid"].to_numpy(bool) & (work.verdict["extension"].isna()).to_numpy(bool))
+def _elsewhere(work: Work) -> Mask:
+    """Tell which numbers are of another country than the one named; a calling code names all that share it."""
+    named = work.region.dictionary_encode()
+    names = named.dictionary.to_pylist()
+    place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
+    codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
+    at = pc.fill_null(named.indices, len(names)).to_numpy()
+    other: Mask = np.where(work.coded, codes[at] != work.answers.cc, place[at] != work.answers.region)
+    return other
+
+
+def spelled(work: Work) -> list[pa.Array]:
+    """Return a stretch of the answer, column by column, in the order of ``COLUMNS``."""
+    valid = work.answers.valid & ~work.answers.extended
+    texted = work.valid()
+    e164 = work.answers.e164
+    if not texted.all():
+        e164 = pc.if_else(pa.array(texted), e164, pa.scalar(None, STRING))
+    return [
+        e164,
+        _words(REGIONS, np.where(valid, work.answers.region, -1)),
+        _words(CODES, np.where(valid, CODE_PLACE.take(work.answers.cc), -1)),
+        _words(KINDS, np.where(valid, work.answers.kind, -1)),
+        _words(tuple(PROBLEMS), work.problem.astype(np.int16) - 1),
+        note_words(work.notes, work.detail),
+    ]
+
+
+def _words(words: tuple[str, ...], place: npt.NDArray[Any]) -> pa.Array:
+    """Spell small numbers out; -1 is missing."""
+    if (place < 0).all():
+        return missing(len(place))
+    return taken(pa.array([*words, None], STRING), np.where(place < 0, len(words), place))
+
+
+def frame(pieces: list[list[pa.Array]], index: pd.Index) -> pd.DataFrame:
     columns = {
-        "to": work.verdict["e164"].where(pd.Series(work.valid())),
-        "region": work.verdict["region"].where(valid),
-        "cc": work.verdict["cc"].where(valid),
-        "type": work.verdict["type"].where(valid),
-        "problem": problem_text(work.problem),
-        "note": note_text(work.notes),
+        name: cells.TEXT_DTYPE.__from_arrow__(pa.chunked_array(list(parts), STRING))
+        for name, parts in zip(COLUMNS, zip(*pieces, strict=True), strict=True)
     }
-    return pd.DataFrame(columns).set_axis(index, axis=0)
+    return pd.DataFrame(columns, index=index, copy=False)

@@ -172,3 +172,24 @@ def _patterns(region: str, length: int) -> tuple[re.Pattern[str] | None, re.Patt
     known = union and (not general.possible_length or length in general.possible_length)
     leading = re.compile(metadata.leading_digits) if metadata.leading_digits else None
     return leading, re.compile(f"(?=(?:{general.national_number_pattern})$)(?:{union})" if known else "(?!)")
+
+
+def calling_codes() -> tuple[str, ...]:
+    """Return every calling code as digits, those without a region too.
+
+    Example:
+        >>> calling_codes()[:3]
+        ('1', '7', '20')
+    """
+    return tuple(str(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
+
+
+def main_region(code: int) -> str | None:
+    """Return the region a calling code is first of all for, None where it has none.
+
+    Example:
+        >>> main_region(49), main_region(1), main_region(800), main_region(999)
+        ('DE', 'US', None, None)
+    """
+    region = phonenumbers.region_code_for_country_code(code)
+    return region if region in phonenumbers.SUPPORTED_REGIONS else None

@@ -1,4 +1,4 @@
-"""Read what people write in a country column: ``de``, ``UK``, ``DEU``, ``Germany`` - each reading with its note."""
+"""Read what people write in a country column: ``de``, ``UK``, ``DEU``, ``Germany``, ``+49`` - each with its note."""
 
 from __future__ import annotations
 
@@ -6,54 +6,137 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ..errors import UsageError
-from .lookup import countries
+from .lookup import countries, main_region
 from .vocabulary import NOTE_BIT, Bits
 
-CUSTOMARY: Final = {"UK": "GB", "EL": "GR"}  # in general use beside ISO 3166, the second one in EU documents
+Flags = npt.NDArray[np.bool_]
+
+# in general use beside ISO 3166: EL in documents of the EU, D on cars and in addresses
+CUSTOMARY: Final = {"UK": "GB", "EL": "GR", "D": "DE"}
+BLANK: Final = frozenset({"", "nan", "none", "null", "nil", "nat", "<na>", "n/a", "#n/a", "-"})  # but NA is Namibia
+CALLING_CODE: Final = re.compile(r"\A(?:\+|00)?\s*+([1-9]\d{0,2})(?:\.0)?")
+POINTS: Final = re.compile(r"\A(?:[A-Za-z]\.\s?)+[A-Za-z]\.?")
+
+# Parts of countries whose two letters are countries too: CA is California and Canada. By country.
+PARTS: Final = {
+    country: frozenset(codes.split())
+    for country, codes in {
+        "US": "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND "
+        "OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR",
+        "CA": "AB BC MB NB NL NS NT NU ON PE QC SK YT",
+        "BR": "AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO",
+        "DE": "BW BY BE BB HB HH HE MV NI NW RP SL SN ST SH TH",
+        "CH": "AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH",
+        "IT": "AG AL AN AO AP AQ AR AT AV BA BG BI BL BN BO BR BS BT BZ CA CB CE CH CL CN CO CR CS CT CZ EN FC "
+        "FE FG FI FM FR GE GO GR IM IS KR LC LE LI LO LT LU MB MC ME MI MN MO MS MT NA NO NU OR PA PC PD "
+        "PE PG PI PN PO PR PT PU PV PZ RA RC RE RG RI RM RN RO SA SI SO SP SR SS SU SV TA TE TN TO TP TR "
+        "TS TV UD VA VB VC VE VI VR VT VV",
+    }.items()
+}
+TELLING: Final = 0.05  # share of cells that are such a part and no country, from which a column is one of parts
 
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Alpha-2 codes (``str``, missing where blank or not understood), note bits, and the cells not understood."""
+    """A country for each row.
 
-    code: pd.Series
+    Attributes:
+        place: which of ``names``, -1 where blank or not understood.
+        names: the alpha-2 codes that occur.
+        notes: note bits.
+        unknown: the cell is not understood.
+        coded: the cell is a calling code, which several countries may share.
+    """
+
+    place: npt.NDArray[np.int32]
+    names: tuple[str, ...]
     notes: Bits
-    unknown: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    unknown: Flags
+    coded: Flags
+
+    @property
+    def code(self) -> pd.Series:
+        """The alpha-2 codes as a column (``str``), missing where blank or not understood."""
+        return pd.Series([*self.names, None], dtype="str").take(self.place).reset_index(drop=True)
+
+    def part(self, rows: Any) -> Regions:
+        return Regions(self.place[rows], self.names, self.notes[rows], self.unknown[rows], self.coded[rows])
+
+
+def nowhere(size: int) -> Regions:
+    """Return what stands beside numbers without a country column."""
+    flags = np.zeros(size, bool)
+    return Regions(np.full(size, -1, np.int32), (), np.zeros(size, np.uint32), flags, flags)
 
 
 def read(cells: pd.Series) -> Regions:
     """Read a column of region cells; each distinct cell is read once.
 
+    Where the column is one of states or provinces, nothing in it is taken for a country.
+
     Example:
-        >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis"])).code.tolist()
-        ['DE', 'GB', 'NA', nan]
+        >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).code.tolist()
+        ['DE', 'GB', 'NA', nan, 'DE']
+        >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
+        [True, True, True, True]
     """
     place, distinct = pd.factorize(cells.astype("str"), use_na_sentinel=True)
-    readings = [one(str(cell)) for cell in distinct]
-    codes = pd.Series([code for code, _ in readings] + [None], dtype="str")
-    notes = np.array([NOTE_BIT.get(note, 0) for _, note in readings] + [0], dtype=np.uint32)
-    unknown = np.array([note == "REGION_UNKNOWN" for _, note in readings] + [False], dtype=bool)
-    return Regions(codes.take(place).reset_index(drop=True), notes[place], unknown[place])
+    words = [str(cell) for cell in distinct]
+    readings = [one(word) for word in words]
+    if parts_of(words, np.bincount(place[place >= 0], minlength=len(words))):
+        named = zip(words, readings, strict=True)
+        readings = [(None, "REGION_UNKNOWN") if len(word.strip()) == 2 else reading for word, reading in named]
+    names = tuple(dict.fromkeys(code for code, _ in readings if code))
+    where = np.array([names.index(code) if code else -1 for code, _ in readings] + [-1], np.int32)
+    notes = np.array([NOTE_BIT.get(note, 0) for _, note in readings] + [0], np.uint32)
+    said = np.array([note for _, note in readings] + [""])
+    unknown, coded = said == "REGION_UNKNOWN", said == "REGION_CALLING_CODE"
+    return Regions(where[place], names, notes[place], unknown[place], coded[place])
+
+
+def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:
+    """Return the country whose states or provinces a column holds; None where its cells are countries.
+
+    Such a column has cells that are a part of that country and no country themselves (NY, TX), and more of these than
+    cells that are countries and no part of it.
+
+    Example:
+        >>> parts_of(["CA", "NY", "TX"], np.array([5, 3, 3])), parts_of(["CA", "US", "DE"], np.array([5, 3, 3]))
+        ('US', None)
+    """
+    filled = [(word.strip().upper(), int(count)) for word, count in zip(words, times, strict=True) if word.strip()]
+    foreign = {word for word, _ in filled if one(word)[0] is None}
+    for country, parts in PARTS.items():
+        only_part = sum(count for word, count in filled if word in parts and word in foreign)
+        no_part = sum(count for word, count in filled if word not in parts and word not in foreign)
+        if only_part >= 2 and only_part >= TELLING * sum(count for _, count in filled) and only_part > no_part:
+            return country
+    return None
 
 
 def one(cell: str) -> tuple[str | None, str]:
     """Return the alpha-2 code of one cell and the note that goes with the reading (``""`` for a plain code).
 
     Example:
-        >>> one("Deutschland"), one("DE"), one(" "), one("Atlantis")
+        >>> one("Deutschland"), one("DE"), one("nan"), one("Atlantis")
         (('DE', 'REGION_NAME'), ('DE', ''), (None, ''), (None, 'REGION_UNKNOWN'))
+        >>> one("U.S.A."), one("D"), one("0049")
+        (('US', 'REGION_ALPHA3'), ('DE', 'REGION_ALIAS'), ('DE', 'REGION_CALLING_CODE'))
     """
     word = cell.strip()
-    if not word:
+    if word.casefold() in BLANK:
         return None, ""
+    if POINTS.fullmatch(word):
+        word = re.sub(r"[.\s]", "", word)
     if word in countries():
-        return word, ""
+        return word, "" if word == cell.strip() else "REGION_ALIAS"
     upper = word.upper()
     if upper in countries():
         return upper, "REGION_CASE"
@@ -61,8 +144,12 @@ def one(cell: str) -> tuple[str | None, str]:
         return CUSTOMARY[upper], "REGION_ALIAS"
     if upper in _by_alpha3():
         return _by_alpha3()[upper], "REGION_ALPHA3"
-    code = _by_name().get(_plain(word))
-    return (code, "REGION_NAME") if code else (None, "REGION_UNKNOWN")
+    code = CALLING_CODE.fullmatch(word)
+    if code:
+        region = main_region(int(code[1]))
+        return (region, "REGION_CALLING_CODE") if region else (None, "REGION_UNKNOWN")
+    named = _by_name().get(_plain(word))
+    return (named, "REGION_NAME") if named else (None, "REGION_UNKNOWN")
 
 
 def default(code: str | None) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 
@@ -24,18 +24,22 @@ class Cleaned:
         notes: one code for every repair made.
         problem: why the cell must not be read at all, or ``""``.
         other: the second reading of an ambiguous spelling; both are put to the plan, and two valid ones are a problem.
+        other_notes: one code for every repair made if that is the one taken.
     """
 
     text: str
     notes: tuple[str, ...] = ()
     problem: str = ""
     other: str | None = None
+    other_notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class _Cell:
     text: str
     notes: list[str] = field(default_factory=list)
+    hidden: bool = False
+    plus_behind: bool = False
 
     def became(self, text: str, note: str) -> None:
         if text != self.text:
@@ -47,13 +51,15 @@ BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>
 
 LABEL: Final = re.compile(
     r"(?:(?:tel|callto|sms|whatsapp):(?://)?"
+    r"|[\u260e\u260f\u2706\u2121\U0001f4de\U0001f4f1\U0001f4f2\U0001f57e\U0001f57f]\ufe0f?\s*+:?"
+    r"|\((?:m|mob|mobile|mobil|cell|handy|tel|t|p|h|w)\)\s*+:?"
     r"|(?:telephone|telefon|telefono|teléfono|téléphone|tel|tél|phone|mobile|mobil|móvil|cellphone|cell|mob|handy"
     r"|portable|gsm|whatsapp|sms|ph|no|nr|t|m|p)(?:\s*+(?:no|nr|number))?(?:\.\s*+:?|\s*+:|\s++(?=[+\d(])|(?=\+)))\s*+",
     re.IGNORECASE,
 )
 FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
-FLOAT_TEXT: Final = re.compile(r"\A(\+?\d{7,}+)[.,]0")
-MONEY_TEXT: Final = re.compile(r"\A(\+?\d{7,}+)[.,]00++")
+FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
+MONEY_TEXT: Final = re.compile(r"\A(\+?(?:[ ().-]*\d){3,})[.,]0++")  # or one point of several, or of few digits
 SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
 DATE: Final = re.compile(
     r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
@@ -66,14 +72,22 @@ TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s
 OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
 )
-SHORTHAND: Final = re.compile(r"[/\\,;]\s*\d{1,4}$")
+SERIES: Final = re.compile(r"\d\s*+/\s*+-\s*+\d{1,4}$")  # of extensions: 89 1234/-1
+SHORTHAND: Final = re.compile(r"(?:[/\\,;][\s-]*+\d{1,4}|(?<=\d)(?:\D*+\d){8}[^\d/]*+/[\s-]*+\d{5,6})$")
+COUNTED: Final = re.compile(r"\A(\+?(?:[^\d+]*+\d){4,}?)\s*+[\(\[]\s*+(\d{1,4})\s*+[\)\]]$")  # a count, or digits
+HIDDEN: Final = re.compile(  # at the end, in front, in between
+    r"\d[\s)]*+(?:[.\u2026]{2,}+|\u2026|[*_\u2022\u00b7]++)$"
+    r"|\A[^\d+]*+(?:(?<=[.*_\u2022]{2})|(?<=[.*_\u2022]{2} )|(?<=\u2026)|(?<=\u2026 ))\d"
+    r"|\d\s*+(?:\.{3,}+|\u2026)\s*+\d"
+)
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
 TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*+[\(\[,;:–-]*+\s*+[^\W\d_]")  # behind the last digit
 VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
 SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one number in two such blocks
-BARE: Final = re.compile(r"\A[+(\d].*\d")  # nothing wrapped around it
+BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d).*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
+LIKE_A_CODE: Final = re.compile(r"\A[ (]*+[1-9]")
 EDGES: Final = " \t\r\n,;:._-/|*"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
@@ -96,12 +110,14 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
     _wrapping(cell)
     if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
         return Cleaned(raw, problem="MISSING")
+    if cell.hidden:
+        return Cleaned(raw, problem="DIGITS_HIDDEN")
     number = _spreadsheet_number(cell)
     if number is not None:
         return number
     if DATE.fullmatch(cell.text):
         return Cleaned(raw, problem="NOT_A_NUMBER")
-    return _digits_only(cell, raw, repair)
+    return _plus_in_front(cell, _digits_only(cell, raw, repair))
 
 
 def _characters(cell: _Cell) -> None:
@@ -146,11 +162,14 @@ ASCII_DIGITS: Final = _Signs(_ascii_digit)
 
 def _wrapping(cell: _Cell) -> None:
     """Blanks, quotes, a formula and labels, however they are nested."""
+    cell.hidden = _digits_hidden(cell.text)
     if BARE.fullmatch(cell.text):
         return
     for _ in range(4):
         before = cell.text
+        cell.hidden |= _digits_hidden(cell.text.strip(QUOTES + " "))
         stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
+        cell.plus_behind |= bool(stray) and cell.text.rstrip(EDGES).endswith("+")
         cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
         formula = FORMULA.fullmatch(cell.text)
         cell.became(formula[1] if formula else cell.text.strip(QUOTES), "QUOTE_REMOVED")
@@ -158,6 +177,19 @@ def _wrapping(cell: _Cell) -> None:
         cell.became(cell.text[label.end() :] if label else cell.text, "LABEL_REMOVED")
         if cell.text == before:
             return
+
+
+def _digits_hidden(text: str) -> bool:
+    """Stars, dots or lines in place of digits; the same sign on both sides is an ornament."""
+    return text[:1] != text[-1:] and HIDDEN.search(text) is not None
+
+
+def _plus_in_front(cell: _Cell, cleaned: Cleaned) -> Cleaned:
+    """``447911123456+``: the plus of a number that went through a right-to-left page, or a stray one."""
+    if not cell.plus_behind or cleaned.problem or cleaned.other or not LIKE_A_CODE.match(cleaned.text):
+        return cleaned
+    notes = tuple(note for note in cleaned.notes if note != "TRIMMED")
+    return replace(cleaned, other="+" + cleaned.text.lstrip(), other_notes=(*notes, "PLUS_MOVED"))
 
 
 def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
@@ -168,7 +200,7 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
         return Cleaned(ending[1], (*notes, "FLOAT_ENDING"))
     money = MONEY_TEXT.fullmatch(cell.text)
     if money:
-        return Cleaned(money[1], (*notes, "FLOAT_ENDING"), other=cell.text)
+        return Cleaned(money[1], (*notes, "FLOAT_ENDING"), other=cell.text, other_notes=notes)
     power = SCIENTIFIC.fullmatch(cell.text)
     if not power:
         return None
@@ -182,7 +214,7 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """What is left must be one number: extensions go, two numbers and text are problems."""
-    if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text):
+    if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text):
         return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
@@ -193,6 +225,10 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         cell.became(cell.text[: extension.start()].rstrip(BLANKS).rstrip(EDGES), "EXTENSION_DROPPED")
     if holds_several(cell.text):
         return Cleaned(raw, problem="MULTIPLE_NUMBERS")
+    counted = COUNTED.fullmatch(cell.text)
+    if counted:
+        notes = tuple(cell.notes)
+        return Cleaned(counted[1], (*notes, "EXTENSION_DROPPED"), other=cell.text, other_notes=notes)
     if "trailing_note" in repair:
         cell.became(_without_note(cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
@@ -212,7 +248,7 @@ def _trunk_zero(cell: _Cell) -> Cleaned:
     dropped = TRUNK_ZERO.sub(r"\1 ", cell.text, count=1)
     if dropped == cell.text:
         return Cleaned(cell.text, tuple(cell.notes))
-    return Cleaned(dropped, (*cell.notes, "TRUNK_ZERO_DROPPED"), other=cell.text)
+    return Cleaned(dropped, (*cell.notes, "TRUNK_ZERO_DROPPED"), other=cell.text, other_notes=tuple(cell.notes))
 
 
 def pieces(text: str) -> list[str]:
@@ -233,6 +269,8 @@ def holds_several(text: str) -> bool:
         >>> holds_several("612345678,612345679"), holds_several("0664/1234567")
         (True, False)
     """
+    if SERIES.search(text):
+        return True
     lengths = [sum(sign.isdigit() for sign in part) for part in pieces(text)]
     if sum(length >= 7 for length in lengths) > 1 or "," in text.strip(EDGES):
         return sum(lengths) >= 7

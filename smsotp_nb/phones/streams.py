@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from ..errors import UsageError
 from .beside import free_names
-from .judgement import normalize
+from .judgement import normalize, weigh_column
 from .summary import Tally, with_reasons
 
 ROW: Final = "row"
@@ -46,8 +46,9 @@ def clean_chunks(
 
     Each chunk comes back with ``to, region, cc, type, problem, note`` behind its own columns (``sms_region`` and so on
     where it has one of that name). A number met before, in this chunk or an earlier one, keeps its ``to`` and has the
-    problem DUPLICATE_OF. ``tally`` counts along: ``tally.report()`` afterwards is the report of the whole list. With
-    ``read_chunks(..., numbered=True)`` the labels of the rows are their numbers in the file.
+    problem DUPLICATE_OF. Evidence of the column is that of the first chunk, so that all are judged alike. ``tally``
+    counts along: ``tally.report()`` afterwards is the report of the whole list. With ``read_chunks(...,
+    numbered=True)`` the labels of the rows are their numbers in the file.
 
     Example:
         >>> chunks = [pd.DataFrame({"phone": ["+14155550100"]}), pd.DataFrame({"phone": ["+1 415 555 0100", "n/a"]})]
@@ -55,10 +56,13 @@ def clean_chunks(
         [[nan], ['DUPLICATE_OF', 'MISSING']]
     """
     tally = tally if tally is not None else Tally()
+    asked: dict[str, Any] = {"default_region": default_region, "repair": repair}
     for chunk in chunks:
         _check(chunk, phone, region)
-        beside = chunk[region] if region is not None else None
-        judged = normalize(chunk[phone], region=beside, default_region=default_region, repair=repair)
+        asked["region"] = chunk[region] if region is not None else None
+        if "evidence" not in asked:
+            asked["evidence"] = weigh_column(chunk[phone], **asked)
+        judged = normalize(chunk[phone], **asked)
         repeats = tally.add(judged, chunk[phone])
         left_out = _rejected(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")

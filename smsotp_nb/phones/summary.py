@@ -28,6 +28,7 @@ ASKS: Final = {
     "SCI_NOTATION_LOST_DIGITS": "the file again with the phone column formatted as text: the last digits are gone",
     "MULTIPLE_NUMBERS": "which one of two numbers to text, one number per row",
     "TEXT_IN_NUMBER": "the numbers without words in them",
+    "DIGITS_HIDDEN": "the whole numbers: some of their digits are hidden or cut off",
     "AMBIGUOUS_READING": "these numbers with a plus and the calling code",
     "NOT_A_NUMBER": "phone numbers: these cells hold something else",
     "REGION_MISSING": "a country for each row, or numbers with a plus and the calling code",
@@ -151,7 +152,7 @@ class Tally:
         self.rows += len(judged)
         self.usable += int(usable.sum())
         self.repaired += int((usable & repaired).sum())
-        notes = judged["note"].dropna().str.split().explode()
+        notes = judged["note"].dropna().str.replace(r":[^ ]*", "", regex=True).str.split().explode()
         self.problems.update(judged["problem"].dropna().tolist())
         self.notes.update(notes.tolist())
         self.regions.update(judged["region"][usable].tolist())

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 PROBLEMS: Final[dict[str, str]] = {
     "MISSING": "the cell is blank",
@@ -18,6 +18,7 @@ PROBLEMS: Final[dict[str, str]] = {
     "SCI_NOTATION_LOST_DIGITS": "a spreadsheet wrote it as 1.41556E+10 and the last digits are gone",
     "MULTIPLE_NUMBERS": "more than one number in the cell; we do not choose",
     "TEXT_IN_NUMBER": "letters or other signs stand among the digits",
+    "DIGITS_HIDDEN": "stars or dots stand where digits were hidden or cut off",
     "AMBIGUOUS_READING": "two readings are valid numbers of different people",
     "NOT_A_NUMBER": "this is no phone number",
     "REGION_MISSING": "no calling code in the number and no country beside it",
@@ -52,10 +53,15 @@ NOTES: Final[dict[str, str]] = {
     "TRAILING_NOTE_DROPPED": "repair 'trailing_note': words after the number dropped",
     "VANITY_LETTERS": "repair 'vanity': letters read as digits of a keypad",
     "MX_1_DROPPED": "repair 'mx_1': the old mobile 1 after +52 dropped",
+    "LEADING_ZERO_DROPPED": "the zero in front of a Colombian mobile number dropped",
+    "CODE_SAID_TWICE": "a calling code written twice read once",
+    "PLUS_MOVED": "a plus at the end, as right-to-left exports write it, put in front",
+    "COLUMN_EVIDENCE": "the other rows of the column tell which of two readings is meant",
     "REGION_CASE": "the country code was not in capitals",
     "REGION_ALIAS": "a customary code such as UK or EL",
     "REGION_ALPHA3": "the country as a three-letter code",
     "REGION_NAME": "the country as an English name",
+    "REGION_CALLING_CODE": "the country as a calling code such as +49",
     "REGION_UNKNOWN": "the country cell cannot be read; the number has its own calling code",
     "REGION_MISMATCH": "a number of another country than the one beside it",
     "TEST_NUMBER": "a number reserved for fiction",
@@ -90,24 +96,41 @@ def bits(notes: Iterable[str]) -> np.uint32:
     return total
 
 
-def problem_text(codes: Codes) -> pd.Series:
-    """Return problem codes as text, missing where a row has none.
-
-    Example:
-        >>> problem_text(np.array([1, 0], dtype=np.uint8)).tolist()
-        ['MISSING', nan]
-    """
-    words = pd.Series([None, *PROBLEMS], dtype="str")
-    return words.take(codes.astype(np.intp)).reset_index(drop=True)
-
-
-def note_text(notes: Bits) -> pd.Series:
+def note_words(notes: Bits, detail: npt.NDArray[np.int32]) -> pa.Array:
     """Return note bits as codes joined by a blank, in the order of the table, missing where a row has none.
 
+    ``detail`` is what the evidence of a column said: percent times 1000, plus the calling code it is for (0: for the
+    reading as written).
+
     Example:
-        >>> note_text(np.array([5, 0], dtype=np.uint32)).tolist()
-        ['TRIMMED DIGITS_TRANSLATED', nan]
+        >>> note_words(np.array([5, 0], dtype=np.uint32), np.zeros(2, np.int32)).to_pylist()
+        ['TRIMMED DIGITS_TRANSLATED', None]
     """
-    kinds, place = np.unique(notes, return_inverse=True)
-    words = [" ".join(name for name, bit in NOTE_BIT.items() if kind & bit) or None for kind in kinds]
-    return pd.Series(words, dtype="str").take(place).reset_index(drop=True)
+    said = np.flatnonzero(notes)
+    kinds, place = np.unique(notes[said] + (detail[said].astype(np.uint64) << np.uint64(32)), return_inverse=True)
+    words = pa.array([None, *(_sentence(int(kind)) for kind in kinds)], pa.large_string())
+    where = np.zeros(len(notes), np.int32)
+    where[said] = place + 1
+    return words.take(pa.array(where))
+
+
+def _sentence(kind: int) -> str:
+    percent, code = divmod(kind >> 32, 1000)
+    evidence = f"COLUMN_EVIDENCE:{percent}%" + (f":{code}" if code else "")
+    names = [name for name, bit in NOTE_BIT.items() if kind & int(bit)]
+    return " ".join(evidence if name == "COLUMN_EVIDENCE" else name for name in names)
+
+
+def meaning(code: str) -> str:
+    """Say in words what a problem or a note says; a note may carry what it found behind a colon.
+
+    Example:
+        >>> meaning("LOCAL_ONLY"), meaning("COLUMN_EVIDENCE:92%:55")
+        ('the area code is missing', '92 % of the rows of this column that tell anything carry 55')
+    """
+    name, _, found = code.partition(":")
+    if name == "COLUMN_EVIDENCE" and found:
+        share, _, carried = found.partition(":")
+        what = f"carry {carried}" if carried else "fit as written only"
+        return f"{share[:-1]} % of the rows of this column that tell anything {what}"
+    return PROBLEMS.get(name) or NOTES.get(name, code)

@@ -230,9 +230,9 @@ def _why(problem: Any, note: Any) -> str:
     if isinstance(note, str) and note.startswith("DUPLICATE_OF:"):
         return f"the number of row {note.removeprefix('DUPLICATE_OF:')}"
     if isinstance(problem, str):
-        return phones.vocabulary.PROBLEMS.get(problem, problem)
+        return phones.vocabulary.meaning(problem)
     codes: Sequence[str] = note.split() if isinstance(note, str) else ()
-    return "; ".join(phones.vocabulary.NOTES.get(code, code) for code in codes)
+    return "; ".join(phones.vocabulary.meaning(code) for code in codes)
 
 
 def _quoted(value: Any) -> str:

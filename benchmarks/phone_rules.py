@@ -1,0 +1,285 @@
+"""What the judgement of phone lists costs and spares: right numbers texted, right ones refused, strangers texted.
+
+    python benchmarks/phone_rules.py [--rows N] [--tree OTHER_CHECKOUT] [--rules]
+
+The lists are made up from phonenumbers' own examples of every region, so each row's number is known. Each list is of
+one region and one way of writing (or one mess), or mixed as ordinary lists are, and is judged as a whole with its
+default region or its country column. A row is *right* where it is texted and the number is its own, *refused* where it
+has one and is not texted, a *stranger* where any other number is texted: also where two numbers stand in the cell, or
+where its digits are gone, so that there is nobody to text. --tree judges the same lists by another checkout of this
+project; --rules leaves out one rule after the other and says what changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import phonenumbers
+from phonenumbers import PhoneNumber, PhoneNumberFormat
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+import phone_lists
+
+Drawing = random.Random
+Writing = Callable[[PhoneNumber, Drawing], str]
+NATIONAL, INTERNATIONAL = PhoneNumberFormat.NATIONAL, PhoneNumberFormat.INTERNATIONAL
+BESIDE = ("DE", "IT", "US", "BR", "FR", "GB", "IN", "AT", "ES", "JP")  # defaults of lists from elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """One list: what it is, its cells, the numbers they are meant to be (None: nobody), and how it is judged."""
+
+    kind: str
+    phone: pd.Series
+    truth: list[str | None]
+    default: str | None = None
+    country: pd.Series | None = None
+
+
+def e164(number: PhoneNumber) -> str:
+    return phone_lists.written(number, PhoneNumberFormat.E164)
+
+
+def digits(number: PhoneNumber) -> str:
+    return e164(number)[1:]
+
+
+def national(number: PhoneNumber) -> str:
+    return phone_lists.written(number, NATIONAL)
+
+
+def bare(number: PhoneNumber) -> str:
+    return re.sub(r"\D", "", national(number))
+
+
+def after_code(number: PhoneNumber, between: str) -> str:
+    return f"+{number.country_code}{between}{phonenumbers.national_significant_number(number)}"
+
+
+def in_arabic(text: str) -> str:
+    return text.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
+
+
+WRITINGS: dict[str, Writing] = {
+    "as at home": lambda number, _: national(number),
+    "as at home, digits only": lambda number, _: bare(number),
+    "E.164": lambda number, _: e164(number),
+    "international": lambda number, _: phone_lists.written(number, INTERNATIONAL),
+    "calling code without plus": lambda number, _: digits(number),
+    "00 in front": lambda number, _: "00" + digits(number),
+    "00 in front, with blanks": lambda number, _: "00" + phone_lists.written(number, INTERNATIONAL)[1:],
+    "+cc (0)": lambda number, _: after_code(number, " (0)"),
+    "calling code twice": lambda number, _: after_code(number, f" {number.country_code}"),
+    "plus at the end": lambda number, _: digits(number) + "+",
+    "zeros lost": lambda number, _: bare(number).lstrip("0"),
+    "a label in front": lambda number, draw: draw.choice(("(M) ", "\u260e ", "Tel: ", "Mobile ")) + national(number),
+    "other script, odd blanks": lambda number, draw: (
+        in_arabic(national(number)) if draw.random() < 0.5 else national(number).replace(" ", "\u00a0")
+    ),
+    "a count or word behind": lambda number, draw: (
+        national(number) + draw.choice((" (2)", "/-1", " / 2", " (home)", " ext. 12", " M"))
+    ),
+    ".0 behind": lambda number, draw: draw.choice((bare(number), e164(number), national(number))) + ".0",
+}
+NOBODY: dict[str, Writing] = {
+    "digits hidden": lambda number, draw: (
+        draw.choice((national(number), e164(number)))[:-2] + draw.choice(("**", "...", "..", "__"))
+    ),
+}
+SEPARATORS = (" / ", " ", ", ", " or ", ";", "  ")
+
+
+def people(region: str, size: int, draw: Drawing) -> list[PhoneNumber]:
+    """Return valid numbers of a region, two mobile ones for each landline where it has both."""
+    kinds = ("MOBILE", "MOBILE", "FIXED_LINE")
+    examples = [
+        example
+        for kind in kinds
+        if (example := phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind)))
+    ]
+    found: list[PhoneNumber] = []
+    while examples and len(found) < size:
+        number = phone_lists.drawn(draw.choice(examples), draw, draw.choice((4, 6, 7, 8, 9)))
+        if phone_lists.is_person(number) and phonenumbers.is_valid_number(number):
+            found.append(number)
+    return found
+
+
+def cells(texts: list[Any]) -> pd.Series:
+    return pd.Series(texts, dtype="str")
+
+
+def of_one_region(region: str, numbers: list[PhoneNumber], draw: Drawing) -> Iterator[List]:
+    truth: list[str | None] = [e164(number) for number in numbers]
+    nobody: list[str | None] = [None] * len(numbers)
+    for kind, write in WRITINGS.items():
+        yield List(kind, cells([write(number, draw) for number in numbers]), truth, region)
+    for kind, write in NOBODY.items():
+        yield List(kind, cells([write(number, draw) for number in numbers]), nobody, region)
+    pairs = zip(numbers, draw.sample(numbers, len(numbers)), strict=True)
+    two = [draw.choice(SEPARATORS).join((national(one), national(other))) for one, other in pairs]
+    yield List("two numbers", cells(two), nobody, region)
+    at_home = [float(bare(number)) for number in numbers]
+    yield List("decimal column, as at home", pd.Series(at_home, dtype="float64"), truth, region)
+    abroad = [float(digits(number)) for number in numbers]
+    yield List("decimal column, with calling code", pd.Series(abroad, dtype="float64"), truth, region)
+    exact = [e164(number) if float(digits(number)) <= 2**24 else None for number in numbers]
+    yield List("float32 column", pd.Series(abroad, dtype="float32"), exact, region)
+    beside = draw.choice([other for other in BESIDE if other != region])
+    yield List("without plus, other default", cells([digits(number) for number in numbers]), truth, beside)
+    yield List("plus at the end, other default", cells([digits(number) + "+" for number in numbers]), truth, beside)
+    yield List("as at home, wrong default", cells([national(number) for number in numbers]), truth, beside)
+
+
+ABROAD: tuple[Writing, ...] = (
+    lambda number, _: e164(number),
+    lambda number, _: "00" + digits(number),
+    lambda number, _: digits(number),
+    lambda number, _: phone_lists.written(number, INTERNATIONAL),
+)
+
+
+def mixed(pools: dict[str, list[PhoneNumber]], size: int, draw: Drawing) -> Iterator[List]:
+    """Home lists with one row of seven from abroad, and lists of all countries with a country column."""
+    everywhere = [(region, number) for region, numbers in pools.items() for number in numbers]
+    for home in phone_lists.LARGE:
+        rows = [(number, national(number)) for number in pools[home]]
+        rows += [(number, draw.choice(ABROAD)(number, draw)) for _, number in draw.sample(everywhere, len(rows) // 6)]
+        draw.shuffle(rows)
+        truth: list[str | None] = [e164(number) for number, _ in rows]
+        yield List("home and some from abroad", cells([text for _, text in rows]), truth, home)
+        abroad = [number for _, number in draw.sample(everywhere, size)]
+        truth = [e164(number) for number in abroad]
+        yield List("from everywhere with 00", cells(["00" + digits(number) for number in abroad]), truth, home)
+    for kind in ("as at home", "E.164", "calling code without plus", "00 in front", "zeros lost"):
+        for _ in range(len(everywhere) // (20 * size)):
+            chosen = draw.sample(everywhere, 20 * size)
+            texts = [WRITINGS[kind](number, draw) for _, number in chosen]
+            country = cells([region for region, _ in chosen])
+            truth = [e164(number) for _, number in chosen]
+            yield List(f"country column: {kind}", cells(texts), truth, None, country)
+    yield from _state_lists(pools["US"] * 3, draw)
+
+
+STATES = (
+    "CA",
+    "TX",
+    "FL",
+    "NY",
+    "PA",
+    "IL",
+    "OH",
+    "GA",
+    "NC",
+    "MI",
+    "NJ",
+    "VA",
+    "WA",
+    "AZ",
+    "TN",
+    "MA",
+    "IN",
+    "CO",
+    "DE",
+)
+
+
+def _state_lists(numbers: list[PhoneNumber], draw: Drawing) -> Iterator[List]:
+    beside = cells([draw.choice(STATES) for _ in numbers])
+    truth: list[str | None] = [e164(number) for number in numbers]
+    yield List("states as countries", cells([national(number) for number in numbers]), truth, "US", beside)
+
+
+def lists(size: int) -> Iterator[List]:
+    draw = random.Random(14)
+    pools = {region: people(region, size, draw) for region in phone_lists.REGIONS}
+    pools = {region: numbers for region, numbers in pools.items() if numbers}
+    for region, numbers in pools.items():
+        yield from of_one_region(region, numbers, draw)
+    yield from mixed(pools, size, draw)
+
+
+Counts = dict[str, np.ndarray[Any, Any]]
+
+
+def judged(all_lists: list[List], **options: Any) -> Counts:
+    """Return right, refused and strangers for each kind of list."""
+    from smsotp_nb import phones
+
+    counts: Counts = defaultdict(lambda: np.zeros(3, int))
+    for it in all_lists:
+        answer = phones.normalize(it.phone, region=it.country, default_region=it.default, **options)
+        to = [number if isinstance(number, str) else None for number in answer["to"]]
+        for found, number in zip(to, it.truth, strict=True):
+            if found is not None or number is not None:
+                counts[it.kind] += (found == number, found is None, found is not None and found != number)
+    return counts
+
+
+def table(counts: Counts) -> None:
+    print(f"{'list':36} {'right':>9} {'refused':>9} {'strangers':>9}")
+    for kind, found in {**counts, "all": total(counts)}.items():
+        print(f"{kind:36}", *(f"{count:>9,}" for count in found))
+
+
+def total(counts: Counts) -> np.ndarray[Any, Any]:
+    return np.sum(list(counts.values()), axis=0)
+
+
+def without_each_rule(all_lists: list[List]) -> None:
+    """Leave out one rule after the other: what each of them spares and costs."""
+    everything = total(judged(all_lists))
+    print(f"{'rule':36} {'right':>9} {'refused':>9} {'strangers':>9}")
+    print(f"{'all rules':36}", *(f"{count:>9,}" for count in everything))
+    for name, leave_out, options in _rules():
+        with leave_out:
+            change = total(judged(all_lists, **options)) - everything
+        print(f"{'without ' + name:36}", *(f"{count:>+9,}" for count in change), flush=True)
+
+
+def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
+    from smsotp_nb.phones import readings, regions, repairs, weighing
+
+    for one in readings.READINGS:
+        if not one.repair or one.name == readings.WITH_PLUS:
+            kept = tuple(reading for reading in readings.READINGS if reading is not one)
+            yield f"'{one.name}'", mock.patch.object(readings, "READINGS", kept), {}
+    yield "the evidence of the column", nullcontext(), {"evidence": "none"}
+    never = re.compile(r"(?!)")
+    for name, pattern in (("hidden digits", "HIDDEN"), ("a count behind", "COUNTED"), ("a series behind", "SERIES")):
+        yield name, mock.patch.object(repairs, pattern, never), {}
+    yield "a plus at the end", mock.patch.object(repairs, "LIKE_A_CODE", never), {}
+    yield "two numbers side by side", mock.patch.object(weighing, "_two_numbers"), {}
+    yield "states", mock.patch.object(regions, "PARTS", {}), {}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--rows", type=int, default=40, help="rows of each list of one region")
+    options.add_argument("--tree", type=Path, default=Path(__file__).parents[1], help="the checkout that judges")
+    options.add_argument("--rules", action="store_true", help="leave out one rule after the other")
+    chosen = options.parse_args()
+    sys.path.insert(0, str(chosen.tree.resolve()))
+    all_lists = list(lists(chosen.rows))
+    print(f"{len(all_lists):,} lists, {sum(len(it.phone) for it in all_lists):,} rows\n")
+    if chosen.rules:
+        without_each_rule(all_lists)
+    else:
+        table(judged(all_lists))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""What a column says of its own rows: which of two readings its other rows can only have.
+
+One row cannot tell whether ``447911123456`` is a landline in Germany or a British mobile number without its plus. A
+column can: a British list has rows that are no German numbers at all, a German one has rows that are nobody's with a
+plus. Such rows count, which one of the two readings fits and the other does not; and rows that are mobile numbers with
+a plus and landlines as written, because next to no landline is one of ten given digits by chance. How many other rows
+both fit says nothing: the plans of some countries fit nearly everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import readings
+from .answers import Answers, Mask, Rows
+from .readings import RANK, Trial
+from .work import Work
+
+Level = Literal["overwhelming", "majority", "none"]
+
+SAMPLE: Final = 4_000  # rows of a column that are looked at
+
+
+class Bar(NamedTuple):
+    """How much evidence is enough: the share of one reading, on how many rows, and how many of its calling code."""
+
+    share: float
+    rows: int
+    of_code: int
+
+
+BARS: Final[dict[str, Bar]] = {"overwhelming": Bar(0.95, 20, 3), "majority": Bar(0.75, 5, 1)}
+MUCH_MORE: Final = 20  # times
+
+
+@dataclass(slots=True)
+class Count:
+    """How the rows of a column that can be read in another way fall.
+
+    Attributes:
+        other: rows that only the other reading fits, by calling code.
+        written: rows that only the reading as written fits.
+        mobile: how many of the first are numbers of mobiles.
+        both: rows that both fit, with different numbers, by calling code of the other one.
+        rivals: those of them where the other one is a mobile number.
+        rows: all rows looked at.
+    """
+
+    other: Counter[int] = field(default_factory=Counter)
+    better: Counter[int] = field(default_factory=Counter)
+    mobile: int = 0
+    written: int = 0
+    both: Counter[int] = field(default_factory=Counter)
+    rivals: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a column says for and against reading it in another way; made by ``weigh_column``.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> british = [f"4479111234{n:02}" for n in range(60)]
+        >>> str(phones.weigh_column(british, default_region="US"))
+        'with a plus: 60 rows fit only so, 0 better so, 0 only as written, 0 of 60 both'
+    """
+
+    counts: dict[str, Count] = field(default_factory=dict)
+    level: Level = "overwhelming"
+
+    def share_for(self, reading: str, code: int) -> int:
+        """Return how many percent of the rows that tell anything are for this reading; 0 where that is not enough."""
+        count, bar = self.counts.get(reading), BARS.get(self.level)
+        if count is None or bar is None:
+            return 0
+        of_code = count.other[code] + count.better[code]
+        support = count.other.total() + count.better.total()
+        share = support / max(support + count.written, 1)
+        enough = support >= bar.rows and share >= bar.share and of_code >= max(bar.of_code, support / 100)
+        enough &= 2 * count.mobile >= support  # numbers of a town may fit by chance, but next to none as mobiles
+        return int(100 * share) if enough else 0
+
+    def share_against(self, reading: str, code: int) -> int:
+        """Return how many percent are for the reading as written; 0 where that is not enough to settle a doubt.
+
+        Rows of the other kind would not all fit both readings. So many of a calling code that fit both, and next to
+        none that only the other one fits, come from a plan that fits by chance.
+        """
+        count, bar = self.counts.get(reading), BARS.get(self.level)
+        if count is None or bar is None:
+            return 0
+        against, both = count.other[code], count.both[code]
+        enough = count.written >= bar.rows and both >= bar.rows and against * MUCH_MORE <= both
+        return int(100 * count.written / (count.written + against)) if enough else 0
+
+    def rivalry(self, reading: str) -> bool:
+        """Tell whether so many rows are as good numbers in another reading that none of them can be told from it."""
+        count = self.counts.get(reading)
+        if count is None or count.rows < BARS["overwhelming"].rows:
+            return False
+        return count.rivals >= 0.3 * count.rows and count.written * 10 <= count.rivals
+
+    def __str__(self) -> str:
+        told = (
+            f"{name}: {it.other.total()} rows fit only so, {it.better.total()} better so, "
+            f"{it.written} only as written, {it.both.total()} of {it.rows} both"
+            for name, it in self.counts.items()
+            if it.rows
+        )
+        return "; ".join(told) or "no row can be read in another way"
+
+
+NOTHING: Final = Evidence(level="none")
+
+
+def gather(work: Work, level: Level) -> Evidence:
+    """Count how the rows of a column fall; ``work`` has their verdicts as written."""
+    front = readings.fronts(work.text)
+    counts = {}
+    written = _with_zero(work, front)
+    for reading in readings.READINGS:
+        if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
+            rows = readings.candidates(work, reading, front)
+            counts[reading.name] = _count(work, readings.attempt(work, reading, rows), written)
+    return Evidence(counts, level)
+
+
+def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Mask:
+    """Which rows are valid as written, or would be with the zero that belongs to them."""
+    valid = work.answers.valid.copy()
+    zero = readings.BY_NAME[readings.WITH_ZERO]
+    rows = readings.candidates(work, zero, front)
+    trial = readings.good(readings.attempt(work, zero, rows[~valid[rows]]))
+    valid[trial.rows] = True
+    return valid
+
+
+def tells(work: Work, trial: Trial) -> Mask:
+    """Tell which rows of a trial can speak for it and be settled by it.
+
+    Without a region nothing can be read as written, so nothing speaks against another reading; and ``(201) 555 ...``
+    begins with an area code.
+    """
+    region = work.region.take(pa.array(trial.rows))
+    area = pc.starts_with(work.text.take(pa.array(trial.rows)), "(")
+    return np.array(pc.and_(region.is_valid(), pc.invert(area)), bool)
+
+
+def _count(work: Work, trial: Trial, written: Mask) -> Count:
+    trial = trial.only(tells(work, trial))
+    rows = trial.rows
+    valid, here = trial.answers.valid, written[rows]
+    differ = differing(work, rows, trial.answers)
+    rank, rank_here = RANK.take(trial.answers.kind), RANK.take(work.answers.kind[rows])
+    other = valid & (~here | (~differ if trial.reading.name == readings.WITH_PLUS else False))
+    both = valid & here & differ
+    better = both & (rank == 2) & (rank > rank_here)
+    return Count(
+        other=Counter(trial.answers.cc[other].tolist()),
+        better=Counter(trial.answers.cc[better].tolist()),
+        mobile=int((rank[other | better] == 2).sum()),
+        written=int((here & ~valid).sum()),
+        both=Counter(trial.answers.cc[both].tolist()),
+        rivals=int((both & (rank >= rank_here) & (rank == 2)).sum()),
+        rows=len(rows),
+    )
+
+
+def differing(work: Work, rows: Rows, found: Answers) -> Mask:
+    """Tell where an answer is another number than the one as written (no number differs from any)."""
+    pairs = zip(work.answers.e164.take(rows).to_pylist(), found.e164.to_pylist(), strict=True)
+    return np.array([one != other for one, other in pairs], bool)
+
+
+def sample(rows: Rows) -> Rows:
+    """Draw the rows that are looked at: at random, the same for the same column."""
+    if len(rows) <= SAMPLE:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))

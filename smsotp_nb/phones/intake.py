@@ -1,0 +1,85 @@
+"""The beginning of the judgement: a column becomes texts, countries become codes, and a part of it a ``Work``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from . import cells, regions
+from .answers import STRING
+from .vocabulary import NOTE_BIT, PROBLEM_CODE
+from .work import Work
+
+KIND_PROBLEM: Final = {
+    cells.MISSING: "MISSING",
+    cells.NOT_TEXT: "NOT_TEXT",
+    cells.LOST_DIGITS: "SCI_NOTATION_LOST_DIGITS",
+    cells.NOT_WHOLE: "NOT_A_NUMBER",
+}
+PROBLEM_OF_KIND: Final = np.array([PROBLEM_CODE.get(KIND_PROBLEM.get(np.uint8(k), ""), 0) for k in range(6)], np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """A whole list before it is judged; ``numeric`` says that its cells are numbers."""
+
+    text: pa.ChunkedArray
+    kind: npt.NDArray[np.uint8]
+    known: regions.Regions
+    fallback: str | None
+    numeric: bool
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def part(self, rows: Any) -> Work:
+        """Return some rows (a slice or places) as a list on its way.
+
+        A row whose country cell cannot be read does not get the default.
+        """
+        kind, known = self.kind[rows], self.known.part(rows)
+        names = pa.array([*known.names, None, self.fallback], STRING)
+        nowhere, filled = len(known.names), len(known.names) + 1
+        place = np.where(known.place >= 0, known.place, np.where(known.unknown, nowhere, filled))
+        size = len(kind)
+        return Work(
+            text=_taken(self.text, rows),
+            region=names.take(pa.array(place)),
+            named=known.place >= 0,
+            lost=known.unknown,
+            coded=known.coded,
+            numeric=np.full(size, self.numeric) | (kind == cells.FLOAT),
+            problem=PROBLEM_OF_KIND.take(kind),
+            notes=known.notes | np.where(kind == cells.FLOAT, NOTE_BIT["FLOAT_ENDING"], np.uint32(0)),
+            detail=np.zeros(size, np.int32),
+        )
+
+
+def take_in(column: pd.Series, region: object, default_region: str | None) -> Intake:
+    """Read cells and countries of a whole list.
+
+    Example:
+        >>> take_in(pd.Series([4930901820.0]), ["Germany"], None).part(slice(0, 1)).region.to_pylist()
+        ['DE']
+    """
+    read = cells.read(column)
+    fallback = regions.default(default_region)
+    if region is None:
+        known = regions.nowhere(len(column))
+    else:
+        known = regions.read(cells.column(region, what="region", like=column))
+    text = pa.array(read.text, STRING, from_pandas=True)
+    chunked = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text], STRING)
+    return Intake(chunked, read.kind, known, fallback, pd.api.types.is_numeric_dtype(column.dtype))
+
+
+def _taken(texts: pa.ChunkedArray, rows: Any) -> pa.Array:
+    if isinstance(rows, slice):
+        piece = texts.slice(rows.start, rows.stop - rows.start)
+        return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks or [pa.array([], STRING)])
+    return pa.concat_arrays(texts.take(pa.array(rows)).chunks or [pa.array([], STRING)])

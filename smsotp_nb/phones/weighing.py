@@ -1,0 +1,218 @@
+"""Put the readings of each row beside each other: take what they agree on, refuse what they do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import answers, readings
+from .answers import STRING, Mask, Rows
+from .evidence import Evidence, differing, tells
+from .readings import RANK, SECOND_SPELLING, Trial
+from .vocabulary import NOTE_BIT, Bits
+from .work import Work, matching
+
+AS_WRITTEN: Final = -1  # in place of the number of a trial
+HALVES: Final = r"^\(?0(?:[^0-9]*[0-9]){5,}[^0-9]* \(?0(?:[^0-9]*[0-9]){5,}$"
+HALF_ENDS: Final = re.compile(r"(?<! ) ++(?=\(?0)")
+
+
+@dataclass(slots=True)
+class Entries:
+    """Readings of rows, one of a row after the other in order of preference; the first one may be as written."""
+
+    row: Rows
+    trial: npt.NDArray[np.int64]  # which one, or AS_WRITTEN
+    place: Rows  # of the row in the trial
+    number: npt.NDArray[np.int64]  # equal ones are the same number
+    taken: Mask  # may be taken where nothing speaks against it
+    share: npt.NDArray[np.int64]  # percent of the column's evidence that is for it, 0: not enough
+    against: npt.NDArray[np.int64]  # the same against it
+
+    def only(self, chosen: Any) -> Entries:
+        return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
+
+
+def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]) -> None:
+    """Read every row in all plausible ways and settle what it is; ``second`` are other spellings that repairs left."""
+    _two_numbers(work)
+    trials = [trial for trial in _trials(work, asked, evidence, second) if len(trial.rows)]
+    if work.trials is not None:
+        work.trials += trials
+    strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
+    entries = _entries(work, strong, asked, evidence)
+    if len(entries.row):
+        _settle(work, strong, entries)
+
+
+def _trials(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]) -> list[Trial]:
+    rows, text, notes = second
+    still = work.open()[rows]
+    rows, text, notes = rows[still], text.filter(pa.array(still)), notes[still]
+    found = [Trial(SECOND_SPELLING, rows, text, notes, answers.of(text, work.region.take(pa.array(rows))))]
+    front = readings.fronts(work.text)
+    for reading in readings.READINGS:
+        rows = readings.candidates(work, reading, front)
+        if work.trials is None:
+            rows = readings.worth(work, reading, rows, asked, equals=evidence.rivalry(reading.name))
+        found.append(readings.attempt(work, reading, rows))
+    return found
+
+
+def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
+    """Return the part of a trial that is enough to doubt the reading as written, where that is valid."""
+    reading, here = trial.reading, work.answers.take(trial.rows)
+    rank, rank_here = RANK.take(trial.answers.kind), RANK.take(here.kind)
+    if reading.doubts == "stronger":
+        enough = (rank > rank_here) | (reading.repair in asked) | (_shares(work, trial, evidence) > 0)
+        if reading.name == readings.WITH_PLUS:
+            enough |= trial.answers.cc == here.cc
+        if evidence.rivalry(reading.name):
+            enough |= rank >= rank_here
+    elif reading.name == readings.WITH_ZERO:
+        enough = (rank >= rank_here) | work.numeric[trial.rows]
+    elif reading.doubts == "as good":
+        enough = rank >= rank_here
+    else:
+        enough = np.full(len(trial.rows), reading.doubts != "never")
+    doubted = here.valid & enough
+    doubted[doubted] = differing(work, trial.rows[doubted], trial.answers.take(np.flatnonzero(doubted)))
+    return trial.only(~here.valid | doubted)
+
+
+def _shares(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
+    """Return for each row how many percent of the column's evidence are for this reading of it."""
+    return np.where(tells(work, trial), _by_code(trial, evidence.share_for), 0)
+
+
+def _by_code(trial: Trial, share: Callable[[str, int], int]) -> npt.NDArray[np.int64]:
+    codes = {code: share(trial.reading.name, code) for code in np.unique(trial.answers.cc).tolist()}
+    return np.array([codes[code] for code in trial.answers.cc.tolist()], np.int64)
+
+
+def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: Evidence) -> Entries:
+    rows = [trial.rows for trial in trials]
+    weighed = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.intp)
+    written = weighed[work.answers.valid[weighed]]
+    rows = [written, *rows]
+    sizes = [len(part) for part in rows]
+    numbers = [work.answers.e164.take(pa.array(written)), *(trial.answers.e164 for trial in trials)]
+    shares = [np.zeros(len(written), np.int64), *(_shares(work, trial, evidence) for trial in trials)]
+    free = [True, *(not trial.reading.repair or trial.reading.repair in asked for trial in trials)]
+    entries = Entries(
+        row=np.concatenate(rows),
+        trial=np.repeat(np.arange(len(sizes)) + AS_WRITTEN, sizes),
+        place=np.concatenate([np.arange(size) for size in sizes]),
+        number=pc.dictionary_encode(pa.concat_arrays([n.cast(STRING) for n in numbers]))
+        .indices.to_numpy()
+        .astype(np.int64),
+        taken=np.repeat(free, sizes) | (np.concatenate(shares) > 0),
+        share=np.concatenate(shares),
+        against=np.concatenate([np.full(len(written), 100), *(_by_code(t, evidence.share_against) for t in trials)]),
+    )
+    return entries.only(np.argsort(entries.row, kind="stable"))
+
+
+def _numbered(numbers: list[pa.Array]) -> npt.NDArray[np.int64]:
+    """Number texts so that equal ones have equal numbers."""
+    encoded = pc.dictionary_encode(pa.concat_arrays([column.cast(STRING) for column in numbers]))
+    return np.asarray(encoded.indices, np.int64)
+
+
+def _settle(work: Work, trials: list[Trial], entries: Entries) -> None:
+    """Take what all readings of a row agree on, or what the column speaks for; refuse the others."""
+    first = np.flatnonzero(np.diff(entries.row, prepend=-1))
+    agreed = _agreeing(entries, first)
+    favoured = _one_favoured(entries, first)
+    chosen = np.where(agreed, _first(entries.taken, first), favoured)
+    doubtful = ~agreed & (favoured < 0)
+    kept = doubtful & _kept(work, entries, first)
+    work.refuse(_flags(len(work), entries.row[first[doubtful & ~kept]]), "AMBIGUOUS_READING")
+    chosen = chosen[chosen >= 0]
+    _take(work, trials, entries.only(chosen))
+
+
+def _first(flags: Mask, first: Rows) -> Rows:
+    """Return the place of the first flag of each row, -1 where it has none."""
+    place = np.minimum.reduceat(np.where(flags, np.arange(len(flags)), len(flags)), first)
+    return np.where(place < len(flags), place, -1)
+
+
+def _one_favoured(entries: Entries, first: Rows) -> Rows:
+    """Return the place of the one number of each row that the column speaks for, -1 where there is none or more."""
+    flags = entries.share > 0
+    most = np.iinfo(np.int64).max
+    lowest = np.minimum.reduceat(np.where(flags, entries.number, most), first)
+    highest = np.maximum.reduceat(np.where(flags, entries.number, -1), first)
+    return np.where(lowest == highest, _first(flags, first), -1)
+
+
+def _kept(work: Work, entries: Entries, first: Rows) -> Mask:
+    """Tell which rows keep their reading as written, because the column speaks against all others; note that."""
+    share = np.minimum.reduceat(entries.against, first)
+    kept: Mask = (share > 0) & (entries.trial[first] == AS_WRITTEN) & ~_agreeing(entries, first)
+    rows = entries.row[first[kept]]
+    work.note(rows, "COLUMN_EVIDENCE")
+    work.detail[rows] = share[kept] * 1000
+    return kept
+
+
+def _agreeing(entries: Entries, first: Rows) -> Mask:
+    agreeing: Mask = np.minimum.reduceat(entries.number, first) == np.maximum.reduceat(entries.number, first)
+    return agreeing
+
+
+def _take(work: Work, trials: list[Trial], chosen: Entries) -> None:
+    """Read rows as the chosen entry says."""
+    for at, trial in enumerate(trials):
+        mine = chosen.only(chosen.trial == at)
+        if not len(mine.row):
+            continue
+        work.answers.adopt(mine.row, trial.answers.take(mine.place))
+        work.text = answers.replaced(work.text, mine.row, trial.text.take(pa.array(mine.place)))
+        work.notes[mine.row] = trial.notes[mine.place]
+        told = mine.share > 0
+        work.notes[mine.row[told]] |= NOTE_BIT["COLUMN_EVIDENCE"]
+        work.detail[mine.row[told]] = mine.share[told] * 1000 + trial.answers.cc[mine.place[told]]
+
+
+def _flags(size: int, rows: Rows) -> Mask:
+    flags = np.zeros(size, bool)
+    flags[rows] = True
+    return flags
+
+
+def _two_numbers(work: Work) -> None:
+    """``089 1234 089 1235``: two numbers with nothing but a blank between them, where both halves are numbers."""
+    front = readings.fronts(work.text)
+    rows = np.flatnonzero(np.isin(front, (readings.ZERO, readings.DOUBLE_ZERO)) & work.open())
+    rows = matching(work.text, rows, HALVES)
+    if not len(rows):
+        return
+    halves = [(row, *parts) for row, text in zip(rows, _texts(work, rows), strict=True) for parts in _halves(text)]
+    if not halves:
+        return
+    place = np.array([row for row, _, _ in halves])
+    region = work.region.take(pa.array(place))
+    both = np.ones(len(place), bool)
+    for side in (1, 2):
+        both &= answers.of(pa.array([half[side] for half in halves], STRING), region).valid
+    work.refuse(_flags(len(work), place[both]), "MULTIPLE_NUMBERS")
+
+
+def _texts(work: Work, rows: Rows) -> list[str]:
+    texts: list[str] = work.text.take(pa.array(rows)).to_pylist()
+    return texts
+
+
+def _halves(text: str) -> list[tuple[str, str]]:
+    """Return every way to divide a text before a zero into two of at least six digits."""
+    cuts = [(text[: cut.start()], text[cut.end() :]) for cut in HALF_ENDS.finditer(text)]
+    return [parts for parts in cuts if all(sum(sign.isdigit() for sign in part) >= 6 for part in parts)]

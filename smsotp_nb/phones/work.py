@@ -1,0 +1,75 @@
+"""A stretch of a list on its way through the judgement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .answers import Answers, Mask, Rows
+from .vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
+
+if TYPE_CHECKING:
+    from .readings import Trial
+
+
+@dataclass(slots=True)
+class Work:
+    """What is read, where, what came out, and what has been said about each row.
+
+    Attributes:
+        text, region: what is read and by which plan (large strings; a region may be null).
+        named: the region was read from the row's own cell, not filled in by default.
+        lost: that cell could not be read.
+        coded: that cell was a calling code, which may be that of several regions.
+        numeric: the cell was a number, so zeros and a plus in front cannot have survived.
+        problem, notes: what has been said, as numbers of the vocabulary.
+        detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
+        answers: the verdict on the text as it is read now.
+        trials: the readings weighed, where somebody asked to be told (``None``: nobody did).
+    """
+
+    text: pa.Array
+    region: pa.Array
+    named: Mask
+    lost: Mask
+    coded: Mask
+    numeric: Mask
+    problem: Codes
+    notes: Bits
+    detail: npt.NDArray[np.int32]
+    answers: Answers = field(init=False)
+    trials: list[Trial] | None = None
+
+    def __len__(self) -> int:
+        return len(self.problem)
+
+    def open(self) -> Mask:
+        return np.equal(self.problem, 0)
+
+    def valid(self) -> Mask:
+        return np.logical_and(self.open(), self.answers.valid)
+
+    def refuse(self, mask: Any, problem: str) -> None:
+        self.problem[mask & self.open()] = PROBLEM_CODE[problem]
+
+    def note(self, mask: Any, note: str) -> None:
+        self.notes[mask] |= NOTE_BIT[note]
+
+
+def matching(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
+    """Return those of the rows whose text has the pattern (in RE2's dialect).
+
+    Example:
+        >>> matching(pa.array(["+1", "2", None], pa.large_string()), np.arange(3), r"^[+]").tolist()
+        [0]
+    """
+    if not len(rows):
+        return rows
+    chosen = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+    found: Rows = rows[np.asarray(pc.fill_null(pc.match_substring_regex(chosen, pattern), False), bool)]
+    return found
