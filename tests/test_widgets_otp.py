@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -320,6 +321,24 @@ def test_the_form_sends_and_verifies(driven: OtpForm, box: Sandbox) -> None:
     assert driven.steps.stage == "verified"
     assert driven.steps.challenge is not None
     assert driven.steps.challenge.intent == "login"
+
+
+def test_an_open_form_sees_that_the_sandboxs_clock_is_moved() -> None:
+    """Nothing but the countdown looks, once a second: no gesture, no redraw from the test."""
+    with Sandbox() as box:
+        form = OtpForm(box)
+        form.phone.value = ANNA
+        form.send_button.click()
+        until = time.monotonic() + 30
+        while form.steps.stage != "entry":
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        box.advance(301)
+        while "expired" not in form._countdown.value:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert form.code.disabled
+        form.steps.restart()
 
 
 def test_a_typed_code_leaves_no_trace_in_any_widget(driven: OtpForm, box: Sandbox) -> None:

@@ -306,6 +306,11 @@ class Sandbox:
         return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
 
     @property
+    def ahead(self) -> float:
+        """Seconds that the sandbox's clock is ahead of the machine's; less than 0 when it is behind."""
+        return float(self._get("/clock.json")["ahead"])
+
+    @property
     def faults(self) -> tuple[Fault, ...]:
         """The faults that are switched on."""
         return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])

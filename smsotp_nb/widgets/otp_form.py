@@ -18,6 +18,7 @@ from . import skin
 from .arguments import client_of
 from .inbox import draw
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
+from .sandbox_clock import SandboxClock
 from .stages import plain, sentence
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class OtpForm(skin.Shown):
     Args:
         client: whom to ask: a client, or a sandbox to try it.
         resend_wait: seconds before another passcode may be asked for.
-        now: the clock.
+        now: the clock; left out it is the sandbox's, so that ``box.advance`` is seen, or on a live service this
+            machine's.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
@@ -59,10 +61,11 @@ class OtpForm(skin.Shown):
         'request'
     """
 
-    def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now = utc_now) -> None:
+    def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
         client = client_of(client)
-        self.steps = OtpSteps(client, resend_wait=resend_wait, now=now, changed=self._render)
         self._box = client.sandbox
+        self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
+        self.steps = OtpSteps(client, resend_wait=resend_wait, now=now or self._clock or utc_now, changed=self._render)
         self._cn = client.settings.variant == "cn"
         self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
         self._drawing = threading.RLock()
@@ -191,6 +194,7 @@ class OtpForm(skin.Shown):
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self.steps.stage
+        self._look_at_the_clock()
         move()
         self._focus(before)
         self._tick()
@@ -212,7 +216,12 @@ class OtpForm(skin.Shown):
             self._ticking = True
         while self._counting():
             time.sleep(TICK)
+            self._look_at_the_clock()
             self._render()
+
+    def _look_at_the_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.look()
 
     def _counting(self) -> bool:
         with self._drawing:
