@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,7 +19,10 @@ from .ledger import Ledger, state_line
 from .planning import plan
 from .recipients import read_chunks, read_recipients, sheets
 from .sandbox import Rules, Sandbox, server
-from .settings import ledger_path
+from .settings import Settings, ledger_path
+
+if TYPE_CHECKING:
+    from .sandbox import contract
 
 DEMO_CAMPAIGN = "autumn-sale"
 DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
@@ -79,6 +83,18 @@ def _parser() -> argparse.ArgumentParser:
         "--tenants", action="store_true", help="an inbox, balance, clock, faults and journal for every access key"
     )
     sandbox.set_defaults(run=_sandbox)
+
+    told = commands.add_parser(
+        "contract", help="say for each choice of the sandbox whether the live service agrees; sends billed messages"
+    )
+    told.add_argument("--to", metavar="NUMBER", help="a phone of yours that gets the messages, E.164")
+    told.add_argument("--cap", metavar="AMOUNT", help="most that the run may cost, in the account's currency")
+    told.add_argument("--part", metavar="AMOUNT", help="most that one part to this phone costs")
+    told.add_argument("--signature", default="Acme", help="the sender's name where one is required")
+    told.add_argument("--template", metavar="ID:VARIABLE", help="a template of yours with one variable")
+    told.add_argument("--record", type=Path, metavar="FILE", help="write down what the service did")
+    told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
+    told.set_defaults(run=_contract)
 
     clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
     clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
@@ -172,6 +188,45 @@ def _sandbox(options: argparse.Namespace) -> int:
         rules=Rules(templates=options.templates, secret=options.hmac_secret),
     )
     return 0
+
+
+def _contract(options: argparse.Namespace) -> int:
+    """Compare the sandbox with an earlier record, or with the service of the environment; 1 where they differ."""
+    from .sandbox import contract
+
+    if options.against is not None:
+        record = contract.Record.load(options.against)
+    else:
+        record = _recorded(options)
+    rows = contract.compare(record)
+    print(contract.as_table(rows))
+    told = ", ".join(f"{count} {verdict}" for verdict, count in contract.counts(rows).items())
+    print(f"\n{len(rows)} rows: {told}. The run cost {record.spent} in {record.requests} requests.")
+    return int(any(row.verdict == "differs" for row in rows))
+
+
+def _recorded(options: argparse.Namespace) -> contract.Record:
+    from .sandbox import contract
+
+    missing = [f"--{name}" for name in ("to", "cap", "part") if getattr(options, name) is None]
+    if missing:
+        raise UsageError(
+            f"{', '.join(missing)} is missing: the run sends billed messages to a phone of yours, up to a cap. "
+            "--against FILE checks an earlier record and sends nothing."
+        )
+    template = options.template.partition(":")[::2] if options.template else None
+    record = contract.of_service(
+        Settings.from_env(),
+        to=options.to,
+        cap=options.cap,
+        part=options.part,
+        signature=options.signature,
+        template=template,
+        progress=lambda line: print(line, file=sys.stderr),
+    )
+    if options.record is not None:
+        record.save(options.record)
+    return record
 
 
 def _clean(options: argparse.Namespace) -> int:
