@@ -293,6 +293,8 @@ positional arguments:
     demo      run a campaign from sample data against a sandbox, nothing
               leaves this machine
     sandbox   run a local service that answers the interface, until Ctrl-C
+    contract  say for each choice of the sandbox whether the live service
+              agrees; sends billed messages
     clean     normalize the phone numbers of a list to E.164
 
 options:
