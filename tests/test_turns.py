@@ -49,14 +49,14 @@ def status(table: pd.DataFrame) -> dict[str, int]:
 
 
 def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service: Service, tmp_path: Path) -> None:
-    """At 10 recipients a second four threads wait for their turn; none of their rows is claimed meanwhile."""
+    """At a recipient in ten seconds four threads wait for their turn; none of their rows is claimed meanwhile."""
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, create=True) as ledger:  # the file exists, so that it can be looked at while the child works
         ledger.campaigns()
 
     def work() -> None:
         with Ledger(path, create=True) as ledger:
-            sent(plan_of(400, chunk_size=100), service, ledger, rate=10, concurrency=4)
+            sent(plan_of(400, chunk_size=100), service, ledger, rate=0.1, concurrency=4)
 
     child = fork(work)
     try:
@@ -88,10 +88,14 @@ def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
 ) -> None:
     """The second request was due before the wait for the rate; when its turn comes it is quiet."""
 
-    def silences(self: QuietHours, to: str, now: datetime) -> bool:
-        return bool(service.posts) and time.monotonic() > service.posts[0].at + 0.1
+    before, turns = Pacer.before, []
 
-    monkeypatch.setattr(QuietHours, "silences", silences)
+    def waited(self: Pacer, *asked: Any) -> None:
+        before(self, *asked)
+        turns.append(asked)
+
+    monkeypatch.setattr(Pacer, "before", waited)
+    monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: len(turns) > 1)
     table = sent(plan_of(40), service, ledger, rate=50, quiet_hours=ALWAYS, concurrency=4)
     assert len(service.posts) == 1
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30

@@ -38,6 +38,7 @@ MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
 PATIENCE = Patience(attempts=8, seconds=400.0)
 ONCE = Patience(attempts=1)
+_OPEN = contextlib.nullcontext()
 FEW = 10  # recipients of the first request to a service that has never answered in its own words
 
 ProgressCallback = Callable[[Progress], None]
@@ -288,7 +289,7 @@ class _Sending:
                     self._record(answer, None)
                     told, answer = answer, None
                     yield told.settled
-                with self._alone_at_first():
+                with _OPEN if self._spoken else self._alone_at_first():
                     admission = self._turn(chunk, self._stop)
                     claim = self._record(answer, admission.wanted)
                     last, answer = answer, None
@@ -309,8 +310,7 @@ class _Sending:
     def _alone_at_first(self) -> Iterator[None]:
         """Let one request at a time into this block until the service has spoken as one does, then all of them."""
         with contextlib.ExitStack() as stack:
-            if not self._spoken:
-                stack.enter_context(self._first)
+            stack.enter_context(self._first)
             if self._spoken:
                 stack.close()
             yield

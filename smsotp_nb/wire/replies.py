@@ -184,9 +184,11 @@ class SendReply:
             found.append(f"totalAmount says {amount(self.total_micros)}, the prices add up to {amount(total)}")
         if self.unexpected:
             found.append(f"{len(self.unexpected)} records are of numbers that were not asked for, or repeated")
-        ids = [one for one in records.ids if one is not None]
-        if len(set(ids)) < len(ids):
-            found.append(f"{len(ids) - len(set(ids))} records repeat the id of another one")
+        repeated = len(records) - len(set(records.ids))
+        if repeated and None in records.ids:
+            repeated -= records.ids.count(None) - 1
+        if repeated:
+            found.append(f"{repeated} records repeat the id of another one")
         if total is None:
             unpriced = sum(billing.price_micros is None for billing in records.billings)
             found.append(f"{unpriced} prices are missing or unreadable")
