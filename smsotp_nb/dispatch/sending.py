@@ -383,7 +383,10 @@ class _Sending:
         if admission.stopper:
             self._end(admission.stopper, admission.detail)
         wanted = admission.wanted
-        return self._run.claim(wanted.chunk, wanted.positions, again=claim.attempt) if wanted else None
+        if wanted is None:
+            return None
+        self._run.uncount(claim, wanted.positions or claim.positions)
+        return self._run.claim(wanted.chunk, wanted.positions)
 
     def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
         """Post once."""

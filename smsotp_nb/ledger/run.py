@@ -53,14 +53,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``.
-
-    ``again`` is the attempt of the same request of which nothing was sent: together they count as one.
-    """
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
 
     chunk: int
     positions: Sequence[int] | None = None
-    again: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +196,22 @@ class Run:
             )
             return [row[0] for row in rows]
 
-    def claim(self, chunk: int, positions: Sequence[int] | None = None, *, again: int | None = None) -> Claim | None:
+    def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
         """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
 
         When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
-        ``again`` as for `Wanted`.
         """
-        wanted = Wanted(chunk, positions, again)
+        wanted = Wanted(chunk, positions)
         return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
+
+    def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
+        """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
+        with self._store.writing("NORMAL") as connection:
+            connection.executemany(
+                "UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? "
+                "AND position=?",
+                [(self.campaign, claim.chunk, claim.attempt, PLANNED, position) for position in positions],
+            )
 
     def settle_reply(
         self, claim: Claim, reply: SendReply, *, seconds: float, then: Wanted | None = None
@@ -267,11 +271,6 @@ class Run:
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
         mine = (self.campaign, wanted.chunk)
-        if wanted.again is not None:
-            connection.execute(
-                f"UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND {going}",
-                (*mine, wanted.again),
-            )
         attempt = inserted(
             connection,
             "INSERT INTO attempt (campaign, chunk, session, started_at) VALUES (?, ?, ?, ?)",
