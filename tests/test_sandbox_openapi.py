@@ -59,6 +59,11 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("POST", "/expect.json", {"to": US, "text~": "", "times": 1}, 409),
     ("POST", "/expect.json", {"to": FR, "times": 1}, 200),
     ("POST", "/expect.json", {"too": FR}, 400),
+    ("POST", "/receipts.json", {"url": "http://127.0.0.1:9/", "secret": "s" * 8, "delay": 60}, 200),
+    ("POST", "/receipts.json", {"url": "http://example.org/", "secret": "s" * 8}, 400),
+    ("POST", "/?action=otp.send&accessKeyId=k", {"to": US, "signature": "Acme"}, 200),
+    ("GET", "/receipts.json", None, 200),
+    ("DELETE", "/receipts.json", None, 200),
     ("GET", "/requests.json", None, 200),
     ("GET", "/requests.json?brief=1&newest=1&limit=2", None, 200),
     ("GET", "/requests.json?outcome=lost", None, 400),
@@ -92,7 +97,8 @@ TENANT_CALLS: list[tuple[str, str, Any, int]] = [
 ]
 NO_TENANTS = [
     ("GET", "/summary.json"), ("DELETE", "/inbox.json"), ("GET", "/sandbox.json"), ("GET", "/balance.json"),
-    ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"),
+    ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"), ("GET", "/receipts.json"),
+    ("DELETE", "/receipts.json"),
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from .bell import Bell, Happened
 from .faults import Fault, Faults
 from .journal import Headers, Journal
 from .outcome import Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
+from .receipts import Receipts
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
 
@@ -52,12 +53,14 @@ class Account:
     keeps_tenants: bool = False
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
+    receipts: Receipts = field(init=False)
     _requests: int = 0
     _writing: bool = False
 
     def __post_init__(self) -> None:
         secret = self.service.rules.secret
         self.journal = Journal(self.state, self.service.clock.now, secrets=() if secret is None else (secret,))
+        self.receipts = Receipts(self.state, self.service.clock, self.bell)
 
     @property
     def state(self) -> State:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -18,6 +19,7 @@ from .account import Account
 from .bell import Concerns
 from .gate import HEADERS
 from .outcome import as_bytes
+from .receipts import Callback
 from .service import money
 from .state import State
 from .tenants import Tenants
@@ -125,6 +127,9 @@ class Desk:
             ("GET", "/inbox.json", _inbox),
             ("DELETE", "/inbox.json", _clear),
             ("POST", "/expect.json", _expect),
+            ("GET", "/receipts.json", _receipts),
+            ("POST", "/receipts.json", self._send_receipts),
+            ("DELETE", "/receipts.json", _stop_receipts),
             ("GET", "/balance.json", _balance),
             ("POST", "/balance.json", _top_up),
             ("GET", "/clock.json", _clock),
@@ -160,6 +165,13 @@ class Desk:
         else:
             asked.account.faults.switch_on(fault)
         return as_json(faults.to_json(asked.account.faults))
+
+    async def _send_receipts(self, asked: Asked) -> web.Response:
+        callback = Callback.read(await asked.fields())
+        if urlsplit(callback.url).port == urlsplit(self._url).port:
+            raise UsageError("receipts to the sandbox itself would be requests of their own; name another port")
+        asked.account.receipts.switch(callback)
+        return await _receipts(asked)
 
     # tenants
 
@@ -251,6 +263,18 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
         if expectation.decided(count.found) or left <= 0 or bell.closed or not asked.is_there:
             return count
         await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
+
+
+# receipts
+
+
+async def _receipts(asked: Asked) -> web.Response:
+    return as_json(asked.account.receipts.told())
+
+
+async def _stop_receipts(asked: Asked) -> web.Response:
+    asked.account.receipts.switch(None)
+    return await _receipts(asked)
 
 
 # account

@@ -305,6 +305,37 @@ class Sandbox:
         """
         return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
 
+    def send_receipts(self, url: str, *, secret: str, **settings: Any) -> None:
+        """Post a signed delivery receipt for every message from now on: an extension, not part of the interface.
+
+        Args:
+            url: an address on this machine, ``http`` to 127.0.0.1, ::1 or localhost.
+            secret: signs the receipts; docs/sandbox.md tells how.
+            settings: ``delay`` seconds of the sandbox's clock (1), ``retries`` (3) and the ``pause`` before the first
+                of them (1 second, then twice as long each time).
+
+        Raises:
+            UsageError: the address is not on this machine, or a setting cannot be used.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     box.send_receipts("http://127.0.0.1:9/receipts", secret="a-secret-of-mine", delay=60)
+            ...     _ = box.client().send_message("+12025550123", text="Hi")
+            ...     box.receipts["waiting"], box.receipts["extension"]
+            (1, 'not part of the interface')
+        """
+        self._post("/receipts.json", {"url": url, "secret": secret, **settings})
+
+    def stop_receipts(self) -> None:
+        """Post no more receipts, and forget those that wait."""
+        self._call("DELETE", "/receipts.json", None)
+
+    @property
+    def receipts(self) -> dict[str, Any]:
+        """Where receipts go, how many wait, were posted or given up, and the last 100 of them, newest first."""
+        found: dict[str, Any] = self._get("/receipts.json")
+        return found
+
     @property
     def ahead(self) -> float:
         """Seconds that the sandbox's clock is ahead of the machine's; less than 0 when it is behind."""

@@ -41,6 +41,9 @@ NUMBERS: tuple[Reserved, ...] = (
     Reserved(f"{PREFIX}05", "totalAmount", "totalAmount 0.010000 higher than the sum of the prices"),
     Reserved(f"{PREFIX}06", "plus", "to without its plus in the record"),
     *_refusals(),
+    Reserved(f"{PREFIX}40", "receipt failed", "with receipts (an extension): the receipt says failed"),
+    Reserved(f"{PREFIX}41", "no receipt", "with receipts (an extension): no receipt ever comes"),
+    Reserved(f"{PREFIX}42", "receipt twice", "with receipts (an extension): the receipt comes twice"),
 )
 BY_NUMBER: Mapping[str, Reserved] = {row.number: row for row in NUMBERS}
 

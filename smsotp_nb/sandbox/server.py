@@ -145,6 +145,7 @@ class Server:
         await self._runner.setup()
         try:
             await web.SockSite(self._runner, self._socket).start()
+            self.tenants.begin()
             ready()
             await self._stop.wait()
         finally:

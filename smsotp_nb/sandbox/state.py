@@ -50,8 +50,13 @@ CREATE TABLE IF NOT EXISTS journal (
     code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
     request_id TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS receipts (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL, number TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL, error TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX IF NOT EXISTS receipts_by_due ON receipts (due) WHERE state = 'waiting';
 """
-LAYOUT = 3
+LAYOUT = 4
 
 
 class Request(NamedTuple):
@@ -127,6 +132,7 @@ class State:
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
+        self.receipt_delay: int | None = None  # microseconds; None: no receipts are kept
 
     def close(self) -> None:
         self._db.close()
@@ -189,6 +195,10 @@ class State:
             "messages = messages + excluded.messages, parts = parts + excluded.parts, price = price + excluded.price",
             [(*sums, iso) for iso, sums in spend.items()],
         )
+        if self.receipt_delay is not None:
+            due = request.at + self.receipt_delay
+            rows = [(n, message.id, message.number, due) for n, message in enumerate(messages, last + 1)]
+            self._db.executemany("INSERT INTO receipts (n, id, number, due) VALUES (?, ?, ?, ?)", rows)
         self.keep_fact("messages", last + len(messages))
         return Accepted(request, messages, last + len(messages), shape)
 
@@ -209,7 +219,7 @@ class State:
     def clear(self) -> None:
         """Forget every accepted message; balance and passcodes stay, numbers are not used again."""
         with self.transaction():
-            for table in ("messages", "requests", "spend", "shapes"):
+            for table in ("messages", "requests", "spend", "shapes", "receipts"):
                 self._db.execute(f"DELETE FROM {table}")
 
     def forget(self, id_: str) -> bool:
@@ -218,6 +228,7 @@ class State:
             row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING *", (id_,)).fetchone()
             if row is None:
                 return False
+            self._db.execute("DELETE FROM receipts WHERE n = ?", (row["n"],))
             sums = (row["parts"], row["price"])
             less = "messages = messages - 1, parts = parts - ?, price = price - ?"
             self._db.execute(f"UPDATE spend SET {less} WHERE iso = ?", (*sums, row["iso"]))
@@ -279,6 +290,33 @@ class State:
             self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 15)})", rows)
             self._db.execute("DELETE FROM journal WHERE n < ?", (first,))
             self.keep_fact("requests", last)
+
+    # receipts
+
+    def receipts(self, most: int) -> list[sqlite3.Row]:
+        """Return the newest receipts, posted or not."""
+        return self.rows("SELECT * FROM receipts ORDER BY n DESC LIMIT ?", (most,))
+
+    def due_receipts(self, now: int, most: int) -> list[sqlite3.Row]:
+        """Return receipts that are due at a moment, in microseconds."""
+        return self.rows(
+            "SELECT * FROM receipts WHERE state = 'waiting' AND due <= ? ORDER BY due LIMIT ?", (now, most)
+        )
+
+    def count_receipts(self) -> dict[str, int]:
+        """Return how many receipts are in each state."""
+        return dict(self._db.execute("SELECT state, count(*) FROM receipts GROUP BY state").fetchall())
+
+    def settle_receipt(self, n: int, state: str, *, attempts: int, due: int, error: str) -> None:
+        """Record what became of a receipt, or when it is due again."""
+        settled = "UPDATE receipts SET state = ?, attempts = ?, due = ?, error = ? WHERE n = ?"
+        self._db.execute(settled, (state, attempts, due, error, n))
+
+    def keep_callback(self, callback: str | None) -> None:
+        """Keep where receipts go; those that wait are forgotten."""
+        with self.transaction():
+            self._db.execute("DELETE FROM receipts WHERE state = 'waiting'")
+            self.keep_fact("receipts", callback)
 
     # beginning
 

@@ -214,6 +214,7 @@ class Tenants:
         """Forget a tenant and everything it has."""
         name = next(name for name, one in self._accounts.items() if one is account)
         del self._accounts[name]
+        account.receipts.stop()
         account.bell.close()
         self._close_ended()  # those of earlier calls: a request of this one may be under way
         self._ended.append(account)
@@ -238,9 +239,15 @@ class Tenants:
             for name, account in self._accounts.items()
         ]
 
-    def ring_last(self) -> None:
-        """Let nobody wait any longer."""
+    def begin(self) -> None:
+        """Post the receipts that an earlier run has left."""
         for account in self:
+            account.receipts.begin()
+
+    def ring_last(self) -> None:
+        """Let nobody wait any longer, and post no more receipts."""
+        for account in self:
+            account.receipts.stop()
             account.bell.close()
 
     def close(self) -> None:
