@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from smsotp_nb import phones
 from smsotp_nb.errors import UsageError
+from smsotp_nb.phones.met import Met
 from smsotp_nb.phones.summary import ASKS, REPAIR_NOTES
 from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS
 from smsotp_nb.recipients import read_chunks
@@ -178,3 +182,17 @@ def test_explain_agrees_with_normalize() -> None:
     explained = phones.explain("0491 570 156", region="AU")
     assert explained.row["to"] == AU
     assert explained.steps[-1] == f"Judged: texted as {AU}, noted TEST_NUMBER."
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=12))
+def test_numbers_met_before_are_known(chunks: list[list[int]]) -> None:
+    """However they are cut into chunks, all but the first of equal numbers were there; each is kept once."""
+    met, seen = Met(), set[int]()
+    for chunk in chunks:
+        expected = []
+        for number in chunk:
+            expected.append(number in seen)
+            seen.add(number)
+        assert met.add(np.array(chunk, np.int64)).tolist() == expected
+    assert len(met) == len(seen)

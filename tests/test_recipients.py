@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 
 import openpyxl
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.recipients import read_chunks, read_recipients, separator
+from smsotp_nb.recipients import comma, read_chunks, read_recipients, separator
+from smsotp_nb.recipients.records import Record
 
 PLUS = "+14155550100"
 
@@ -200,6 +207,125 @@ def test_chunks_are_the_file_in_parts(tmp_path: Path, kind: str) -> None:
     chunks = list(read_chunks(file, rows=2))
     assert [len(chunk) for chunk in chunks] == [2, 2, 1]
     pd.testing.assert_frame_equal(pd.concat(chunks), read_recipients(file))
+
+
+CELLS = [
+    "",
+    "a",
+    "b c",
+    " ",
+    '"x"',
+    '"y\nz"',
+    '"p""q"',
+    '"a,b"',
+    'c"d',
+    "é",
+    '""',
+    '"',
+    '"o"p',
+    "\x1c",
+    "\u2003",
+    "+1",
+    "NA",
+]
+ENDS = ["\n", "\r\n", "\r", "\n\n"]
+ROWS = st.lists(st.tuples(st.lists(st.sampled_from(CELLS), min_size=1, max_size=4), st.sampled_from(ENDS)), max_size=8)
+
+
+def what_comes(file: Path, rows: int | None = None) -> object:
+    """Everything that a caller sees of a file: names, row numbers, cells and warnings, or that it is refused."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            parts = [read_recipients(file, sep=",", numbered=True)] if rows is None else []
+            parts = parts or list(read_chunks(file, sep=",", numbered=True, rows=rows or 1))
+        except UsageError:
+            return "refused"
+    frame = pd.concat(parts)
+    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    return frame.columns.tolist(), frame.index.tolist(), cells, [str(warning.message) for warning in said]
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS, width=st.integers(1, 4), even=st.booleans(), piece=st.sampled_from([5, 30, 1 << 22]))
+def test_the_fast_reader_reads_as_the_strict_one(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[tuple[list[str], str]],
+    width: int,
+    even: bool,
+    piece: int,
+) -> None:
+    """Block by block with Arrow, wherever the blocks end, the same comes as record by record with Python's reader."""
+    body = "".join(",".join((cells * 4)[:width] if even else cells) + end for cells, end in rows)
+    file = written(tmp_path, ",".join("hijk"[:width]) + "\n" + body)
+    with monkeypatch.context() as changed:
+        changed.setattr(comma, "PIECE", piece)
+        fast, chunks = what_comes(file), what_comes(file, rows=2)
+        changed.setattr(comma, "_grammar", lambda sign: None)
+        assert fast == chunks == what_comes(file)
+
+
+def test_the_fast_reader_is_the_one_that_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the test above would compare the strict reader with itself."""
+    file = written(tmp_path, 'name,phone\n"a\nb",1\n\nc,\n')
+    monkeypatch.setattr(comma, "_strict", only_header(comma._strict))
+    assert read_recipients(file, numbered=True).index.tolist() == [2, 4]
+
+
+def only_header(strict: Callable[..., Iterator[Record]]) -> Callable[..., Iterator[Record]]:
+    return lambda *given: islice(strict(*given), 1)
+
+
+def test_blocks_are_read_across_their_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells of many lines, rows that do not fit, and numbers that go on from block to block."""
+    monkeypatch.setattr(comma, "PIECE", 1000)
+    rows = [f'"{n}\n\n{"x" * (n % 90)}",{n}' if n % 7 else f"short {n}" for n in range(2_000)]
+    file = written(tmp_path, "note,n\n" + "\n".join(rows))
+    with pytest.warns(SmsOtpWarning, match=r"286 rows have fewer .*line 2: 1 of 2 cells; line 21: 1 of 2") as said:
+        frame = read_recipients(file, numbered=True)
+    assert len(said) == 1, "one warning for the whole file"
+    assert frame.index.tolist() == list(range(2, 2_002))
+    assert frame["note"].str.split("\n").str[0].str.removeprefix("short ").tolist() == [str(n) for n in range(2_000)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+@pytest.mark.parametrize("piece", [3, 5, 64])
+def test_a_sign_is_not_cut_where_a_piece_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, piece: int
+) -> None:
+    monkeypatch.setattr(comma, "PIECE", piece)
+    file = written(tmp_path, "näme,phone\r\nZoë €,1\r\nBo,2\r\n".encode(encoding))
+    assert read_recipients(file)["näme"].tolist() == ["Zoë €", "Bo"]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet", "csv"])
+def test_rows_are_numbered_as_the_file_shows_them(tmp_path: Path, kind: str) -> None:
+    """A spreadsheet's header is row 1 and its blank rows count; a Parquet file has rows only."""
+    if kind == "parquet":
+        pd.DataFrame({"phone": ["1", "2"]}).to_parquet(tmp_path / "people.parquet")
+    elif kind == "csv":
+        written(tmp_path, "\n,\nphone,x\n1,\n,\n2,\n")
+    else:
+        workbook(tmp_path, [None], [""], ["phone"], [1], [None], [2])
+    frame = read_recipients(tmp_path / f"people.{kind}", numbered=True)
+    assert frame.index.tolist() == ([1, 2] if kind == "parquet" else [4, 6])
+    assert frame.index.name == "row"
+    chunks = read_chunks(tmp_path / f"people.{kind}", numbered=True, rows=1)
+    assert [chunk.index.tolist() for chunk in chunks] == [[number] for number in frame.index]
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [("folder", "is a folder"), ("pipe", "is a pipe or a device"), ("device", "is a pipe or a device")],
+)
+def test_what_is_no_file_is_explained(tmp_path: Path, kind: str, says: str) -> None:
+    """Nothing waits for a pipe that nobody fills."""
+    path = Path("/dev/zero") if kind == "device" else tmp_path / "people.csv"
+    if kind != "device":
+        os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    with pytest.raises(UsageError, match=says):
+        read_recipients(path)
 
 
 def test_a_header_alone_is_one_empty_chunk(tmp_path: Path) -> None:

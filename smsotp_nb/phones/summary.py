@@ -9,12 +9,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow
+import pyarrow.compute
 
 from ..cards import Card, Figures, Table, share
 from ..errors import UsageError
 from .beside import free_names
 from .lookup import country_name
-from .several import one_phone
+from .met import Met
 from .vocabulary import NOTES, PROBLEMS
 
 EXAMPLES: Final = 3
@@ -139,50 +141,47 @@ class Tally:
     regions: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
-    met: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    met: Met = field(default_factory=Met)
 
     def add(self, judged: pd.DataFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
         """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
         usable = judged["to"].notna().to_numpy(bool)
-        repaired = (
-            judged["note"]
-            .str.contains("|".join(rf"\b{note}\b" for note in REPAIR_NOTES))
-            .to_numpy(bool, na_value=False)
-        )
         self.rows += len(judged)
         self.usable += int(usable.sum())
-        self.repaired += int((usable & repaired).sum())
-        notes = judged["note"].dropna().str.replace(r":[^ ]*", "", regex=True).str.split().explode()
-        self.problems.update(judged["problem"].dropna().tolist())
-        self.notes.update(notes.tolist())
-        self.regions.update(judged["region"][usable].tolist())
-        self.types.update(judged["type"][usable].tolist())
+        self.problems.update(_counts(judged["problem"]))
+        self.regions.update(_counts(judged["region"][usable]))
+        self.types.update(_counts(judged["type"][usable]))
+        self._count_notes(judged["note"], usable)
         self._keep_examples(judged, numbers)
-        repeats = self._repeats(judged["to"], usable)
+        repeats = np.zeros(len(judged), bool)
+        repeats[usable] = self.met.add(_digits(judged["to"][usable]))
         self.repeated += int(repeats.sum())
         return repeats
 
-    def _repeats(self, to: pd.Series, usable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        numbers = one_phone(to[usable]).str.slice(1).astype("int64").to_numpy()
-        again = pd.Series(numbers).duplicated().to_numpy(copy=True)
-        place = np.searchsorted(self.met, numbers)
-        inside = place < len(self.met)
-        again[inside] |= self.met[place[inside]] == numbers[inside]
-        self.met = np.union1d(self.met, numbers)
-        repeats = np.zeros(len(to), bool)
-        repeats[usable] = again
-        return repeats
+    def _count_notes(self, note: pd.Series, usable: npt.NDArray[np.bool_]) -> None:
+        """Count by the few ways in which notes come together."""
+        for text, rows in _counts(note).items():
+            self.notes.update(dict.fromkeys(_codes(text), rows))
+        repaired = (rows for text, rows in _counts(note[usable]).items() if not REPAIR_NOTES.isdisjoint(_codes(text)))
+        self.repaired += sum(repaired)
 
     def _keep_examples(self, judged: pd.DataFrame, numbers: object) -> None:
         if numbers is None:
             return
+        wanted = {
+            code
+            for code in (*PROBLEMS, *NOTES)
+            if (code in self.problems or code in self.notes) and len(self.examples.get(code, ())) < EXAMPLES
+        }
+        if not wanted:
+            return
         raw = np.asarray(numbers, dtype=object)
-        for code in (*PROBLEMS, *NOTES):
+        for code in wanted:
             kept = self.examples.setdefault(code, [])
-            if len(kept) < EXAMPLES and (code in self.problems or code in self.notes):
-                has = (judged["problem"] == code) | judged["note"].str.contains(rf"\b{code}\b").fillna(False)
-                rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
-                kept += [str(raw[row]) for row in rows if not pd.api.types.is_scalar(raw[row]) or not pd.isna(raw[row])]
+            together = [codes for codes in judged["note"].dropna().unique() if code in _codes(codes)]
+            has = (judged["problem"] == code) | judged["note"].isin(together)
+            rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
+            kept += [str(raw[row]) for row in rows if not pd.api.types.is_scalar(raw[row]) or not pd.isna(raw[row])]
 
     def report(self) -> Report:
         return Report(
@@ -205,6 +204,22 @@ class Tally:
             table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype="str")
         table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype="str")
         return table
+
+
+def _counts(texts: pd.Series) -> dict[str, int]:
+    return {str(text): int(rows) for text, rows in texts.value_counts().items()}
+
+
+def _codes(note: str) -> set[str]:
+    """Return the codes of a note; what a code is about may stand behind it, after a colon."""
+    return {word.partition(":")[0] for word in note.split()}
+
+
+def _digits(to: pd.Series) -> npt.NDArray[np.int64]:
+    """Return E.164 numbers as whole numbers."""
+    texts = pyarrow.array(to, pyarrow.large_string(), from_pandas=True)
+    whole = pyarrow.compute.cast(pyarrow.compute.utf8_slice_codeunits(texts, 1), pyarrow.int64())
+    return np.asarray(whole.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _counted(name: str, counts: Counter[str]) -> pd.DataFrame:

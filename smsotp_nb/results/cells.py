@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
-_E164: Final = re.compile(r"\+[0-9]+")
+_RUN: Final = re.compile(r"'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9]")  # a formula, and no E.164 number
 
 
 def neutral(texts: pd.Series) -> pd.Series:
@@ -20,9 +20,9 @@ def neutral(texts: pd.Series) -> pd.Series:
         ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
     """
     if isinstance(texts.dtype, pd.StringDtype):
-        run = texts.str.match(_FORMULA.pattern).fillna(False) & ~texts.str.fullmatch(_E164.pattern).fillna(False)
-        return texts.where(~run.astype("bool"), "'" + texts) if run.any() else texts
-    return map_distinct(texts, lambda cell: f"'{cell}" if _FORMULA.match(cell) and not _E164.fullmatch(cell) else cell)
+        run = texts.str.match(_RUN.pattern).fillna(False).astype("bool")
+        return texts.where(~run, "'" + texts) if run.any() else texts
+    return map_distinct(texts, lambda cell: f"'{cell}" if _RUN.match(cell) else cell)
 
 
 def restored(texts: pd.Series) -> pd.Series:
