@@ -1,7 +1,7 @@
 """CSV files: block by block with Arrow where every record fits the header, record by record where one does not.
 
 Arrow is fast and lenient, Python's reader slow and strict. So Arrow gets only what both read alike: whole records by
-the grammar below, each with as many cells as the header. All else goes to the strict reader, which names the line.
+the grammar below. What does not fit the header goes to the strict reader, which names the line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.csv
 from ..errors import UsageError
 from . import tables
 from .encodings import find_encoding, separator
-from .records import Header, Record, batches, empty, headed
+from .records import Header, Record, batches, empty, filled, headed
 from .tables import TEXT, Part
 
 PIECE: Final = 1 << 22  # bytes read at a time
@@ -96,24 +96,40 @@ def _strict(stream: IO[bytes], sign: str, place: _Place) -> Iterator[Record]:
 
 
 def _by_arrow(block: bytes, header: Header, sign: str, place: _Place) -> Part | None:
-    """Return the records of a block; None, and the place as it was, where one has not the header's width."""
+    """Return the records of a block; None, and the place as it was, where the strict reader has something to say."""
+    odd: list[tuple[int, str]] = []
+
+    def set_aside(row: Any) -> str:
+        odd.append((row.number, row.text))
+        return "skip"
+
     cells = [str(at) for at in range(header.cells)]
     try:
         table = pyarrow.csv.read_csv(
             pyarrow.py_buffer(block),
             pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=cells),
-            pyarrow.csv.ParseOptions(delimiter=sign, newlines_in_values=True, ignore_empty_lines=False),
+            pyarrow.csv.ParseOptions(
+                delimiter=sign, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=set_aside
+            ),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(cells, TEXT), null_values=[]),
         )
     except pyarrow.ArrowInvalid:
         return None
-    numbers = np.arange(place.records + 1, place.records + 1 + table.num_rows)
-    part = tables.of_texts([*cells], table.columns, numbers)
-    if any(column.null_count < len(part) for column in part.columns[header.width :]):
+    others = [Record(place.records + number, 0, _cells(text, sign)) for number, text in odd]
+    numbers = np.arange(place.records + 1, place.records + 1 + table.num_rows + len(odd))
+    whole = tables.of_texts(cells, table.columns, np.delete(numbers, [number - 1 for number, _ in odd]))
+    beyond = any(column.null_count < len(whole) for column in whole.columns[header.width :])
+    if beyond or not header.takes(others):
         return None
-    place.records += table.num_rows
+    place.records += len(numbers)
     place.lines += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
-    return Part(header.names, part.columns[: header.width], part.numbers)
+    part = Part(header.names, whole.columns[: header.width], whole.numbers)
+    fitted = header.fitted(filter(filled, others))
+    return tables.in_order([part, tables.of_records(fitted, header.names)]) if fitted else part
+
+
+def _cells(record: str, sign: str) -> list[str]:
+    return next(csv.reader(io.StringIO(record, newline=""), delimiter=sign, strict=True))
 
 
 def _grammar(sign: str) -> str | None:

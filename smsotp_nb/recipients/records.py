@@ -47,15 +47,29 @@ class Header:
     def width(self) -> int:
         return len(self.names)
 
+    def takes(self, records: list[Record]) -> bool:
+        """Return whether records can be `fitted` without telling on which lines they begin."""
+        told = self.shorter >= SHOWN
+        return all(
+            told if len(record.cells) < self.width else not any(cell.strip() for cell in record.cells[self.width :])
+            for record in records
+            if filled(record)
+        )
+
     def fitted(self, records: Iterable[Record]) -> list[Record]:
         """Return records with exactly one cell a name; one that has more of them filled is an error."""
         cut = [_without_blank_tail(record, self.width) for record in records]
-        self._refuse_nameless(cut)
-        self._refuse_wide(cut)
-        short = [_width(record, self.width) for record in cut if len(record.cells) < self.width]
-        self.short += short[: SHOWN - len(self.short)]
-        self.shorter += len(short)
-        return [record._replace(cells=record.cells + [""] * (self.width - len(record.cells))) for record in cut]
+        odd = [record for record in cut if len(record.cells) != self.width]
+        if not odd:
+            return cut
+        self._refuse_nameless(odd)
+        self._refuse_wide(odd)
+        self.short += [_width(record, self.width) for record in odd[: SHOWN - len(self.short)]]
+        self.shorter += len(odd)
+        return [
+            record if len(record.cells) == self.width else record._replace(cells=_padded(record.cells, self.width))
+            for record in cut
+        ]
 
     def warn_of_short(self) -> None:
         if self.shorter:
@@ -121,9 +135,15 @@ def _names(cells: list[str], file: str) -> list[str]:
 def _without_blank_tail(record: Record, width: int) -> Record:
     """Drop blank cells past the header: a separator at the end of a line makes one."""
     cells = record.cells
+    if len(cells) <= width:
+        return record
     while len(cells) > width and not cells[-1].strip():
         cells = cells[:-1]
     return record._replace(cells=cells)
+
+
+def _padded(cells: list[str], width: int) -> list[str]:
+    return cells + [""] * (width - len(cells))
 
 
 def _width(record: Record, width: int) -> str:

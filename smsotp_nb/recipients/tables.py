@@ -80,6 +80,13 @@ def joined(parts: list[Part]) -> Part:
     return Part(parts[0].names, columns, np.concatenate([part.numbers for part in parts]))
 
 
+def in_order(parts: list[Part]) -> Part:
+    """Put parts together in the order of their numbers."""
+    whole = joined(parts)
+    order = np.argsort(whole.numbers, kind="stable")
+    return Part(whole.names, [column.take(pyarrow.array(order)) for column in whole.columns], whole.numbers[order])
+
+
 def resized(parts: Iterable[Part], rows: int) -> Iterator[Part]:
     """Give the same records in parts of so many rows; the last one, or the only one of no rows, is smaller."""
     waiting: list[Part] = []
