@@ -266,9 +266,11 @@ def test_the_fast_reader_reads_as_the_strict_one(
         assert fast == chunks == what_comes(file)
 
 
-def test_the_fast_reader_is_the_one_that_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the test above would compare the strict reader with itself."""
-    file = written(tmp_path, 'name,phone\n"a\nb",1\n\nc,\n')
+@pytest.mark.parametrize("piece", [4, 8, 1000])
+def test_the_fast_reader_is_the_one_that_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    """Else the test above would compare the strict reader with itself; a piece may end where a record does."""
+    monkeypatch.setattr(comma, "PIECE", piece)
+    file = written(tmp_path, 'name,ph\n"a\nb",1\n\nc,\n')
     monkeypatch.setattr(comma, "_strict", only_header(comma._strict))
     assert read_recipients(file, numbered=True).index.tolist() == [2, 4]
 

@@ -24,7 +24,7 @@ from ..errors import UsageError
 from . import tables
 from .encodings import find_encoding, separator
 from .records import Header, Record, batches, empty, filled, headed
-from .tables import TEXT, Part
+from .tables import TEXT, Numbers, Part
 
 PIECE: Final = 1 << 22  # bytes read at a time
 LARGEST: Final = 1 << 24  # bytes in which a record should end; else a quote is not closed
@@ -115,17 +115,37 @@ def _by_arrow(block: bytes, header: Header, sign: str, place: _Place) -> Part | 
         )
     except pyarrow.ArrowInvalid:
         return None
-    others = [Record(place.records + number, 0, _cells(text, sign)) for number, text in odd]
-    numbers = np.arange(place.records + 1, place.records + 1 + table.num_rows + len(odd))
-    whole = tables.of_texts(cells, table.columns, np.delete(numbers, [number - 1 for number, _ in odd]))
+    numbers = np.arange(table.num_rows + len(odd))
+    fitting = np.delete(numbers, [number - 1 for number, _ in odd])
+    whole = tables.of_texts(cells, table.columns, place.records + 1 + fitting)
+    others = _others(odd, table, fitting, sign, place)
     beyond = any(column.null_count < len(whole) for column in whole.columns[header.width :])
     if beyond or not header.takes(others):
         return None
     place.records += len(numbers)
-    place.lines += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+    place.lines += _line_ends(block)
     part = Part(header.names, whole.columns[: header.width], whole.numbers)
     fitted = header.fitted(filter(filled, others))
     return tables.in_order([part, tables.of_records(fitted, header.names)]) if fitted else part
+
+
+def _others(
+    odd: list[tuple[int, str]], table: pyarrow.Table, fitting: Numbers, sign: str, place: _Place
+) -> list[Record]:
+    """Return the records of another width with the lines they begin on: a cell before them may hold line ends."""
+    if not odd:
+        return []
+    lines = np.ones(len(fitting) + len(odd), np.int64)
+    for column in table.columns:
+        lines[fitting] += pyarrow.compute.count_substring_regex(column, pattern=r"\r\n|\r|\n").to_numpy()
+    for number, text in odd:
+        lines[number - 1] += _line_ends(text.encode())
+    begins = place.lines + 1 + np.cumsum(lines) - lines
+    return [Record(place.records + number, int(begins[number - 1]), _cells(text, sign)) for number, text in odd]
+
+
+def _line_ends(text: bytes) -> int:
+    return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
 
 def _cells(record: str, sign: str) -> list[str]:
@@ -162,7 +182,7 @@ class _Source(io.RawIOBase):
 
     def whole_records(self, grammar: str | None) -> bytes:
         """Take as many whole records as can be told from here on; nothing where only the strict reader can say."""
-        while grammar is not None and self._held:
+        while grammar is not None:
             size = next((end for end in self._ends() if _matches(self._held[:end], grammar)), 0)
             if size:
                 block, self._held = self._held[:size], self._held[size:]

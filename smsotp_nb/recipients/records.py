@@ -48,13 +48,8 @@ class Header:
         return len(self.names)
 
     def takes(self, records: list[Record]) -> bool:
-        """Return whether records can be `fitted` without telling on which lines they begin."""
-        told = self.shorter >= SHOWN
-        return all(
-            told if len(record.cells) < self.width else not any(cell.strip() for cell in record.cells[self.width :])
-            for record in records
-            if filled(record)
-        )
+        """Return whether no record has a filled cell beyond the names."""
+        return not any(cell.strip() for record in records for cell in record.cells[self.width :])
 
     def fitted(self, records: Iterable[Record]) -> list[Record]:
         """Return records with exactly one cell a name; one that has more of them filled is an error."""

@@ -84,7 +84,9 @@ def in_order(parts: list[Part]) -> Part:
     """Put parts together in the order of their numbers."""
     whole = joined(parts)
     order = np.argsort(whole.numbers, kind="stable")
-    return Part(whole.names, [column.take(pyarrow.array(order)) for column in whole.columns], whole.numbers[order])
+    places = pyarrow.array(order)
+    columns = [pyarrow.chunked_array([column.combine_chunks().take(places)]) for column in whole.columns]
+    return Part(whole.names, columns, whole.numbers[order])
 
 
 def resized(parts: Iterable[Part], rows: int) -> Iterator[Part]:
