@@ -44,7 +44,7 @@ Why it is built so (one process, two cores, a million rows; microseconds a row)
 * The automaton costs 0.05 where one pass of a regular expression library per pattern costs ten times that.
 * States are stored multiplied by 16, so a step is one addition and one look-up; a sign for "no more digits" leads from
   each state to itself, so rows of different lengths need no mask.
-* Chunks of 24 thousand rows keep the working arrays in the second-level cache and the memory small.
+* Chunks of 32 thousand rows keep the working arrays near and the memory small.
 * Columns of few values (region, kind, reason) stay small numbers until the last chunk is done, and are then spelled out
   into the memory that was scratch. Long texts go into memory of their own at once. (``memory`` says why.)
 """

@@ -19,7 +19,7 @@ from .memory import SHARED, taken
 from .prefixes import NO_REGION, ODD_REGION
 from .tables import Tables
 
-CHUNK: Final = 24_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
+CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
 
 Progress = Callable[[int], None]
 Ints = npt.NDArray[Any]  # int32
