@@ -106,6 +106,16 @@ def test_a_list_may_be_cut_anywhere(kind: Kind) -> None:
 
 
 @both
+@pytest.mark.parametrize("front", ["4479111234", "551199000"], ids=["United Kingdom", "Brazil"])
+def test_rows_say_nothing_of_each_other(kind: Kind, front: str) -> None:
+    """Sixty numbers that lost their plus are read, together, as each of them is read alone."""
+    batch = pa.record_batch({"phone": [f"{front}{n:02}" for n in range(60)] + ["030 901820"]})
+    work = functools.partial(kind.batch, phone="phone", default_region="DE")
+    alone = pa.Table.from_batches([work(batch.slice(row, 1)) for row in range(len(batch))])
+    assert alone.combine_chunks().equals(pa.Table.from_batches([work(batch)]))
+
+
+@both
 def test_empty_batches_have_the_schema(kind: Kind) -> None:
     """No rows, no chunks, no values at all: the schema is known before there is data."""
     given = pa.schema({"phone": pa.string(), "id": pa.int64()})
