@@ -105,14 +105,36 @@ def test_a_list_may_be_cut_anywhere(kind: Kind) -> None:
     agree(kind, joined, whole, default_region="GB")
 
 
+MIXED = [
+    {"phone": [f"4479111234{n:02}" for n in range(60)] + ["030 901820"], "region": ["DE"] * 61},
+    {"phone": ["(415) 555-0100"] * 30, "region": ["CA", "NY", "TX"] * 10},
+    {"phone": [f"551199000{n:04}" for n in range(60)], "region": [None, "DE"] * 30},
+]
+
+
 @both
-@pytest.mark.parametrize("front", ["4479111234", "551199000"], ids=["United Kingdom", "Brazil"])
-def test_rows_say_nothing_of_each_other(kind: Kind, front: str) -> None:
-    """Sixty numbers that lost their plus are read, together, as each of them is read alone."""
-    batch = pa.record_batch({"phone": [f"{front}{n:02}" for n in range(60)] + ["030 901820"]})
-    work = functools.partial(kind.batch, phone="phone", default_region="DE")
+@pytest.mark.parametrize("columns", MIXED, ids=["lost pluses", "states", "Brazil"])
+def test_rows_say_nothing_of_each_other(kind: Kind, columns: dict[str, list[str]]) -> None:
+    """Numbers that lost their plus and states beside them are read together as each of them is read alone."""
+    batch = pa.record_batch(columns)
+    work = functools.partial(kind.batch, phone="phone", region="region", default_region="DE")
     alone = pa.Table.from_batches([work(batch.slice(row, 1)) for row in range(len(batch))])
     assert alone.combine_chunks().equals(pa.Table.from_batches([work(batch)]))
+
+
+@pytest.mark.parametrize("columns", MIXED, ids=["lost pluses", "states", "Brazil"])
+def test_what_a_column_says_is_passed_in(columns: dict[str, list[str]]) -> None:
+    """With the evidence of the whole column each row is read as the column is, wherever it is cut."""
+    batch, frame = pa.record_batch(columns), pd.DataFrame(columns)
+    evidence = phones.weigh_column(frame["phone"], region=frame["region"], default_region="DE")
+    work = functools.partial(
+        phones.normalize_batch, phone="phone", region="region", default_region="DE", evidence=evidence
+    )
+    work = pickle.loads(pickle.dumps(work))
+    pieces = pa.Table.from_batches([work(batch.slice(first, 7)) for first in range(0, len(batch), 7)])
+    right = phones.normalize(frame["phone"], region=frame["region"], default_region="DE")
+    found = pieces.to_pandas().iloc[:, len(columns) :].set_axis(list(right), axis=1)
+    pd.testing.assert_frame_equal(found.astype("str"), right)
 
 
 @both

@@ -65,6 +65,8 @@ class Count:
 class Evidence:
     """What a column says for and against reading it in another way; made by ``weigh_column``.
 
+    ``of_parts`` tells that the column of countries is one of states or provinces, in which CA is no Canada.
+
     Example:
         >>> from smsotp_nb import phones
         >>> british = [f"4479111234{n:02}" for n in range(60)]
@@ -74,6 +76,7 @@ class Evidence:
 
     counts: dict[str, Count] = field(default_factory=dict)
     level: Level = "overwhelming"
+    of_parts: bool = False
 
     def share_for(self, reading: str, code: int) -> int:
         """Return how many percent of the rows that tell anything are for this reading; 0 where that is not enough."""

@@ -60,8 +60,8 @@ class Intake:
         )
 
 
-def take_in(column: pd.Series, region: object, default_region: str | None) -> Intake:
-    """Read cells and countries of a whole list.
+def take_in(column: pd.Series, region: object, default_region: str | None, *, of_parts: bool | None = None) -> Intake:
+    """Read cells and countries of a whole list; ``of_parts`` is for a part of one (see `regions.read`).
 
     Example:
         >>> take_in(pd.Series([4930901820.0]), ["Germany"], None).part(slice(0, 1)).region.to_pylist()
@@ -72,7 +72,7 @@ def take_in(column: pd.Series, region: object, default_region: str | None) -> In
     if region is None:
         known = regions.nowhere(len(column))
     else:
-        known = regions.read(cells.column(region, what="region", like=column))
+        known = regions.read(cells.column(region, what="region", like=column), of_parts=of_parts)
     text = pa.array(read.text, STRING, from_pandas=True)
     chunked = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text], STRING)
     return Intake(chunked, read.kind, known, fallback, pd.api.types.is_numeric_dtype(column.dtype))

@@ -9,7 +9,7 @@ processor's cache; everything but the texts is small numbers until the frame is 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -103,7 +103,8 @@ def normalize(
     """
     asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
-    intake = take_in(column, region, default_region)
+    given = evidence.of_parts if isinstance(evidence, Evidence) else None
+    intake = take_in(column, region, default_region, of_parts=given)
     said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
     pieces = []
     for first in range(0, max(len(intake), 1), STRETCH):
@@ -133,7 +134,8 @@ def weigh_column(
     """
     asked = checked(repair, evidence=level)
     numbers = column = cells.column(numbers, what="numbers")
-    return look(take_in(column, region, default_region), asked.repair, level)
+    intake = take_in(column, region, default_region)
+    return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts)
 
 
 def checked(

@@ -53,6 +53,7 @@ class Regions:
         notes: note bits.
         unknown: the cell is not understood.
         coded: the cell is a calling code, which several countries may share.
+        of_parts: the column is one of states or provinces.
     """
 
     place: npt.NDArray[np.int32]
@@ -60,6 +61,7 @@ class Regions:
     notes: Bits
     unknown: Flags
     coded: Flags
+    of_parts: bool = False
 
     @property
     def code(self) -> pd.Series:
@@ -76,10 +78,11 @@ def nowhere(size: int) -> Regions:
     return Regions(np.full(size, -1, np.int32), (), np.zeros(size, np.uint32), flags, flags)
 
 
-def read(cells: pd.Series) -> Regions:
+def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
     """Read a column of region cells; each distinct cell is read once.
 
-    Where the column is one of states or provinces, nothing in it is taken for a country.
+    Where the column is one of states or provinces, nothing in it is taken for a country; ``of_parts`` says whether it
+    is, for a column that is a part of another one.
 
     Example:
         >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).code.tolist()
@@ -90,7 +93,9 @@ def read(cells: pd.Series) -> Regions:
     place, distinct = pd.factorize(cells.astype("str"), use_na_sentinel=True)
     words = [str(cell) for cell in distinct]
     readings = [one(word) for word in words]
-    if parts_of(words, np.bincount(place[place >= 0], minlength=len(words))):
+    if of_parts is None:
+        of_parts = parts_of(words, np.bincount(place[place >= 0], minlength=len(words))) is not None
+    if of_parts:
         named = zip(words, readings, strict=True)
         readings = [(None, "REGION_UNKNOWN") if len(word.strip()) == 2 else reading for word, reading in named]
     names = tuple(dict.fromkeys(code for code, _ in readings if code))
@@ -98,7 +103,7 @@ def read(cells: pd.Series) -> Regions:
     notes = np.array([NOTE_BIT.get(note, 0) for _, note in readings] + [0], np.uint32)
     said = np.array([note for _, note in readings] + [""])
     unknown, coded = said == "REGION_UNKNOWN", said == "REGION_CALLING_CODE"
-    return Regions(where[place], names, notes[place], unknown[place], coded[place])
+    return Regions(where[place], names, notes[place], unknown[place], coded[place], of_parts)
 
 
 def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:
