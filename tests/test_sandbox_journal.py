@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
+import hmac
 import json
 import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 
@@ -162,6 +166,41 @@ def test_nothing_secret_is_on_file_either(tmp_path: Path) -> None:
     found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"sms.message.send" in found
     assert KEY.encode() not in found
+
+
+SIGNED: list[tuple[str, Callable[[str], str], Callable[[bytes], str], str]] = [
+    (
+        "1",
+        lambda value: quote(value, safe=""),
+        lambda raw: base64.b64encode(raw).decode(),
+        "base64, seconds, values percent-encoded",
+    ),
+    ("1000", str, lambda raw: raw.hex(), "hexadecimal, milliseconds, values as they are"),
+    ("1", quote_plus, lambda raw: base64.b64encode(raw).decode(), "base64, seconds, values form-encoded"),
+]
+
+
+@pytest.mark.parametrize(("unit", "encode", "spell", "expected"), SIGNED, ids=[expected for *_, expected in SIGNED])
+def test_the_journal_says_how_a_request_was_signed(
+    tmp_path: Path, unit: str, encode: Callable[[str], str], spell: Callable[[bytes], str], expected: str
+) -> None:
+    """The dialect is that of the client, and is still known when the signature itself is masked on file."""
+    secret = "a-secret-of-nobody"
+    pairs = {
+        "accessKeyId": KEY, "action": "otp.send", "algorithm": "hmac-sha256", "note": "a b~!é",
+        "nonce": "0123456789", "timestamp": str(int(time.time() * int(unit))),
+    }  # fmt: skip
+    text = "&".join(f"{encode(name)}={encode(pairs[name])}" for name in sorted(pairs))
+    signature = spell(hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest())
+    path = f"/?{urlencode(pairs | {'signature': signature}, quote_via=quote)}"
+    options: dict[str, Any] = {"rules": Rules(secret=secret), "state": tmp_path / "box.sqlite"}
+    with Sandbox(**options) as box:
+        assert call(box, "POST", path, json.dumps({"to": US}).encode())[0] == 200
+        call(box, "POST", path.replace("note=a", "note=b"), json.dumps({"to": US}).encode())
+        before = [one["signing"] for one in told(box)]
+    assert before == [f"hmac-sha256, {expected}", "hmac-sha256, signature of another text or secret"]
+    with Sandbox(**options) as box:
+        assert [one["signing"] for one in told(box)] == before
 
 
 MASKED = [

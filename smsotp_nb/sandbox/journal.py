@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 
 from . import masking, parameters
 from .clock import moment
+from .dialect import dialect
 from .state import State
 
 MOST: Final = 5_000
@@ -67,7 +68,8 @@ class Told:
 
     def __init__(self, entry: Entry, secrets: Iterable[str] = ()) -> None:
         self._entry = entry
-        self._secrets = (*masking.key_of(entry.path), *secrets)
+        self._signers = tuple(secrets)
+        self._secrets = (*masking.key_of(entry.path), *self._signers)
 
     @property
     def n(self) -> int:
@@ -102,6 +104,14 @@ class Told:
             return "refused"
         return "accepted" if self._entry.accepted else "answered"
 
+    @property
+    def signing(self) -> str:
+        """How it was signed, in words: found out when somebody reads it, so that no request waits for that."""
+        query = self._entry.path.partition("?")[2]
+        if not self._signers or f"signature={masking.MASK}" in query:
+            return self._entry.signing
+        return dialect(query, self._signers[0])
+
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """The object of the body, empty where it is none."""
@@ -130,7 +140,7 @@ class Told:
             "code": entry.code or None,
             "fault": entry.fault or None,
             "accepted": entry.accepted,
-            "signing": entry.signing,
+            "signing": self.signing,
             "request_id": entry.request_id,
         }
 
@@ -174,7 +184,7 @@ class Told:
         headers = [(name.encode("latin-1"), value.encode()) for name, value in self.headers()]
         path = masking.target(entry.path, self._secrets)
         body, reply = (self._masked(raw) for raw in (entry.body, entry.reply))
-        return entry._replace(path=path, headers=headers, body=body, reply=reply)
+        return entry._replace(path=path, headers=headers, body=body, reply=reply, signing=self.signing)
 
     def _masked(self, raw: bytes) -> bytes:
         text, encoding = self._text(raw)
