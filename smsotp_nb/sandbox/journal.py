@@ -63,13 +63,19 @@ class Entry(NamedTuple):
         return WEIGHT + len(self.path) + headers + len(self.body) + len(self.reply)
 
 
+_HEADERS: Final = Entry._fields.index("headers")
+
+
 class Told:
     """An entry as others may read it: without access key, signature, tokens and cookies."""
 
     def __init__(self, entry: Entry, secrets: Iterable[str] = ()) -> None:
         self._entry = entry
         self._signers = tuple(secrets)
-        self._secrets = (*masking.key_of(entry.path), *self._signers)
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        return (*masking.key_of(self._entry.path), *self._signers)
 
     @property
     def n(self) -> int:
@@ -178,17 +184,14 @@ class Told:
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode(), "base64"
 
-    def kept(self) -> Entry:
-        """Return an entry to be written to a file: masked."""
+    def kept(self) -> tuple[Any, ...]:
+        """Return a row to be written to a file: masked, but for the reply, which is the sandbox's own."""
         entry = self._entry
-        headers = [(name.encode("latin-1"), value.encode()) for name, value in self.headers()]
         path = masking.target(entry.path, self._secrets)
-        body, reply = (self._masked(raw) for raw in (entry.body, entry.reply))
-        return entry._replace(path=path, headers=headers, body=body, reply=reply, signing=self.signing)
-
-    def _masked(self, raw: bytes) -> bytes:
-        text, encoding = self._text(raw)
-        return text.encode() if encoding == "utf-8" else raw
+        body, encoding = self.body
+        masked = body.encode() if encoding == "utf-8" else entry.body
+        kept = entry._replace(path=path, body=masked, signing=self.signing)
+        return (*kept[:_HEADERS], json.dumps(self.headers()), *kept[_HEADERS + 1 :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +267,7 @@ class Journal:
         self._now = now
         self._secrets = tuple(secrets)
         self._entries: deque[Entry] = deque()
+        self._weights: deque[int] = deque()
         self._bytes = 0
         self._written = 0
         self.last = self._written = int(state.fact("requests") or 0)
@@ -303,9 +307,11 @@ class Journal:
 
     def _append(self, entry: Entry) -> None:
         self._entries.append(entry)
-        self._bytes += entry.weight()
+        self._weights.append(entry.weight())
+        self._bytes += self._weights[-1]
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
-            self._bytes -= self._entries.popleft().weight()
+            self._entries.popleft()
+            self._bytes -= self._weights.popleft()
 
     @property
     def unwritten(self) -> bool:
@@ -317,7 +323,7 @@ class Journal:
         if not self.unwritten:
             return
         told = (Told(entry, self._secrets) for entry in self._after(self._written))
-        rows = [(*one.kept()._replace(headers=json.dumps(one.headers())),) for one in told]  # type: ignore[arg-type]
+        rows = [one.kept() for one in told]
         self._keep(rows, first=self._entries[0].n)
 
     def _after(self, n: int) -> list[Entry]:
@@ -333,6 +339,7 @@ class Journal:
     def clear(self) -> None:
         """Forget every request; numbers are not used again."""
         self._entries.clear()
+        self._weights.clear()
         self._bytes = 0
         self._keep([], first=self.last + 1)
 
