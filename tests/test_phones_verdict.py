@@ -64,6 +64,15 @@ def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
     assert frame["valid"].tolist() == [False, True, True]
 
 
+@pytest.mark.parametrize("size", [1, 63, 64, 200])
+@pytest.mark.parametrize("cell", [49, 49.0, True, float("nan"), None, "", Decimal("NaN"), pd.NA], ids=repr)
+def test_region_cells_of_any_kind_mean_the_same_in_lists_of_any_length(cell: object, size: int) -> None:
+    """What is no text is not taken for a blank in short lists and for a code in long ones."""
+    found = phones.verdict(["030 901820"] * size, region=pd.Series([cell] * size, dtype=object), default_region="DE")
+    blank = cell == "" if isinstance(cell, str) else pd.isna(cell)
+    assert found["valid"].tolist() == [bool(blank)] * size
+
+
 @pytest.mark.parametrize(
     "numbers",
     [
@@ -118,8 +127,10 @@ def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame]
 def test_a_signaling_nan_is_named_with_its_row(call: Callable[..., pd.DataFrame], size: int) -> None:
     """Decimal('sNaN') refuses even to be compared; a quiet NaN is a missing number."""
     numbers = pd.Series([NUMBER] * size + [Decimal("sNaN")], index=[f"r{n}" for n in range(size + 1)], name="phone")
-    with pytest.raises(UsageError, match=f"'phone' holds Decimal\\('sNaN'\\) in row 'r{size}':.* write None"):
+    with pytest.raises(UsageError, match=f"'phone' holds Decimal\\('sNaN'\\) in row 'r{size}':.* write None where"):
         call(numbers)
+    with pytest.raises(UsageError, match=r"holds Decimal\('sNaN'\) in row 0"):
+        call([NUMBER] * size, region=[Decimal("sNaN")] * size)
     quiet = call([*numbers.iloc[:-1], Decimal("NaN")])
     assert quiet.iloc[-1, 0] is np.nan
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers as abstract
 from collections.abc import KeysView, Set
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import numpy as np
@@ -203,13 +203,27 @@ def _cell(value: Any) -> tuple[str | None, np.uint8]:
     return str(value), NOT_TEXT
 
 
+def words(column: pd.Series) -> pd.Series:
+    """Return a column of names or codes as text (``str``), missing where it is.
+
+    Example:
+        >>> words(pd.Series(["DE", None, 49])).tolist()
+        ['DE', nan, '49']
+    """
+    try:
+        return column.astype("str")
+    except InvalidOperation:
+        _refuse_signaling(column, [_cell(value)[1] for value in column])
+        raise
+
+
 def _refuse_signaling(column: pd.Series, kinds: list[np.uint8]) -> None:
     rows = [column.index[row] for row, kind in enumerate(kinds) if kind == SIGNALING]
     if rows:
         raise UsageError(
             f"the column{'' if column.name is None else f' {column.name!r}'} holds Decimal('sNaN') in row"
             f" {', '.join(map(repr, rows[:3]))}{' ...' if len(rows) > 3 else ''}: a signaling NaN stands for a failed"
-            " computation and cannot be read; write None where a number is missing"
+            " computation and cannot be read; write None where nothing is known"
         )
 
 

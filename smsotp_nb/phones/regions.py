@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import UsageError
+from .cells import words as words_of
 from .lookup import countries, main_region
 from .vocabulary import NOTE_BIT, Bits
 
@@ -90,7 +91,7 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
         >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
         [True, True, True, True]
     """
-    place, distinct = pd.factorize(cells.astype("str"), use_na_sentinel=True)
+    place, distinct = pd.factorize(words_of(cells), use_na_sentinel=True)
     words = [str(cell) for cell in distinct]
     readings = [one(word) for word in words]
     if of_parts is None:

@@ -74,14 +74,17 @@ def _plain(column: pd.Series) -> list[str | None] | None:
 def _plain_regions(region: object, default_region: str | None, like: pd.Series) -> list[str | None]:
     if region is None:
         return [default_region] * len(like)
-    codes = cells.column(region, what="region", like=like).tolist()
+    column = cells.column(region, what="region", like=like)
+    codes = column.tolist()
+    if not all(code is None or isinstance(code, str) for code in codes):
+        codes = cells.words(column).tolist()
     return [code if isinstance(code, str) and code else default_region for code in codes]
 
 
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
     if region is None:
         return cells.same(default_region, len(like))
-    codes = cells.column(region, what="region", like=like).astype("str").reset_index(drop=True)
+    codes = cells.words(cells.column(region, what="region", like=like)).reset_index(drop=True)
     if default_region is None:  # to phonenumbers a blank is no region either
         return codes
     return codes.mask(codes.isna() | (codes == ""), default_region)
