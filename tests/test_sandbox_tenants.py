@@ -17,7 +17,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb.errors import NotAsExpected, SmsOtpError, UsageError
-from smsotp_nb.sandbox import Rules, Sandbox, tenants
+from smsotp_nb.sandbox import Rules, Sandbox, journal, tenants
 
 US, FR = "+12025550123", "+33199001234"
 
@@ -215,6 +215,15 @@ def test_there_is_an_end_to_tenants(box: Sandbox, monkeypatch: pytest.MonkeyPatc
     call(box, "DELETE", "/tenants.json?tenant=one")
     assert send(box, "three") == "0"
     assert send(box, "k" * 300) == "105300"
+
+
+def test_a_tenants_journal_has_a_tenth_of_the_room(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MOST", 20)
+    for _ in range(4):
+        send(box, "one")
+        send(box, "")
+    assert box.tenant("one").requests["n"].tolist() == [3, 4]
+    assert box.requests["n"].tolist() == [1, 2, 3, 4]
 
 
 WRONG: list[dict[str, Any]] = [

@@ -44,12 +44,14 @@ class Account:
         service: answers the operations from the account's state.
         faults: what goes wrong with its requests.
         label: what a tenant is called by whoever opened it.
+        journal_share: of what a journal keeps at most.
         keeps_tenants: whether it is the sandbox's own account, and others have the messages.
     """
 
     service: Service
     faults: Faults
     label: str = ""
+    journal_share: float = 1.0
     keeps_tenants: bool = False
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
@@ -59,7 +61,8 @@ class Account:
 
     def __post_init__(self) -> None:
         secret = self.service.rules.secret
-        self.journal = Journal(self.state, self.service.clock.now, secrets=() if secret is None else (secret,))
+        secrets = () if secret is None else (secret,)
+        self.journal = Journal(self.state, self.service.clock.now, secrets=secrets, share=self.journal_share)
         self.receipts = Receipts(self.state, self.service.clock, self.bell)
 
     @property

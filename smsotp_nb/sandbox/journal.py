@@ -260,9 +260,13 @@ class Journal:
         state: where they are kept when it has a file.
         now: the sandbox's clock, microseconds.
         secrets: masked wherever they stand: the secret of HMAC mode.
+        share: of what a journal keeps at most; a tenant's keeps less, so that all of them have a bound.
     """
 
-    def __init__(self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = (), share: float = 1.0
+    ) -> None:
+        self._share = share
         self._state = state
         self._now = now
         self._secrets = tuple(secrets)
@@ -309,7 +313,7 @@ class Journal:
         self._entries.append(entry)
         self._weights.append(entry.weight())
         self._bytes += self._weights[-1]
-        while len(self._entries) > MOST or self._bytes > MOST_BYTES:
+        while len(self._entries) > MOST * self._share or self._bytes > MOST_BYTES * self._share:
             self._entries.popleft()
             self._bytes -= self._weights.popleft()
 

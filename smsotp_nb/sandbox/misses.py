@@ -14,7 +14,7 @@ from .faults import BY_NAME
 from .journal import Journal, Told, Wanted
 from .state import State
 
-MESSAGES: Final = 500  # the newest messages that are looked at
+MESSAGES: Final = 200  # the newest messages that are looked at
 REQUESTS: Final = 200  # the newest requests that are looked at
 TOLD: Final = 5
 COMPARED: Final = 200  # characters of a text that tell how near it is
@@ -32,7 +32,7 @@ class Miss(NamedTuple):
 def summary(expectation: Expectation, count: Count, state: State, journal: Journal) -> str:
     """Return one sentence: what was expected, and what was found among how many messages and requests."""
     found = f"{count.found}" if count.found else "none"
-    messages = len(inbox.find(state, inbox.Filter(after=expectation.after), limit=MESSAGES))
+    messages = state.count_after(expectation.after, most=MESSAGES)
     lost = sum(1 for told in _newest(journal) if _is_lost(told))
     among = _counted(messages, MESSAGES, "message")
     others = f"; {_counted(lost, REQUESTS, 'request')} refused or struck" if lost else ""

@@ -216,6 +216,11 @@ class State:
         """Return how many messages are on record."""
         return int(self._db.execute("SELECT coalesce(sum(messages), 0) FROM spend").fetchone()[0])
 
+    def count_after(self, n: int, *, most: int) -> int:
+        """Return how many messages are on record after a number, counting no further than ``most``."""
+        counted = "SELECT count(*) FROM (SELECT 1 FROM messages WHERE n > ? LIMIT ?)"
+        return int(self._db.execute(counted, (n, most)).fetchone()[0])
+
     def clear(self) -> None:
         """Forget every accepted message; balance and passcodes stay, numbers are not used again."""
         with self.transaction():

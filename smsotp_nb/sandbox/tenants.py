@@ -21,6 +21,7 @@ from .service import Service, millionths, money
 from .state import State
 
 MOST: Final = 200
+JOURNAL_SHARE: Final = 1 / 10  # of a journal: with all tenants at most 320 MiB
 LONGEST_KEY: Final = 256
 LIMIT_EXCEEDED: Final = "105300"
 HOW: Final = "add tenant=<access key> to the address; GET /tenants.json lists the tenants"
@@ -39,6 +40,7 @@ class Options:
     rules: Rules = field(default_factory=Rules)
     faults: tuple[Fault, ...] = ()
     label: str = ""
+    journal_share: float = 1.0
 
     def account(self, path: Path | None) -> Account:
         """Open an account, on a file where it has one.
@@ -52,7 +54,7 @@ class Options:
         except UsageError:
             state.close()
             raise
-        return Account(service, Faults(self.faults), label=self.label)
+        return Account(service, Faults(self.faults), label=self.label, journal_share=self.journal_share)
 
     def changed(self, given: Mapping[str, Any]) -> Self:
         """Return them with what ``POST /tenants.json`` brings.
@@ -71,6 +73,7 @@ class Options:
             rules=_rules(self.rules, given.get("rules"), given.get("secret")),
             faults=self.faults,
             label=_label(given.get("label") or ""),
+            journal_share=self.journal_share,
         )
 
     def to_json(self) -> str:
@@ -124,7 +127,7 @@ class Tenants:
     def __init__(self, own: Account, options: Options, *, on: bool) -> None:
         self.own = own
         self.on = own.keeps_tenants = on
-        self._options = options
+        self._options = replace(options, journal_share=JOURNAL_SHARE)
         self._accounts: dict[str, Account] = {}
         self._ended: list[Account] = []
         path = own.state.path
