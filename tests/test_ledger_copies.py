@@ -247,9 +247,24 @@ def test_a_ledger_that_was_deleted_does_not_begin_anew_in_silence(box: Sandbox, 
 def test_an_emptied_file_is_not_a_new_ledger(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
     path, _ = yesterday
     os.truncate(path, 0)
-    with pytest.raises(LedgerError, match="older than"):
+    with pytest.raises(LedgerError, match="is empty: it is no ledger"):
         sent(box, path)
+    with pytest.raises(LedgerError, match=r"older than .* up to 20 recipients"):
+        Ledger(path, create=True)
     assert texts(box) == [1] * 20
+    assert path.stat().st_size == 0
+
+
+def test_an_empty_file_that_another_program_made_does_not_become_a_ledger(box: Sandbox, tmp_path: Path) -> None:
+    """As a second SQLite library does that looks for a ledger that was moved: it would know of nobody, by any name."""
+    path, other = tmp_path / "l.sqlite", tmp_path / "other.sqlite"
+    path.touch()
+    with pytest.raises(LedgerError, match="is empty"):
+        sent(box, path)
+    path.rename(other)
+    with pytest.raises(LedgerError, match="is empty"):
+        sent(box, other)
+    assert other.stat().st_size == len(box.inbox) == 0
 
 
 def test_another_user_of_the_machine_is_warned_by_the_mark_beside_the_ledger(

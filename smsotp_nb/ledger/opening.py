@@ -111,18 +111,19 @@ class Opened:
             self.marks.close()
 
 
-def open_ledger(path: Path, *, accept_older: bool) -> Opened:
-    """Open a ledger, preparing a new file.
+def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
+    """Open a ledger; with ``create`` an empty file is made one.
 
     Raises:
-        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it.
+        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it. The file is then
+            as it was before.
     """
     if not path.exists():
         raise LedgerError(
             f"the ledger {path} is gone: it was deleted or moved. Nothing was sent. Put it back, or "
             "`Ledger.restore` a backup"
         )
-    connection, began = _connect(path)
+    connection, began = _connect(path, create=create, accept_older=accept_older)
     anchor = None
     try:
         anchor = Anchor(path)
@@ -163,12 +164,26 @@ def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
         raise _older(place, connection, behind)
 
 
-def _connect(path: Path) -> tuple[sqlite3.Connection, bool]:
+def _refuse_new(path: Path, connection: sqlite3.Connection, *, create: bool, accept_older: bool) -> None:
+    """Refuse an empty file where a ledger should be, before it becomes one in which nobody was texted."""
+    if not create:
+        raise LedgerError(
+            f"the file {path} is empty: it is no ledger. A new one knows of nobody who was texted: correct the path, "
+            "or, to begin a record there, pass create=True"
+        )
+    seen = _marks(path, b"").sessions()
+    if seen and not accept_older:
+        raise _older(path, connection, seen)
+
+
+def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.Connection, bool]:
     """Return a connection, and whether the file had no log before: it is new, or a backup."""
     address = path.absolute().as_uri() + "?mode=rw"  # never a new file in the place of one that is gone
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         _refuse_others(connection, path)  # before the journal mode, which is written into the file
+        if _is_new(connection):
+            _refuse_new(path, connection, create=create, accept_older=accept_older)
         began = connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA wal_autocheckpoint=0")  # only where the file is known to be ours, see `Store`
@@ -299,7 +314,8 @@ def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session
 
 
 def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) -> LedgerOlder:
-    own = connection.execute("SELECT max(max(started_at), max(coalesce(settled_at, 0))) FROM attempt").fetchone()[0]
+    latest = "SELECT max(max(started_at), max(coalesce(settled_at, 0))) FROM attempt"
+    own = None if _is_new(connection) else connection.execute(latest).fetchone()[0]
     recipients = sum(session.recipients for session in behind)
     ends = f"It ends at {_said(own)}" if own else "No request is recorded in it"
     return LedgerOlder(

@@ -54,7 +54,7 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False) -> None:
         self.path = path
-        self._accept_older = accept_older
+        self._create, self._accept_older = create, accept_older
         self._guard = threading.RLock()
         self._opened: Opened | None = None
         self._synchronous = ""  # of this process's connection, where it is known
@@ -64,7 +64,7 @@ class Store:
         self.created = create_private(path) if create else False
         _stores.add(self)
         with self.reading():
-            pass
+            self._create = False  # a file that is emptied later is no new ledger
 
     @contextlib.contextmanager
     def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
@@ -202,7 +202,7 @@ class Store:
 
     def _open(self) -> Opened:
         if self._opened is None:
-            self._opened = open_ledger(self.path, accept_older=self._accept_older)
+            self._opened = open_ledger(self.path, create=self._create, accept_older=self._accept_older)
             self._synchronous = ""
         return self._opened
 
