@@ -24,7 +24,8 @@ from .work import Work
 
 Level = Literal["overwhelming", "majority", "none"]
 
-SAMPLE: Final = 4_000  # rows of a column that are looked at
+DRAWN: Final = 20_000  # rows of a column
+SAMPLE: Final = 2_000  # of these, that can be read in more than one way
 
 
 class Bar(NamedTuple):
@@ -89,6 +90,11 @@ class Evidence:
         enough = support >= bar.rows and share >= bar.share and of_code >= max(bar.of_code, support / 100)
         enough &= 2 * count.mobile >= support  # numbers of a town may fit by chance, but next to none as mobiles
         return int(100 * share) if enough else 0
+
+    def speaks_for(self, reading: str) -> bool:
+        """Tell whether there is a calling code with which a reading is to be taken."""
+        count = self.counts.get(reading)
+        return count is not None and any(self.share_for(reading, code) for code in count.other | count.better)
 
     def share_against(self, reading: str, code: int) -> int:
         """Return how many percent are for the reading as written; 0 where that is not enough to settle a doubt.
@@ -182,8 +188,13 @@ def differing(work: Work, rows: Rows, found: Answers) -> Mask:
     return np.array([one != other for one, other in pairs], bool)
 
 
-def sample(rows: Rows) -> Rows:
-    """Draw the rows that are looked at: at random, the same for the same column."""
-    if len(rows) <= SAMPLE:
-        return rows
-    return np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+def drawn(size: int, most: int) -> Rows:
+    """Draw rows at random, the same ones for the same size; all of them where there are not more.
+
+    Example:
+        >>> drawn(3, 5).tolist(), len(drawn(100, 5))
+        ([0, 1, 2], 5)
+    """
+    if size <= most:
+        return np.arange(size)
+    return np.sort(np.random.default_rng(0).choice(size, most, replace=False))

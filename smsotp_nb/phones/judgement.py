@@ -19,16 +19,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import UsageError
-from . import answers, cells, fiction, reference, repairs, weighing
+from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
-from .evidence import NOTHING, Evidence, Level, gather, sample
+from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
 from .fast.assembly import missing
 from .fast.engine import Progress
 from .fast.memory import taken
 from .fast.tables import KINDS
 from .intake import Intake, take_in
 from .lookup import calling_code, calling_codes
-from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, Bits, bits, note_words
+from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, Bits, note_words
 from .work import Work, matching
 
 Policy = Literal["note", "refuse"]
@@ -39,12 +39,6 @@ CODES: Final = calling_codes()
 KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
 TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
 STRETCH: Final = 24_000  # rows at a time
-
-PLAIN: Final = r"^[+(]?[0-9][0-9 ().\-]*[0-9]$"  # nothing here for the repairs of a cell to look at, unless
-NOT_SO_PLAIN: Final = (
-    r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
-    r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
-)
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
@@ -167,18 +161,19 @@ def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
     """Gather what the column says of its own rows, from a sample of those that can be read in more than one way."""
     if level == "none" or not len(intake):
         return NOTHING
-    rows = sample(np.flatnonzero(_two_ways(intake)))
+    rows = drawn(len(intake), DRAWN)
+    rows = rows[_two_ways(intake.text.take(pa.array(rows)))]
     if not len(rows):
         return NOTHING
-    work = intake.part(rows)
+    work = intake.part(rows[drawn(len(rows), SAMPLE)])
     _clean(work, repair)
     _ask(work)
     return gather(work, level)
 
 
-def _two_ways(intake: Intake) -> Mask:
+def _two_ways(texts: pa.ChunkedArray) -> Mask:
     """Tell which cells may have another reading by their first signs: those without a plus or a single zero."""
-    return ~cells.matches_in(intake.text, r"^[ '\"(]*(?:\+|0[1-9])")
+    return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
 def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
@@ -193,27 +188,14 @@ def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
 
 def _clean(work: Work, repair: frozenset[str]) -> tuple[Rows, pa.Array, Bits]:
     """Repair the text of every cell that is not plain; return the rows with a second spelling, that, and its notes."""
-    rows = np.flatnonzero(work.open() & ~_plain(work.text))
-    distinct = pc.dictionary_encode(work.text.take(pa.array(rows)))
-    place = distinct.indices.to_numpy()
-    cleaned = [repairs.clean(text, repair) for text in distinct.dictionary.to_pylist()]
-    texts = pa.array([it.text for it in cleaned], STRING)
-    work.text = answers.replaced(work.text, rows, texts.take(distinct.indices))
-    work.problem[rows] = np.array([PROBLEM_CODE.get(it.problem, 0) for it in cleaned], np.uint8)[place]
+    rows = np.flatnonzero(work.open() & ~scrub.plain(work.text))
     before = work.notes[rows]
-    work.notes[rows] |= np.array([bits(it.notes) for it in cleaned], np.uint32)[place]
-    other = np.array([it.other is not None for it in cleaned], bool)[place]
-    spelled = pa.array([it.other for it in cleaned], STRING).take(pa.array(place[other]))
-    notes = np.array([bits(it.other_notes) for it in cleaned], np.uint32)[place[other]]
-    return rows[other], spelled, before[other] | notes
-
-
-def _plain(texts: pa.Array) -> Mask:
-    rows = matching(texts, np.arange(len(texts)), PLAIN)
-    plain = np.zeros(len(texts), bool)
-    plain[rows] = True
-    plain[matching(texts, rows, NOT_SO_PLAIN)] = False
-    return plain
+    scrubbed = scrub.scrub(work.text.take(pa.array(rows)), repair)
+    work.text = answers.replaced(work.text, rows, scrubbed.text)
+    work.problem[rows] = scrubbed.problem
+    work.notes[rows] |= scrubbed.notes
+    other = np.asarray(scrubbed.other.is_valid(), bool)
+    return rows[other], scrubbed.other.filter(pa.array(other)), (before | scrubbed.other_notes)[other]
 
 
 def _ask(work: Work) -> None:

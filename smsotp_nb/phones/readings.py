@@ -79,7 +79,9 @@ def _zero_belongs(found: Answers) -> Mask:
     return np.array([number is not None and number.startswith(f"+{cc}0") for number, cc in pairs], bool)
 
 
-TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(calling_codes())})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
+CODES: Final = calling_codes()
+LIKE_TWICE: Final = r"^[ (]*(?:\+|00)[^0-9]*(?:" + "|".join(rf"{it}[^0-9]*(?:00)?{it}" for it in CODES) + ")"
+TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
 
 
 def _said_once(texts: pa.Array) -> pa.Array:
@@ -88,6 +90,10 @@ def _said_once(texts: pa.Array) -> pa.Array:
     return pa.array([f"+{pair[2]}" if pair else None for pair in found], STRING)
 
 
+# whose plans have numbers that begin with a zero (by the metadata's general descriptions and examples)
+ZERO_KEPT: Final = frozenset(
+    "AC BF BJ BW BZ CG CI FJ GA ID IT JP KR MO NC NE NO QA RW SJ SM SZ TJ TO VA".split()  # noqa: SIM905
+)
 IDD: Final = "00 as plus"
 WITH_PLUS: Final = "with a plus"
 CODE_ONCE: Final = "calling code once"
@@ -102,6 +108,7 @@ READINGS: Final = (
         r"^[1-9][0-9]{5,13}$",
         _replacing(r"^", "0"),
         "as good",
+        regions=ZERO_KEPT,
         keep=_zero_belongs,
     ),
     Reading(
@@ -123,7 +130,7 @@ READINGS: Final = (
         repair="mx_1",
     ),
     Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), r"", _replacing(r"^[ ]*", "+"), "stronger", repair="lost_plus"),
-    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), r"", _said_once, "as good"),
+    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), LIKE_TWICE, _said_once, "as good"),
 )
 SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", lambda texts: texts, "any")
 BY_NAME: Final = {reading.name: reading for reading in READINGS}
@@ -204,27 +211,61 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows
 
 
-def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False) -> Rows:
-    """Return those of the rows where this reading could change something."""
+def worth(
+    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False, alone: Mask | None = None
+) -> Rows:
+    """Return those of the rows where this reading could change something.
+
+    ``alone`` are rows with no other reading than the one as written (None: that does not matter): where that is not
+    valid, a reading that must be asked for changes nothing there.
+    """
     valid = work.answers.valid[rows]
+    if reading.name == IDD:
+        return rows[~(valid & _same_after_00(work, rows))]
     if reading.doubts == "any":
         return rows
     if reading.doubts == "never":
         return rows[~valid]
     if reading.doubts == "as good" or equals or reading.repair in asked:
         return rows
-    weak = RANK.take(work.answers.kind[rows]) < 2
-    return rows[~valid | weak | own_code_in_front(work, rows)]
+    useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
+    useful |= ~valid & (True if alone is None else ~alone[rows])
+    rest = np.flatnonzero(valid & ~useful)
+    useful[rest] = own_code_in_front(work, rows[rest])
+    return rows[useful]
+
+
+def _same_after_00(work: Work, rows: Rows) -> Mask:
+    """Tell which texts are read as if their 00 were a plus anyway: nearly all, where 00 is the prefix to call abroad."""
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
+    number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
+    return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
 
 
 def own_code_in_front(work: Work, rows: Rows) -> Mask:
     """Tell which bare texts begin with the digits of the calling code they are read with."""
-    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"[^0-9]", "")
     cc = work.answers.cc[rows]
-    found = np.zeros(len(rows), bool)
-    for length, (least, most) in enumerate(((0, 9), (10, 99), (100, 999)), start=1):
-        of_length = np.flatnonzero((cc >= least) & (cc <= most))
-        if len(of_length):
-            start = pc.utf8_slice_codeunits(digits.take(pa.array(of_length)), 0, length)
-            found[of_length] = np.array([int(text or -1) for text in start.to_pylist()]) == cc[of_length]
+    first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
+    found: Mask = first_digits(work.text.take(pa.array(rows))) == first
+    maybe = np.flatnonzero(found)
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows[maybe])), r"[^0-9]", "").to_pylist()
+    found[maybe] = [text.startswith(str(code)) for text, code in zip(digits, cc[maybe].tolist(), strict=True)]
     return found
+
+
+def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number).
+
+    Example:
+        >>> first_digits(pa.array(["41", "7"], pa.large_string())).tolist()
+        [4, 7]
+    """
+    _, offset_buffer, data_buffer = texts.buffers()
+    if not len(texts) or data_buffer is None:
+        return np.zeros(len(texts), np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts)]
+    first = np.frombuffer(data_buffer, np.uint8).take(offsets) - np.uint8(ord("0"))
+    behind = np.flatnonzero(first > 9)
+    inside = texts.take(pa.array(behind)).to_pylist()
+    first[behind] = [int(next((sign for sign in text if sign.isdigit()), "0")) for text in inside]
+    return first

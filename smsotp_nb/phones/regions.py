@@ -46,23 +46,44 @@ TELLING: Final = 0.05  # share of cells that are such a part and no country, fro
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """A country for each row.
+    """A country for each row, kept once for each different cell.
 
     Attributes:
-        place: which of ``names``, -1 where blank or not understood.
+        cell: which cell a row has; the last one is the missing one.
+        where: of each cell, which of ``names``; -1 where blank or not understood.
         names: the alpha-2 codes that occur.
-        notes: note bits.
-        unknown: the cell is not understood.
-        coded: the cell is a calling code, which several countries may share.
+        said: of each cell, its note (``""``: none).
         of_parts: the column is one of states or provinces.
     """
 
-    place: npt.NDArray[np.int32]
+    cell: npt.NDArray[np.int32]
+    where: npt.NDArray[np.int32]
     names: tuple[str, ...]
-    notes: Bits
-    unknown: Flags
-    coded: Flags
+    said: tuple[str, ...]
     of_parts: bool = False
+
+    @property
+    def place(self) -> npt.NDArray[np.int32]:
+        """Which of ``names`` each row has, -1 for none."""
+        return self.where.take(self.cell)
+
+    @property
+    def notes(self) -> Bits:
+        """The note bits of each row."""
+        return np.array([NOTE_BIT.get(note, 0) for note in self.said], np.uint32).take(self.cell)
+
+    @property
+    def unknown(self) -> Flags:
+        """Which rows' cells are not understood."""
+        return self._says("REGION_UNKNOWN")
+
+    @property
+    def coded(self) -> Flags:
+        """Which rows' cells are calling codes, which several countries may share."""
+        return self._says("REGION_CALLING_CODE")
+
+    def _says(self, note: str) -> Flags:
+        return np.array([said == note for said in self.said], bool).take(self.cell)
 
     @property
     def code(self) -> pd.Series:
@@ -70,13 +91,12 @@ class Regions:
         return pd.Series([*self.names, None], dtype="str").take(self.place).reset_index(drop=True)
 
     def part(self, rows: Any) -> Regions:
-        return Regions(self.place[rows], self.names, self.notes[rows], self.unknown[rows], self.coded[rows])
+        return Regions(self.cell[rows], self.where, self.names, self.said, self.of_parts)
 
 
 def nowhere(size: int) -> Regions:
     """Return what stands beside numbers without a country column."""
-    flags = np.zeros(size, bool)
-    return Regions(np.full(size, -1, np.int32), (), np.zeros(size, np.uint32), flags, flags)
+    return Regions(np.zeros(size, np.int32), np.full(1, -1, np.int32), (), ("",))
 
 
 def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
@@ -100,11 +120,10 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
         named = zip(words, readings, strict=True)
         readings = [(None, "REGION_UNKNOWN") if len(word.strip()) == 2 else reading for word, reading in named]
     names = tuple(dict.fromkeys(code for code, _ in readings if code))
-    where = np.array([names.index(code) if code else -1 for code, _ in readings] + [-1], np.int32)
-    notes = np.array([NOTE_BIT.get(note, 0) for _, note in readings] + [0], np.uint32)
-    said = np.array([note for _, note in readings] + [""])
-    unknown, coded = said == "REGION_UNKNOWN", said == "REGION_CALLING_CODE"
-    return Regions(where[place], names, notes[place], unknown[place], coded[place], of_parts)
+    at = {name: number for number, name in enumerate(names)}
+    where = np.array([*(at[code] if code else -1 for code, _ in readings), -1], np.int32)
+    cell = np.where(place < 0, len(words), place).astype(np.int32)
+    return Regions(cell, where, names, (*(note for _, note in readings), ""), of_parts)
 
 
 def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:

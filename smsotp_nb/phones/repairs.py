@@ -120,6 +120,18 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
     return _plus_in_front(cell, _digits_only(cell, raw, repair))
 
 
+def characters(raw: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text with the blanks, digits and dashes of ASCII, and the notes on what became of it.
+
+    Example:
+        >>> characters("٠٣٠\u00a0٩٠١٨٢٠")
+        ('030 901820', ('INVISIBLE_REMOVED', 'DIGITS_TRANSLATED'))
+    """
+    cell = _Cell(raw)
+    _characters(cell)
+    return cell.text, tuple(cell.notes)
+
+
 def _characters(cell: _Cell) -> None:
     """Invisible characters, unusual blanks, digits of other scripts, typographic dashes."""
     if cell.text.isascii() and not re.search(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", cell.text):

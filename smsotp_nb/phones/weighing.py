@@ -19,6 +19,8 @@ from .readings import RANK, SECOND_SPELLING, Trial
 from .vocabulary import NOTE_BIT, Bits
 from .work import Work, matching
 
+Fronts = npt.NDArray[np.uint8]
+
 AS_WRITTEN: Final = -1  # in place of the number of a trial
 HALVES: Final = r"^\(?0(?:[^0-9]*[0-9]){5,}[^0-9]* \(?0(?:[^0-9]*[0-9]){5,}$"
 HALF_ENDS: Final = re.compile(r"(?<! ) ++(?=\(?0)")
@@ -42,8 +44,9 @@ class Entries:
 
 def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]) -> None:
     """Read every row in all plausible ways and settle what it is; ``second`` are other spellings that repairs left."""
-    _two_numbers(work)
-    trials = [trial for trial in _trials(work, asked, evidence, second) if len(trial.rows)]
+    front = readings.fronts(work.text)
+    _two_numbers(work, front)
+    trials = [trial for trial in _trials(work, front, asked, evidence, second) if len(trial.rows)]
     if work.trials is not None:
         work.trials += trials
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
@@ -52,18 +55,30 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[
         _settle(work, strong, entries)
 
 
-def _trials(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]) -> list[Trial]:
+def _trials(
+    work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]
+) -> list[Trial]:
     rows, text, notes = second
     still = work.open()[rows]
     rows, text, notes = rows[still], text.filter(pa.array(still)), notes[still]
     found = [Trial(SECOND_SPELLING, rows, text, notes, answers.of(text, work.region.take(pa.array(rows))))]
-    front = readings.fronts(work.text)
     for reading in readings.READINGS:
         rows = readings.candidates(work, reading, front)
         if work.trials is None:
-            rows = readings.worth(work, reading, rows, asked, equals=evidence.rivalry(reading.name))
-        found.append(readings.attempt(work, reading, rows))
+            alone = None if evidence.speaks_for(reading.name) else _alone(work, found)
+            equals = evidence.rivalry(reading.name)
+            rows = readings.worth(work, reading, rows, asked, equals=equals, alone=alone)
+        if len(rows):
+            found.append(readings.attempt(work, reading, rows))
     return found
+
+
+def _alone(work: Work, trials: list[Trial]) -> Mask:
+    """Tell which rows have no other reading among these trials."""
+    alone = np.ones(len(work), bool)
+    for trial in trials:
+        alone[trial.rows] = False
+    return alone
 
 
 def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
@@ -189,9 +204,8 @@ def _flags(size: int, rows: Rows) -> Mask:
     return flags
 
 
-def _two_numbers(work: Work) -> None:
+def _two_numbers(work: Work, front: Fronts) -> None:
     """``089 1234 089 1235``: two numbers with nothing but a blank between them, where both halves are numbers."""
-    front = readings.fronts(work.text)
     rows = np.flatnonzero(np.isin(front, (readings.ZERO, readings.DOUBLE_ZERO)) & work.open())
     rows = matching(work.text, rows, HALVES)
     if not len(rows):

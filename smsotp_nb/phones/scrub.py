@@ -1,0 +1,171 @@
+"""The repairs of ``repairs`` by column: for the few shapes that most cells have which are not plain.
+
+Each form is a pattern that takes the whole text and says what ``repairs.clean`` makes of every text it takes. What no
+form takes is put to ``clean`` itself, each distinct text once; a test puts both to the same lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import answers, repairs
+from .answers import STRING, Mask, Rows
+from .vocabulary import PROBLEM_CODE, Bits, Codes, bits
+from .work import matching
+
+BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
+LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
+PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
+NOT_SO_PLAIN: Final = (
+    r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
+    r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
+)
+FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
+WITH_BLANKS: Final = r"^[ -~\x{a0}]+$"
+WITH_DASHES: Final = r"^[ -~\x{2013}]+$"
+TRUNK_ZERO: Final = r"^((?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *([0-9 .\-]*[0-9])$"
+WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
+
+
+class Form(NamedTuple):
+    """A shape: the pattern of the whole text, what of it is the number, and what is said of it.
+
+    ``unless`` names a repair that would read such a text in another way.
+    """
+
+    pattern: str
+    number: str = ""
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    unless: str = ""
+
+
+FORMS: Final = (
+    Form(rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )({BODY})$", r"\1", ("LABEL_REMOVED",)),
+    Form(rf"^'({BODY})$", r"\1", ("QUOTE_REMOVED",)),
+    Form(r"^(\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", r"\1", ("FLOAT_ENDING",)),
+    Form(rf"^({BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$", r"\1", ("EXTENSION_DROPPED",)),
+    Form(rf"^ *({BODY})[ ,;]*$", r"\1", ("TRIMMED",)),
+    Form(rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
+    Form(rf"^{BODY} \([A-Za-z]{{3,}}\)$", problem="TEXT_IN_NUMBER", unless="trailing_note"),
+    Form(r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
+)
+
+
+class Scrubbed:
+    """Texts after their repairs: what to read, what was noted, why not, and the other spelling where there is one."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        self.text = texts
+        self.notes: Bits = np.zeros(len(texts), np.uint32)
+        self.problem: Codes = np.zeros(len(texts), np.uint8)
+        self.other = pa.nulls(len(texts), STRING)
+        self.other_notes: Bits = np.zeros(len(texts), np.uint32)
+
+
+def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
+    """Do to a column what ``repairs.clean`` does to each of its texts.
+
+    Example:
+        >>> found = scrub(pa.array(["Tel: 030 901820", "(030) 901820 ext. 2", "call me"], pa.large_string()))
+        >>> found.text.to_pylist(), found.problem.tolist() == [0, 0, PROBLEM_CODE["NOT_A_NUMBER"]]
+        (['030 901820', '(030) 901820', 'call me'], True)
+    """
+    found = Scrubbed(texts)
+    every = np.arange(len(texts))
+    left = _in_ascii(found, every)
+    left = left[~plain(found.text.take(pa.array(left)))]
+    left = _trunk_zeros(found, left)
+    for form in FORMS:
+        if form.unless not in repair or not form.unless:
+            left = _apply(found, form, left)
+    _one_by_one(found, texts, left, repair)
+    return found
+
+
+def plain(texts: pa.Array) -> Mask:
+    """Tell which texts have nothing to repair.
+
+    Example:
+        >>> plain(pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())).tolist()
+        [True, False, False]
+    """
+    rows = matching(texts, np.arange(len(texts)), PLAIN)
+    flags = np.zeros(len(texts), bool)
+    flags[rows] = True
+    flags[matching(texts, rows, NOT_SO_PLAIN)] = False
+    return flags
+
+
+def _in_ascii(found: Scrubbed, rows: Rows) -> Rows:
+    """Write texts of other scripts in ASCII; return the rows whose text is ASCII then."""
+    foreign = matching(found.text, rows, FOREIGN)
+    for pattern, sign, by, notes in ((WITH_BLANKS, "\u00a0", " ", ["INVISIBLE_REMOVED"]), (WITH_DASHES, "\u2013", "-", [])):
+        known = matching(found.text, foreign, pattern)
+        if len(known):
+            text = pc.replace_substring(found.text.take(pa.array(known)), sign, by)
+            found.text = answers.replaced(found.text, known, text)
+            found.notes[known] = bits(notes)
+            foreign = np.setdiff1d(foreign, known, assume_unique=True)
+    if not len(foreign):
+        return rows
+    written = [repairs.characters(text) for text in found.text.take(pa.array(foreign)).to_pylist()]
+    found.text = answers.replaced(found.text, foreign, pa.array([text for text, _ in written], STRING))
+    found.notes[foreign] = [bits(notes) for _, notes in written]
+    return rows
+
+
+def _trunk_zeros(found: Scrubbed, left: Rows) -> Rows:
+    """``+44 (0)20 ...``: as ``repairs`` drops the zero, with the text as it was beside it."""
+    rows = matching(found.text, left, TRUNK_ZERO)
+    if not len(rows):
+        return left
+    as_it_was = found.text.take(pa.array(rows))
+    dropped = pc.replace_substring_regex(as_it_was, TRUNK_ZERO, r"\1 \2")
+    sure = plain(dropped)
+    rows, as_it_was, dropped = rows[sure], as_it_was.filter(pa.array(sure)), dropped.filter(pa.array(sure))
+    found.other = answers.replaced(found.other, rows, as_it_was)
+    found.other_notes[rows] = found.notes[rows]
+    found.text = answers.replaced(found.text, rows, dropped)
+    found.notes[rows] |= bits(["TRUNK_ZERO_DROPPED"])
+    return np.setdiff1d(left, rows, assume_unique=True)
+
+
+def _apply(found: Scrubbed, form: Form, left: Rows) -> Rows:
+    """Settle the rows that have a form; return the others."""
+    rows = matching(found.text, left, form.pattern)
+    if not len(rows):
+        return left
+    if form.problem:
+        found.problem[rows] = PROBLEM_CODE[form.problem]
+        found.notes[rows] = 0
+    else:
+        number = pc.replace_substring_regex(found.text.take(pa.array(rows)), form.pattern, form.number)
+        sure = plain(number)
+        rows, number = rows[sure], number.filter(pa.array(sure))
+        found.text = answers.replaced(found.text, rows, number)
+        found.notes[rows] |= bits(form.notes)
+    return np.setdiff1d(left, rows, assume_unique=True)
+
+
+def _one_by_one(found: Scrubbed, raw: pa.Array, rows: Rows, repair: Collection[str]) -> None:
+    """Put what no form takes to ``repairs.clean``."""
+    if not len(rows):
+        return
+    distinct = pc.dictionary_encode(raw.take(pa.array(rows)))
+    place = distinct.indices.to_numpy()
+    cleaned = [repairs.clean(text, repair) for text in distinct.dictionary.to_pylist()]
+    found.text = answers.replaced(found.text, rows, _texts([it.text for it in cleaned], place))
+    found.other = answers.replaced(found.other, rows, _texts([it.other for it in cleaned], place))
+    found.problem[rows] = np.array([PROBLEM_CODE.get(it.problem, 0) for it in cleaned], np.uint8)[place]
+    found.notes[rows] = np.array([bits(it.notes) for it in cleaned], np.uint32)[place]
+    found.other_notes[rows] = np.array([bits(it.other_notes) for it in cleaned], np.uint32)[place]
+
+
+def _texts(texts: list[str | None] | list[str], place: Rows) -> pa.Array:
+    return pa.array(texts, STRING).take(pa.array(place))

@@ -1,0 +1,66 @@
+"""The repairs by column do what the repairs of one cell do."""
+
+from __future__ import annotations
+
+import phone_lists
+import pyarrow as pa
+import pytest
+
+from smsotp_nb.phones import repairs, scrub
+from smsotp_nb.phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
+
+SHAPES = [
+    *("Tel: 030 901820", "tel.030 901820", "Mobile no.: 030 901820", "'030 901820", "030 901820.0", "030.901820.0"),
+    *("030 901820 x12", "030 901820 ext. 1234567", "030 901820#1", " 030 901820 ", "030 901820,;", "030 901820 / 2"),
+    *("030 901820 or 030 901821", "030 901820/-1", "030 901820 (home)", "030 901820 (at home)", "n/a", "N/A", "null"),
+    *("+49 (0)30 901820", "0049 (0) 30 901820", "+49 (0)30 (0) 901820", "(0)30 901820", "+49 (0) (30) 901820 (2)"),
+    *(
+        "\u00a0030\u00a0901820",
+        "030\u2013901820",
+        "\u0660\u0663\u0660 \u0669\u0660\u0661\u0668\u0662\u0660",
+        "030 901820\t",
+    ),
+    *("Tel: 030 901820.0", "'2024-01-15", "Tel: 15.01.2024", "'1234567 1234567", "030 901820...", "x 030 901820", ""),
+    *(
+        "\u00a0Tel: 030 901820",
+        "\u00a030 901820 (home)",
+        "sms 030 901820 x1",
+        "030 901820 (e)",
+        "1 (2) x3",
+        "+49 (0)1.0",
+    ),
+]
+
+
+@pytest.mark.parametrize("repair", [frozenset(), frozenset(REPAIRS)], ids=["none asked", "all asked"])
+@pytest.mark.parametrize("seed", range(3))
+def test_by_column_as_one_by_one(seed: int, repair: frozenset[str]) -> None:
+    """Text, notes, problem and other spelling are those of ``clean``, on lists of every mess and on odd shapes."""
+    lists = (
+        phone_lists.messy(4_000, seed=seed),
+        phone_lists.corpus(4_000, seed=seed),
+        phone_lists.fuzz(2_000, seed=seed),
+    )
+    texts = SHAPES + [text for made in lists for text in made["phone"]]
+    found = scrub.scrub(pa.array(texts, pa.large_string()), repair)
+    said = zip(
+        *(found.text.to_pylist(), found.notes.tolist(), found.problem.tolist()),
+        *(found.other.to_pylist(), found.other_notes.tolist()),
+        strict=True,
+    )
+    for raw, (text, notes, problem, other, other_notes) in zip(texts, said, strict=True):
+        one = repairs.clean(raw, repair)
+        assert (problem, notes) == (PROBLEM_CODE.get(one.problem, 0), int(bits(one.notes))), raw
+        if not problem:
+            assert (text, other, other_notes) == (one.text, one.other, int(bits(one.other_notes))), raw
+
+
+def test_most_cells_take_a_form() -> None:
+    """Of a messy list next to nothing is left to be cleaned one by one: that is what makes it quick."""
+    texts = pa.array(phone_lists.messy(4_000, seed=7)["phone"], pa.large_string())
+    asked: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        clean = repairs.clean
+        patch.setattr(repairs, "clean", lambda raw, repair: asked.append(raw) or clean(raw, repair))
+        scrub.scrub(texts)
+    assert len(asked) < 0.03 * len(texts), asked[:50]
