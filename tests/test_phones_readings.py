@@ -10,6 +10,7 @@ import phonenumbers
 import pytest
 
 from smsotp_nb import phones
+from smsotp_nb.phones import readings
 
 Numbers = list[phonenumbers.PhoneNumber]
 
@@ -178,3 +179,22 @@ def test_a_single_reading_that_is_valid_is_taken() -> None:
     told = phones.explain("447911123456", region="FR")
     assert "only when asked for with repair={'lost_plus'}" in str(told)
     assert told.row["problem"] == "TOO_LONG"
+
+
+def test_plans_that_keep_a_zero_are_known() -> None:
+    """Every region with an example that begins with a zero is among those whose zeros are restored."""
+    kept = {region for region, number in phone_lists.example_numbers() if number.italian_leading_zero}
+    assert kept - {"001"} <= readings.ZERO_KEPT
+
+
+def test_repeated_rows_have_the_same_answer() -> None:
+    """A long list that repeats itself is judged once a distinct row; notes of cells and countries stay their own."""
+    made = phone_lists.messy(1_000, seed=3)
+    cells = [("Germany", 14155550100.0), ("DE", "0171 3920123"), ("de", "0171 3920123"), (None, "0171 3920123")]
+    rows = [*zip(made["country"], made["phone"], strict=True), *cells]
+    once = phones.normalize([cell for _, cell in rows], region=[country for country, _ in rows], evidence="none")
+    times = 25
+    many = phones.normalize(
+        [cell for _, cell in rows] * times, region=[country for country, _ in rows] * times, evidence="none"
+    )
+    pd.testing.assert_frame_equal(many, pd.concat([once] * times, ignore_index=True))

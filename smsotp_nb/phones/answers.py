@@ -24,6 +24,7 @@ Rows = npt.NDArray[np.intp]
 REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
 REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
 REASONS: Final = assembly.REASONS
+VERY_FEW: Final = 12
 STRING: Final = pa.large_string()
 
 
@@ -86,8 +87,12 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
 
 
 def _tables(size: int) -> Tables | None:
-    """Return the tables where asking them is quicker than asking phonenumbers; the rule is that of ``verdicts``."""
-    if size < verdicts.FEW or (size < verdicts.WORTH_NEW_TABLES and not tables.shipped_fits()):
+    """Return the tables where asking them is quicker than asking phonenumbers; the rule is that of ``verdicts``.
+
+    Of a long list a few rows are asked about again and again: once the tables are there, they are quick for these, too.
+    """
+    few = VERY_FEW if tables.load.cache_info().currsize else verdicts.FEW
+    if size < few or (size < verdicts.WORTH_NEW_TABLES and not tables.shipped_fits()):
         return None
     return tables.load()
 

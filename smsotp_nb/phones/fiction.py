@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from .work import matching
 
 RANGES: Final = (
     r"1[2-9][0-9]{2}55501[0-9]{2}",  # any North American area code
@@ -25,12 +26,17 @@ RANGES: Final = (
 PATTERN: Final = r"^\+(?:" + "|".join(RANGES) + r")$"
 
 
-def reserved(e164: pa.Array, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which numbers of a column are reserved for fiction; one that is not valid is not.
+CALLING_CODES: Final = (1, 33, 44, 46, 49, 61)
+
+
+def reserved(e164: pa.Array, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Tell which numbers of a column are reserved for fiction, of those that may be asked about.
 
     Example:
         >>> reserved(pa.array(["+14155550100", "+33199001234", None]), np.array([True, True, False])).tolist()
         [True, True, False]
     """
-    found = pc.fill_null(pc.match_substring_regex(e164, PATTERN), False)
-    return np.asarray(valid & np.asarray(found, bool))
+    rows = np.flatnonzero(asked)
+    flags = np.zeros(len(asked), bool)
+    flags[matching(e164, rows, PATTERN)] = True
+    return flags

@@ -37,6 +37,15 @@ class Intake:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def beside(self) -> pa.ChunkedArray:
+        """Return what else makes two rows the same: the country cell and the kind of cell, as one number."""
+        return pa.chunked_array([pa.array(self.known.cell.astype(np.int64) * 8 + self.kind)])
+
+    def only(self, rows: Any) -> Intake:
+        """Return some rows as a list of their own."""
+        text = self.text.take(pa.array(rows))
+        return Intake(text, self.kind[rows], self.known.part(rows), self.fallback, self.numeric)
+
     def part(self, rows: Any) -> Work:
         """Return some rows (a slice or places) as a list on its way.
 

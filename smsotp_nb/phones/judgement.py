@@ -8,7 +8,7 @@ processor's cache; everything but the texts is small numbers until the frame is 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
@@ -24,7 +24,8 @@ from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
 from .fast.assembly import missing
 from .fast.engine import Progress
-from .fast.memory import taken
+from .fast.memory import SHARED, taken
+from .fast.repeats import distinct_rows
 from .fast.tables import KINDS
 from .intake import Intake, take_in
 from .lookup import calling_code, calling_codes
@@ -100,14 +101,30 @@ def normalize(
     given = evidence.of_parts if isinstance(evidence, Evidence) else None
     intake = take_in(column, region, default_region, of_parts=given)
     said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
-    pieces = []
+    return frame(_pieces(intake, asked, said, progress), column.index)
+
+
+def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
+    """Return the answer stretch by stretch; of a list that repeats itself each distinct row once."""
+    repeats = distinct_rows(intake.text, intake.beside())
+    if repeats is None:
+        return list(_stretches(intake, asked, evidence, progress))
+    first, which = repeats
+    judged = list(_stretches(intake.only(first), asked, evidence, progress))
+    columns = [pa.concat_arrays(parts, SHARED) for parts in zip(*judged, strict=True)]
+    if progress is not None:
+        progress(len(intake))
+    rows = range(0, len(which), STRETCH)
+    return [[taken(column, which[begin : begin + STRETCH]) for column in columns] for begin in rows]
+
+
+def _stretches(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> Iterator[list[pa.Array]]:
     for first in range(0, max(len(intake), 1), STRETCH):
         work = intake.part(slice(first, first + STRETCH))
-        judge(work, asked, said)
-        pieces.append(spelled(work))
+        judge(work, asked, evidence)
+        yield spelled(work)
         if progress is not None:
             progress(min(first + STRETCH, len(intake)))
-    return frame(pieces, column.index)
 
 
 def weigh_column(
@@ -225,7 +242,7 @@ def _policy(work: Work, asked: Asked) -> None:
     allowed = np.array([name in asked.allow_types for name in KINDS])
     work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
     mismatch = valid & work.named & _elsewhere(work)
-    tests = valid & fiction.reserved(work.answers.e164, valid)
+    tests = fiction.reserved(work.answers.e164, valid & np.isin(work.answers.cc, fiction.CALLING_CODES))
     for mask, name, policy in (
         (mismatch, "REGION_MISMATCH", asked.region_mismatch),
         (tests, "TEST_NUMBER", asked.test_numbers),

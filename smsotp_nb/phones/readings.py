@@ -160,6 +160,10 @@ def fronts(texts: pa.Array) -> npt.NDArray[np.uint8]:
     return found
 
 
+def _chosen(kinds: tuple[int, ...]) -> Mask:
+    return np.isin(np.arange(5), kinds)
+
+
 def _kind_of_sign() -> npt.NDArray[np.uint8]:
     table = np.full(256, OTHER, np.uint8)
     table[ord("+")], table[ord("0")], table[ord("1") : ord("9") + 1] = PLUS, ZERO, BARE
@@ -167,6 +171,7 @@ def _kind_of_sign() -> npt.NDArray[np.uint8]:
 
 
 KIND_OF_SIGN: Final = _kind_of_sign()
+CHOSEN: Final = {reading.fronts: _chosen(reading.fronts) for reading in READINGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +209,34 @@ def good(trial: Trial) -> Trial:
 
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the open rows that can be read so."""
-    rows = np.flatnonzero(np.isin(front, reading.fronts) & work.open())
+    rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
+    if reading.name == CODE_ONCE:
+        rows = rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
     if reading.regions:
         named = np.asarray(pc.is_in(work.region.take(pa.array(rows)), pa.array(sorted(reading.regions), STRING)))
         rows = rows[named.astype(bool)]
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows
+
+
+def _code_again(found: Answers, rows: Rows) -> Mask:
+    """Tell which E.164 numbers go on with the digits of their calling code, or with a zero."""
+    again = np.zeros(len(rows), bool)
+    cc = found.cc[rows]
+    known = np.flatnonzero(cc > 0)
+    _, offset_buffer, data_buffer = found.e164.buffers()
+    if not len(known):
+        return again
+    offsets = np.frombuffer(offset_buffer, np.int64)[found.e164.offset :].take(rows[known])
+    data = np.frombuffer(data_buffer, np.uint8)
+    code = cc[known].astype(np.int32)
+    length = 1 + (code > 9) + (code > 99)
+    at = offsets + 1 + length  # of the first digit behind the code
+    number = np.zeros(len(known), np.int32)
+    for place in range(3):
+        inside = length > place
+        number[inside] = number[inside] * 10 + data.take(at[inside] + place, mode="clip") - np.uint8(ord("0"))
+    again[known] = (number == code) | (data.take(at, mode="clip") == ord("0"))
+    return again
 
 
 def worth(
@@ -236,7 +264,7 @@ def worth(
 
 
 def _same_after_00(work: Work, rows: Rows) -> Mask:
-    """Tell which texts are read as if their 00 were a plus anyway: nearly all, where 00 is the prefix to call abroad."""
+    """Tell which texts are read as if their 00 were a plus anyway, as they are where 00 is the prefix to call abroad."""
     digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
     number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
     return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)

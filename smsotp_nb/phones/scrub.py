@@ -7,9 +7,11 @@ form takes is put to ``clean`` itself, each distinct text once; a test puts both
 from __future__ import annotations
 
 from collections.abc import Collection
+from string import ascii_letters
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,25 +22,32 @@ from .work import matching
 
 BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
 LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
+DIGITS: Final = r"^\+?[0-9]{2,}$"
 PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
     r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
     r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
 )
 FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
-WITH_BLANKS: Final = r"^[ -~\x{a0}]+$"
-WITH_DASHES: Final = r"^[ -~\x{2013}]+$"
+KNOWN_SIGNS: Final = (  # texts that have no other sign outside ASCII, that sign, what it becomes, and its note
+    (r"^[ -~\x{a0}]+$", "\u00a0", " ", ("INVISIBLE_REMOVED",)),
+    (r"^[ -~\x{2013}]+$", "\u2013", "-", ()),
+)
 TRUNK_ZERO: Final = r"^((?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *([0-9 .\-]*[0-9])$"
 WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
 
 
+ANYTHING, LETTER, QUOTE, NUMBER = range(4)  # what a text begins with
+
+
 class Form(NamedTuple):
-    """A shape: the pattern of the whole text, what of it is the number, and what is said of it.
+    """A shape: the pattern of the whole text, how it begins, what of it is the number, and what is said of it.
 
     ``unless`` names a repair that would read such a text in another way.
     """
 
     pattern: str
+    begins: int
     number: str = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
@@ -46,15 +55,35 @@ class Form(NamedTuple):
 
 
 FORMS: Final = (
-    Form(rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )({BODY})$", r"\1", ("LABEL_REMOVED",)),
-    Form(rf"^'({BODY})$", r"\1", ("QUOTE_REMOVED",)),
-    Form(r"^(\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", r"\1", ("FLOAT_ENDING",)),
-    Form(rf"^({BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$", r"\1", ("EXTENSION_DROPPED",)),
-    Form(rf"^ *({BODY})[ ,;]*$", r"\1", ("TRIMMED",)),
-    Form(rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
-    Form(rf"^{BODY} \([A-Za-z]{{3,}}\)$", problem="TEXT_IN_NUMBER", unless="trailing_note"),
-    Form(r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
+    Form(rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )({BODY})$", LETTER, r"\1", ("LABEL_REMOVED",)),
+    Form(rf"^'({BODY})$", QUOTE, r"\1", ("QUOTE_REMOVED",)),
+    Form(r"^(\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", NUMBER, r"\1", ("FLOAT_ENDING",)),
+    Form(rf"^({BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$", NUMBER, r"\1", ("EXTENSION_DROPPED",)),
+    Form(rf"^ *({BODY})[ ,;]*$", ANYTHING, r"\1", ("TRIMMED",)),
+    Form(rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", NUMBER, problem="MULTIPLE_NUMBERS"),
+    Form(rf"^{BODY} \([A-Za-z]{{3,}}\)$", NUMBER, problem="TEXT_IN_NUMBER", unless="trailing_note"),
+    Form(r"^(?i:n/a|nan|none|null)$", LETTER, problem="MISSING"),
 )
+
+
+def _begins() -> npt.NDArray[np.uint8]:
+    table = np.zeros(256, np.uint8)
+    for kind, signs in ((LETTER, ascii_letters), (QUOTE, "'"), (NUMBER, "+(0123456789")):
+        table[list(signs.encode())] = kind
+    return table
+
+
+BEGINS: Final = _begins()
+
+
+def _first_signs(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """The first byte of every text, a blank for an empty one."""
+    _, offset_buffer, data_buffer = texts.buffers()
+    if data_buffer is None:
+        return np.full(len(texts), ord(" "), np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    first = np.frombuffer(data_buffer, np.uint8).take(offsets[:-1], mode="clip")
+    return np.where(offsets[:-1] == offsets[1:], np.uint8(ord(" ")), first)
 
 
 class Scrubbed:
@@ -81,9 +110,11 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
     left = _in_ascii(found, every)
     left = left[~plain(found.text.take(pa.array(left)))]
     left = _trunk_zeros(found, left)
+    begins = BEGINS.take(_first_signs(found.text))
     for form in FORMS:
         if form.unless not in repair or not form.unless:
-            left = _apply(found, form, left)
+            mine = begins[left] == form.begins if form.begins else np.ones(len(left), bool)
+            left = np.concatenate((left[~mine], _apply(found, form, left[mine])))
     _one_by_one(found, texts, left, repair)
     return found
 
@@ -95,8 +126,10 @@ def plain(texts: pa.Array) -> Mask:
         >>> plain(pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())).tolist()
         [True, False, False]
     """
-    rows = matching(texts, np.arange(len(texts)), PLAIN)
     flags = np.zeros(len(texts), bool)
+    every = np.arange(len(texts))
+    flags[matching(texts, every, DIGITS)] = True
+    rows = matching(texts, every[~flags], PLAIN)
     flags[rows] = True
     flags[matching(texts, rows, NOT_SO_PLAIN)] = False
     return flags
@@ -105,7 +138,10 @@ def plain(texts: pa.Array) -> Mask:
 def _in_ascii(found: Scrubbed, rows: Rows) -> Rows:
     """Write texts of other scripts in ASCII; return the rows whose text is ASCII then."""
     foreign = matching(found.text, rows, FOREIGN)
-    for pattern, sign, by, notes in ((WITH_BLANKS, "\u00a0", " ", ["INVISIBLE_REMOVED"]), (WITH_DASHES, "\u2013", "-", [])):
+    for pattern, sign, by, notes in (
+        (WITH_BLANKS, "\u00a0", " ", ["INVISIBLE_REMOVED"]),
+        (WITH_DASHES, "\u2013", "-", []),
+    ):
         known = matching(found.text, foreign, pattern)
         if len(known):
             text = pc.replace_substring(found.text.take(pa.array(known)), sign, by)

@@ -63,6 +63,8 @@ def _trials(
     rows, text, notes = rows[still], text.filter(pa.array(still)), notes[still]
     found = [Trial(SECOND_SPELLING, rows, text, notes, answers.of(text, work.region.take(pa.array(rows))))]
     for reading in readings.READINGS:
+        if reading.doubts == "never" and reading.repair not in asked and work.trials is None:
+            continue
         rows = readings.candidates(work, reading, front)
         if work.trials is None:
             alone = None if evidence.speaks_for(reading.name) else _alone(work, found)
