@@ -264,7 +264,7 @@ def worth(
 
 
 def _same_after_00(work: Work, rows: Rows) -> Mask:
-    """Tell which texts are read as if their 00 were a plus anyway, as they are where 00 is the prefix to call abroad."""
+    """Tell which texts are read as if their 00 were a plus anyway: where it is the prefix to call abroad."""
     digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
     number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
     return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)

@@ -138,10 +138,7 @@ def plain(texts: pa.Array) -> Mask:
 def _in_ascii(found: Scrubbed, rows: Rows) -> Rows:
     """Write texts of other scripts in ASCII; return the rows whose text is ASCII then."""
     foreign = matching(found.text, rows, FOREIGN)
-    for pattern, sign, by, notes in (
-        (WITH_BLANKS, "\u00a0", " ", ["INVISIBLE_REMOVED"]),
-        (WITH_DASHES, "\u2013", "-", []),
-    ):
+    for pattern, sign, by, notes in KNOWN_SIGNS:
         known = matching(found.text, foreign, pattern)
         if len(known):
             text = pc.replace_substring(found.text.take(pa.array(known)), sign, by)
