@@ -31,6 +31,7 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
         self.statuses: list[int] = []
+        self.strays: list[str] = []
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -38,8 +39,13 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
                 self.send_response(receiver.statuses.pop(0) if receiver.statuses else 204)
-                self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+                self.send_header("Location", "/elsewhere")
                 self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                receiver.strays.append(self.path)
+                self.send_response(204)
                 self.end_headers()
 
             def log_message(self, *_: Any) -> None:
@@ -119,6 +125,7 @@ def test_a_receipt_that_is_not_answered_is_posted_again_and_given_up_in_the_end(
     (given_up, _) = box.receipts["receipts"]
     assert (given_up["to"], given_up["attempts"], given_up["error"]) == (FR, 3, "answered with 500")
     assert len(receiver.got) == 6
+    assert receiver.strays == [], "a redirect could lead off this machine"
 
 
 def test_the_pause_doubles(box: Sandbox, receiver: Receiver) -> None:
