@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +249,19 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         results.write(table(1).assign(odd=[object()]), file, overwrite=True)
     assert file.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["r.parquet"]
+
+
+@pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", "category"])
+def test_what_a_spreadsheet_would_run_is_the_same_in_every_dtype(dtype: str) -> None:
+    """By column or cell by cell: every text of up to four signs that matter."""
+    texts = ["".join(signs) for count in range(5) for signs in itertools.product("'=+-@\t\n1a", repeat=count)]
+    cells = pd.Series([*texts, None], dtype=dtype, index=range(7, 8 + len(texts)), name="n")
+    found = results.neutral(cells)
+    changed = [text != kept for text, kept in zip(texts, found.tolist(), strict=False)]
+    runs = [text.lstrip("'")[:1] in set("=+-@\t\n") and not re.fullmatch(r"\+[0-9]+", text) for text in texts if text]
+    assert changed == [False, *runs]
+    assert found.index.equals(cells.index)
+    assert found.isna().tolist() == cells.isna().tolist()
 
 
 @pytest.mark.parametrize("amount", [0.0, 0.000001, 0.0075, 38.42, 1234567.654321, 999_999_999.999999])

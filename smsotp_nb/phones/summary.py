@@ -175,13 +175,14 @@ class Tally:
         }
         if not wanted:
             return
-        raw = np.asarray(numbers, dtype=object)
+        raw = numbers if isinstance(numbers, pd.Series) else pd.Series(np.asarray(numbers, dtype=object))
         for code in wanted:
             kept = self.examples.setdefault(code, [])
             together = [codes for codes in judged["note"].dropna().unique() if code in _codes(codes)]
             has = (judged["problem"] == code) | judged["note"].isin(together)
             rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
-            kept += [str(raw[row]) for row in rows if not pd.api.types.is_scalar(raw[row]) or not pd.isna(raw[row])]
+            cells = raw.iloc[rows].tolist()
+            kept += [str(cell) for cell in cells if not pd.api.types.is_scalar(cell) or not pd.isna(cell)]
 
     def report(self) -> Report:
         return Report(

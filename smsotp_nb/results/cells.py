@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Final
 
 import pandas as pd
+import pyarrow
+import pyarrow.compute
 
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
 _RUN: Final = re.compile(r"'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9]")  # a formula, and no E.164 number
+_FIRST: Final = pyarrow.array([sign.encode() for sign in "'=+-@\t\r\n"], pyarrow.large_binary())
 
 
 def neutral(texts: pd.Series) -> pd.Series:
@@ -19,10 +22,22 @@ def neutral(texts: pd.Series) -> pd.Series:
         >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()
         ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
     """
-    if isinstance(texts.dtype, pd.StringDtype):
-        run = texts.str.match(_RUN.pattern).fillna(False).astype("bool")
-        return texts.where(~run, "'" + texts) if run.any() else texts
+    if isinstance(texts.dtype, pd.StringDtype) and texts.dtype.storage == "pyarrow":
+        return _neutral_by_column(texts)
     return map_distinct(texts, lambda cell: f"'{cell}" if _RUN.match(cell) else cell)
+
+
+def _neutral_by_column(texts: pd.Series) -> pd.Series:
+    """Look at the first sign of every cell, and closer only where one of them can begin a formula."""
+    compute = pyarrow.compute
+    cells = pyarrow.array(texts, pyarrow.large_string(), from_pandas=True)
+    first = compute.binary_slice(cells.cast(pyarrow.large_binary()), 0, 1)
+    if not compute.any(compute.is_in(first, _FIRST)).as_py():
+        return texts
+    run = compute.match_substring_regex(cells, f"^(?:{_RUN.pattern})")
+    mark, nothing = (pyarrow.scalar(text, cells.type) for text in ("'", ""))
+    changed = compute.if_else(run, compute.binary_join_element_wise(mark, cells, nothing), cells)
+    return pd.Series(pd.array(changed, dtype=texts.dtype), index=texts.index, name=texts.name)
 
 
 def restored(texts: pd.Series) -> pd.Series:
