@@ -1,0 +1,154 @@
+"""What the sandbox costs: requests a second against a plain handler of the same web library, start and memory.
+
+    python benchmarks/sandbox.py            every figure; about a minute
+    python benchmarks/sandbox.py --short    fewer requests
+
+Every server is a process of its own, one after the other in turns; the load comes from this process over plain
+sockets, so that as little as possible of what is measured is the load itself. Start and memory are those of
+``python -m smsotp_nb sandbox`` until it answers, less those of an interpreter that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import selectors
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+PLAIN = """
+import json
+from aiohttp import web
+
+REPLY = {"code": "0", "message": "Success", "data": {"recipients": 1, "messageCount": 1, "currency": "USD",
+    "totalAmount": "0.007500", "messages": [{"id": "0" * 32, "to": "+12025550123", "iso": "US", "cc": "1", "parts": 1,
+    "price": "0.007500"}]}}
+
+async def answer(request):
+    await request.json()
+    return web.json_response(REPLY)
+
+app = web.Application()
+app.router.add_post("/", answer)
+web.run_app(app, host="127.0.0.1", port=0, access_log=None,
+            print=lambda text: print(text.split()[3], flush=True) if "127" in text else None)
+"""
+BODY = b'{"to": "+12025550123", "text": "Hello, your order is ready."}'
+REQUEST = (
+    b"POST /?action=sms.message.send&accessKeyId=benchmark HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+    b"Content-Type: application/json\r\nContent-Length: " + str(len(BODY)).encode() + b"\r\n\r\n" + BODY
+)
+
+
+@contextlib.contextmanager
+def running(*command: str) -> Iterator[tuple[int, int]]:
+    """Run a server and yield its process id and its port, which stands at the end of its first line."""
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.pid, int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        finally:
+            process.kill()
+
+
+def is_whole(reply: bytes) -> bool:
+    head, found, body = reply.partition(b"\r\n\r\n")
+    return bool(found) and len(body) >= int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+
+
+def requests_per_second(port: int, connections: int, count: int) -> float:
+    """Keep so many connections busy, one request at a time on each, until ``count`` replies have come."""
+    request, waiting = REQUEST % port, {}
+    with selectors.DefaultSelector() as chosen, contextlib.ExitStack() as stack:
+        began, asked = time.perf_counter(), 0
+        for _ in range(connections):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            chosen.register(one, selectors.EVENT_READ)
+            waiting[one] = b""
+            one.sendall(request)
+            asked += 1
+        answered = 0
+        while answered < count:
+            for key, _events in chosen.select():
+                one = key.fileobj
+                assert isinstance(one, socket.socket)
+                waiting[one] += one.recv(65536)
+                if is_whole(waiting[one]):
+                    assert waiting[one].startswith(b"HTTP/1.1 200"), waiting[one]
+                    answered, waiting[one] = answered + 1, b""
+                    if asked < count:
+                        one.sendall(request)
+                        asked += 1
+        return count / (time.perf_counter() - began)
+
+
+SANDBOX = ("-m", "smsotp_nb", "sandbox", "--balance", "100000000")
+
+
+def measure_speed(count: int, rounds: int) -> None:
+    print("requests a second, one recipient each, as a ratio to a plain handler of the same web library")
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        state = ("--state", str(Path(folder) / "state.sqlite"))
+        ports = {
+            "plain handler": stack.enter_context(running("-c", PLAIN))[1],
+            "sandbox": stack.enter_context(running(*SANDBOX))[1],
+            "sandbox --state": stack.enter_context(running(*SANDBOX, *state))[1],
+        }
+        for connections in (1, 64):
+            found: dict[str, list[float]] = {name: [] for name in ports}
+            for _ in range(rounds):
+                for name, port in ports.items():
+                    found[name].append(requests_per_second(port, connections, count))
+            for name, rates in found.items():
+                ratios = [rate / plain for rate, plain in zip(rates, found["plain handler"], strict=True)]
+                print(
+                    f"  {connections:>2} connections, {name:<16} {statistics.median(rates):>7,.0f}/s   "
+                    f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+                )
+
+
+def resident(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+def processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def started(*command: str) -> tuple[float, float, float]:
+    """Return the seconds until the first line, those of the processor, and the memory by then in MB."""
+    began = time.perf_counter()
+    with running(*command) as (pid, _port):
+        return time.perf_counter() - began, processor(pid), resident(pid)
+
+
+def measure_start(rounds: int) -> None:
+    nothing = ("-c", "import time; print(':1', flush=True); time.sleep(60)")
+    print("start of `smsotp-nb sandbox` until it answers, beyond an interpreter that does nothing")
+    found = [
+        [mine - bare for mine, bare in zip(started(*SANDBOX), started(*nothing), strict=True)] for _ in range(rounds)
+    ]
+    for name, values in zip(("seconds", "seconds of the processor", "MB"), zip(*found, strict=True), strict=True):
+        print(f"  {statistics.median(values):.2f} {name} ({min(values):.2f} to {max(values):.2f})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true")
+    short = parser.parse_args().short
+    measure_start(3 if short else 9)
+    measure_speed(1_000 if short else 5_000, 3 if short else 7)
+
+
+if __name__ == "__main__":
+    main()
