@@ -8,29 +8,27 @@ A phone list goes in, a costed result table comes out, and the same call run aga
     cost.by_country(results)
 
 Names for Tab completion: ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; on every
-DataFrame ``df.sms``. ``charts``, ``widgets`` and ``Sandbox`` load when they are first used.
+DataFrame ``df.sms``. Everything loads when it is first used.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import (
-    accessor as _accessor,  # noqa: F401 - registers df.sms
-)
-from . import cost, errors, otp, parts, phones, rates, results, templates
-from .client import Client
-from .dispatch import outlook, send, send_test
-from .ledger import Ledger
-from .otp import Challenge
-from .planning import Plan, plan
-from .recipients import read_recipients
-from .settings import Settings
+from . import errors
+from .lazy import attributes, when_imported
 
 if TYPE_CHECKING:
-    from . import charts, widgets
+    from . import charts, cost, otp, parts, phones, rates, results, templates, widgets
+    from .client import Client
+    from .dispatch import send, send_test
+    from .dispatch.outlook import outlook
+    from .ledger import Ledger
+    from .otp import Challenge
+    from .planning import Plan, plan
+    from .recipients import read_recipients
     from .sandbox import Sandbox
+    from .settings import Settings
 
 __all__ = [
     "Challenge",
@@ -56,15 +54,40 @@ __all__ = [
     "widgets",
 ]
 __version__ = "0.1.0"
-_LAZY = frozenset({"charts", "widgets"})
+_MODULES = ("charts", "cost", "parts", "phones", "rates", "results", "templates", "widgets")
+_load = attributes(
+    __name__,
+    {
+        **dict.fromkeys(_MODULES, ()),
+        "accessor": [],
+        "client": ["Client"],
+        "dispatch": ["outlook", "send", "send_test"],
+        "ledger": ["Ledger"],
+        "otp": ["otp", "Challenge"],
+        "planning": ["Plan", "plan"],
+        "recipients": ["read_recipients"],
+        "sandbox": ["Sandbox"],
+        "settings": ["Settings"],
+    },
+)
+__getattr__ = _load
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f".{name}", __name__)
-    if name == "Sandbox":
-        return importlib.import_module(".sandbox", __name__).Sandbox
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+class _Sms:
+    """What stands for the accessor until it is first used."""
+
+    def __new__(cls, frame: Any) -> Any:
+        return _load("accessor").Sms(frame)
+
+
+def _register() -> None:
+    """Give every frame its ``sms``."""
+    import pandas as pd
+
+    pd.api.extensions.register_dataframe_accessor("sms")(_Sms)
+
+
+when_imported("pandas", _register)  # whoever only runs the sandbox does without
 
 
 def __dir__() -> list[str]:

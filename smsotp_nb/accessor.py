@@ -16,7 +16,6 @@ from .results import COLUMNS
 from .wire import mask
 
 
-@pd.api.extensions.register_dataframe_accessor("sms")
 class Sms:
     """What this package does with a frame, by Tab completion; the frame itself is never changed.
 

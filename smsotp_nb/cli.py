@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from . import cost, phones, results
-from .dispatch import send
 from .errors import FileExists, SmsOtpError, UsageError
-from .ledger import Ledger, state_line
-from .planning import plan
-from .recipients import read_chunks, read_recipients, sheets
-from .sandbox import Rules, Sandbox, server
+from .sandbox import command
 from .settings import Settings, ledger_path
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from . import phones
+    from .ledger import Ledger
     from .sandbox import contract
+
+# What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
 DEMO_CAMPAIGN = "autumn-sale"
 DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
@@ -66,23 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
 
     sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
-    sandbox.add_argument("--port", type=int, default=0, help="port on loopback (default: a free one)")
-    sandbox.add_argument("--state", type=Path, help="file that keeps inbox, balance and passcodes")
-    sandbox.add_argument("--variant", choices=("intl", "cn"), default="intl")
-    sandbox.add_argument("--form", choices=("current", "earlier"), default="current")
-    sandbox.add_argument("--balance", metavar="AMOUNT", help="what a new state begins with (default: 1000)")
-    sandbox.add_argument("--seed", help="make the ids and passcodes of a new state repeatable")
-    sandbox.add_argument(
-        "--templates", type=Path, metavar="FILE", help="templates of your own beside the built-in ones"
-    )
-    sandbox.add_argument("--hmac-secret", metavar="SECRET", help="ask for signed requests (default: the simple mode)")
-    sandbox.add_argument(
-        "--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help="a fault that is on from the start"
-    )
-    sandbox.add_argument(
-        "--tenants", action="store_true", help="an inbox, balance, clock, faults and journal for every access key"
-    )
-    sandbox.set_defaults(run=_sandbox)
+    command.describe(sandbox)
+    sandbox.set_defaults(run=command.run)
 
     told = commands.add_parser(
         "contract", help="say for each choice of the sandbox whether the live service agrees; sends billed messages"
@@ -124,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    from .dispatch import send
+    from .ledger import Ledger
+    from .planning import plan
+    from .recipients import read_recipients
+    from .sandbox import Sandbox
+
     data = _sample_data(options.data)
     ledger = Ledger(options.ledger or ledger_path(), create=True)
     if options.service:
@@ -156,6 +146,11 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
+    import pandas as pd
+
+    from . import cost
+    from .ledger import state_line
+
     counts = {str(state): int(rows) for state, rows in table["status"].value_counts().items()}
     print(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out; accepted by this run: {new:,}")
     shown = table.loc[table["status"].eq("accepted"), ["to", "status", "id", "iso", "cc", "parts", "price", "currency"]]
@@ -168,26 +163,6 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
         print(
             f"In doubt, never sent again by itself: Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
         )
-
-
-def _sandbox(options: argparse.Namespace) -> int:
-    def announce(url: str) -> None:
-        print(f"smsotp-nb sandbox listening on {url}", flush=True)
-        print("Nothing is texted. The address shows the inbox; Ctrl-C stops it.", flush=True)
-
-    server.run(
-        announce,
-        port=options.port,
-        state=options.state,
-        variant=options.variant,
-        form=options.form,
-        balance=options.balance,
-        seed=options.seed,
-        faults=options.fault,
-        tenants=options.tenants,
-        rules=Rules(templates=options.templates, secret=options.hmac_secret),
-    )
-    return 0
 
 
 def _contract(options: argparse.Namespace) -> int:
@@ -231,6 +206,8 @@ def _recorded(options: argparse.Namespace) -> contract.Record:
 
 def _clean(options: argparse.Namespace) -> int:
     """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
+    from . import phones, results
+
     paths = [path for path in (options.out, options.rejected) if path is not None]
     tally = phones.Tally()
     try:
@@ -250,6 +227,9 @@ def _clean(options: argparse.Namespace) -> int:
 
 def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
     """Judge the list chunk by chunk; its columns are found in the first one."""
+    from . import phones
+    from .recipients import read_chunks
+
     chunks = read_chunks(options.file, sheet=options.sheet, numbered=True)
     first = next(chunks)
     phone, region = options.phone, options.region
@@ -275,6 +255,8 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
 
 def _sheet_read(options: argparse.Namespace) -> str:
     """Say which sheet of several is read: the others may hold people too."""
+    from .recipients import sheets
+
     names = sheets(options.file)
     if len(names) < 2:
         return ""

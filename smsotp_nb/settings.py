@@ -195,6 +195,19 @@ class Settings:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
 
 
+def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
+    """Return the HMAC secret and the token of a sandbox from ``SMSOTP_SANDBOX_SECRET`` and ``SMSOTP_SANDBOX_TOKEN``.
+
+    A process list shows what stands on a command line; it does not show these.
+
+    Example:
+        >>> sandbox_secrets({"SMSOTP_SANDBOX_TOKEN": "t"})
+        (None, 't')
+    """
+    found = os.environ if environ is None else environ
+    return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
+
+
 def ledger_path(environ: Mapping[str, str] | None = None) -> Path:
     """Return the absolute path of this user's ledger: ``SMSOTP_LEDGER``, else a file in the user's data folder.
 

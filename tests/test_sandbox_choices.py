@@ -334,6 +334,15 @@ def _() -> bool:
     return not at_the_end and desk.valid(code)
 
 
+@shows("both_counts")
+def _() -> bool:
+    def record(**options: Any) -> Any:
+        return Asked(**options).send(to=US, content="Hi", signature="Acme")["messages"][0]
+
+    both, earlier = record(rules=Rules(both_counts=True)), record(form="earlier")
+    return both["parts"] == both["count"] == 1 and "count" not in record() and "parts" not in earlier
+
+
 @shows("wrong")
 def _() -> bool:
     return Asked().valid("123456") is False

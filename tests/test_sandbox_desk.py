@@ -338,11 +338,12 @@ def test_a_templates_file_that_is_none_is_refused(tmp_path: Any, text: str | Non
 
 
 def test_listening_beyond_loopback_is_warned_of() -> None:
-    with pytest.warns(SmsOtpWarning, match="everyone who reaches this machine"):
+    with pytest.warns(SmsOtpWarning, match="read its inbox with the token"):
         box = Sandbox(host="0.0.0.0")
     with box:
         assert box.url.startswith("http://127.0.0.1:")
-        assert get(box, "/sandbox.json")["id"] == box.id
+        assert call(box, "GET", "/sandbox.json")[0] == 401
+        assert Sandbox.at(box.url, token=box.token).id == box.id
 
 
 # one message

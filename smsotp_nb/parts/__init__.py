@@ -8,10 +8,22 @@ and never straddle two parts. National shift tables are not used.
 
 from __future__ import annotations
 
-from .explaining import PLAIN, Explanation, Forcing, explain, plain
-from .many import Measures, counts, forcing, measure
+from typing import TYPE_CHECKING
+
+from ..lazy import attributes
 from .packing import GSM, GSM_EXTENSION, JOINED, SINGLE, Encoding, Parts, count, split
 
+if TYPE_CHECKING:
+    from .explaining import PLAIN, Explanation, Forcing, explain, plain
+    from .many import Measures, counts, forcing, measure
+
+__getattr__ = attributes(
+    __name__,
+    {
+        "explaining": ["PLAIN", "Explanation", "Forcing", "explain", "plain"],
+        "many": ["Measures", "counts", "forcing", "measure"],
+    },
+)
 __all__ = [
     "GSM",
     "GSM_EXTENSION",

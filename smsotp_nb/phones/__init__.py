@@ -72,17 +72,38 @@ numbers that a reform of their plan has changed.
 
 from __future__ import annotations
 
-from . import lookup, vocabulary
-from .batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
-from .evidence import Evidence
-from .explanation import Explanation, explain
-from .finding import Found, find_columns
-from .judgement import normalize, weigh_column
-from .several import duplicates, explode, one_phone
-from .streams import Cleaned, clean_chunks
-from .summary import Report, Tally, rejected, report
-from .verdicts import verdict
+from typing import TYPE_CHECKING
 
+from ..lazy import attributes
+
+if TYPE_CHECKING:
+    from . import lookup, vocabulary
+    from .batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
+    from .evidence import Evidence
+    from .explanation import Explanation, explain
+    from .finding import Found, find_columns
+    from .judgement import normalize, weigh_column
+    from .several import duplicates, explode, one_phone
+    from .streams import Cleaned, clean_chunks
+    from .summary import Report, Tally, rejected, report
+    from .verdicts import verdict
+
+__getattr__ = attributes(
+    __name__,
+    {
+        "lookup": [],
+        "vocabulary": [],
+        "batches": ["normalize_batch", "normalize_schema", "verdict_batch", "verdict_schema"],
+        "evidence": ["Evidence"],
+        "explanation": ["Explanation", "explain"],
+        "finding": ["Found", "find_columns"],
+        "judgement": ["normalize", "weigh_column"],
+        "several": ["duplicates", "explode", "one_phone"],
+        "streams": ["Cleaned", "clean_chunks"],
+        "summary": ["Report", "Tally", "rejected", "report"],
+        "verdicts": ["verdict"],
+    },
+)
 __all__ = [
     "Cleaned",
     "Evidence",

@@ -4,7 +4,14 @@
 what the interface leaves open and ``reserved`` the numbers that make it answer in a special way.
 """
 
-from .choices import Rules
-from .facade import Sandbox
+from typing import TYPE_CHECKING
+
+from ..lazy import attributes
+
+if TYPE_CHECKING:
+    from .choices import Rules
+    from .facade import Sandbox
+
+__getattr__ = attributes(__name__, {"choices": ["Rules"], "facade": ["Sandbox"]})
 
 __all__ = ["Rules", "Sandbox"]

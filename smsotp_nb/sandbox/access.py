@@ -11,6 +11,8 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import product
 from typing import Final
 from urllib.parse import parse_qsl, quote, quote_plus
 
@@ -19,13 +21,31 @@ INVALID_SIGNATURE: Final = "104201"
 INVALID_TIMESTAMP: Final = "104202"
 
 TOLERANCE: Final = 600.0  # seconds
+MOST_NONCES: Final = 100_000
 NONCE: Final = re.compile(r".{8,64}", re.S)
-JAVASCRIPT: Final = "!'()*"  # what encodeURIComponent leaves as it is, beside what all encoders do
+# What encoders leave as it is beside letters, digits, -._: nothing, a star (Java, Ruby), those of .NET, of JavaScript
+UNESCAPED: Final = ("", "*", "!*()", "!'()*")
+_ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
 
+def _encoders() -> Iterable[Callable[[str], str]]:
+    """Every way a value is escaped: a blank as %20 or +, the tilde as it is or %7E, capitals or small letters."""
+    for safe, how, tilde, small in product(UNESCAPED, (quote, quote_plus), (True, False), (False, True)):
+        yield partial(_escaped, safe=safe, how=how, tilde=tilde, small=small)
+
+
+def _escaped(value: str, *, safe: str, how: Callable[..., str], tilde: bool, small: bool) -> str:
+    written = how(value, safe=safe)
+    written = written if tilde else written.replace("~", "%7E")
+    return _ESCAPE.sub(lambda found: found[0].lower(), written) if small else written
+
+
+ENCODERS: Final = tuple(_encoders())
+
+
 class Nonces:
-    """Remembers every nonce for as long as its timestamp could be taken."""
+    """Remembers every nonce for as long as its timestamp could be taken, the last `MOST_NONCES` of them."""
 
     def __init__(self) -> None:
         self._seen: dict[str, float] = {}
@@ -39,6 +59,8 @@ class Nonces:
             del self._seen[oldest]
         if nonce in self._seen:
             return False
+        if len(self._seen) >= MOST_NONCES:
+            del self._seen[next(iter(self._seen))]
         self._seen[nonce] = now
         return True
 
@@ -105,9 +127,7 @@ def signed_texts(query_string: str) -> tuple[str, ...]:
     as_sent = sorted(pair for pair in _split(query_string) if pair[0] != "signature")
     encoded: Iterable[Iterable[tuple[str, str]]] = (
         pairs,
-        [(quote(key, safe=""), quote(value, safe="")) for key, value in pairs],
-        [(quote_plus(key), quote_plus(value)) for key, value in pairs],
-        [(quote(key, safe=JAVASCRIPT), quote(value, safe=JAVASCRIPT)) for key, value in pairs],
+        *([(encode(key), encode(value)) for key, value in pairs] for encode in ENCODERS),
         as_sent,
     )
     return tuple(dict.fromkeys("&".join(f"{key}={value}" for key, value in form) for form in encoded))

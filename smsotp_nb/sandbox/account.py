@@ -75,9 +75,8 @@ class Account:
 
         ``refusal`` is the error code of a request that is refused without the service.
         """
-        self._requests += 1
+        request_id = self.next_request_id()
         n = self._requests
-        request_id = self.state.mark(f"request of {self.state.id}/{self.state.starts}", n).hex()
         struck = self._strike(n, received.query.get("action", ""))
         broken = next((fault for fault in struck if fault.kind != "latency"), None)
         for fault in struck:
@@ -87,6 +86,11 @@ class Account:
         outcome = _outcome(broken, answer)
         self._note(received, request_id, struck, answer, outcome)
         return outcome, request_id
+
+    def next_request_id(self) -> str:
+        """Return the id of one more request; no two are alike, over a restart neither."""
+        self._requests += 1
+        return self.state.mark(f"request of {self.state.id}/{self.state.starts}", self._requests).hex()
 
     def _strike(self, n: int, action: str) -> Sequence[Fault]:
         return self.faults.strike(action, self._chance("chance", n)) if self.faults else ()

@@ -23,6 +23,7 @@ class Rules:
     replace: bool = True
     max_recipients: int = 1000
     sends: int | None = None
+    both_counts: bool = False
     templates: Mapping[str, str] | str | Path | None = None
     secret: str | None = field(default=None, repr=False)
 
@@ -33,6 +34,9 @@ class Rules:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
+        for name in ("single_use", "replace", "both_counts"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if self.secret is not None and not self.secret.strip():
             raise UsageError("secret must not be empty; leave it out for the mode without signatures")
 
@@ -76,6 +80,12 @@ CHOICES: tuple[Choice, ...] = (
     Choice("template_data", "a variable the template needs and does not get", "107143 MissingSmsTemplateData"),
     Choice("template_value", "a variable that is neither text nor a number", "107144 InvalidSmsTemplateData"),
     Choice("parts", "how a text is split", "160/153 GSM-7 septets or 70/67 UCS-2 units to a part, packed greedily"),
+    Choice(
+        "both_counts",
+        "what a record calls its parts",
+        "parts, and count in the earlier form; on request both",
+        "both_counts",
+    ),
     Choice("price", "the price of a message", "parts x the rate of its country in the sample rate table, any channel"),
     Choice("balance", "a balance that does not cover a request", "105400, all of the request is refused"),
     Choice("funds_name", "which spelling of 105400", "InsufficientFunds, and FundsInsufficient in the earlier form"),

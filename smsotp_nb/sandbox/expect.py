@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from sqlite3 import Row
 from typing import Any, Final
 
-import re2
-
 from ..errors import UsageError
 from . import inbox, parameters
 from .state import State
@@ -26,8 +24,6 @@ HOW: Final = (
     f'send an object of {", ".join(FIELDS)} (equal) or with a tilde (a regular expression: "text~"), '
     "and times, within, after"
 )
-_OPTIONS: Final = re2.Options()
-_OPTIONS.log_errors = False
 
 
 def facts(row: Row) -> dict[str, Any]:
@@ -83,7 +79,11 @@ class Test:
 
 
 def _compiled(pattern: str) -> Any:
-    return re2.compile(pattern, _OPTIONS)  # RE2 keeps the last patterns it has compiled
+    import re2  # only expectations need it
+
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)  # RE2 keeps the last patterns it has compiled
 
 
 def _quoted(field: str, value: Any) -> str:
@@ -181,6 +181,8 @@ def _is_whole(value: Any, top: int) -> bool:
 def _pattern_problem(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_PATTERN:
         return f"{name} must be a regular expression of at most {LONGEST_PATTERN} characters"
+    import re2
+
     try:
         _compiled(value)
     except re2.error as error:

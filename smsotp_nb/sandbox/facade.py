@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import ssl
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +54,10 @@ class Sandbox:
         rules: the choices where the interface is silent, templates of your own, HMAC mode; see docs/sandbox.md.
         faults: what goes wrong from the start, such as ``"drop_after next=1"``; `fault` switches on more.
         tenants: every access key has an inbox, balance, clock, faults and journal of its own; see `tenant`.
-        host: another address to listen on lets other machines in, and is warned of.
+        host: another address to listen on lets other machines in, and is warned of; they read nothing without `token`.
+        allow_hosts: names by which others call it, such as that of its container; any other name is refused.
+        token: what everything but the three operations must show; made for a ``host`` beyond this machine.
+        https: with a certificate made now, in the file `certificate`; needs ``smsotp_nb[https]``.
 
     Raises:
         UsageError: the port, the state file or a fault cannot be used; the message says what to do.
@@ -78,6 +82,9 @@ class Sandbox:
         faults: Iterable[Fault | str] = (),
         tenants: bool = False,
         host: str = HOST,
+        allow_hosts: Iterable[str] = (),
+        token: str | None = None,
+        https: bool = False,
     ) -> None:
         held = None if state is None else Path(state).expanduser().resolve()
         holder = None if held is None else _HOLDERS.get(held)
@@ -94,21 +101,31 @@ class Sandbox:
             faults=faults,
             tenants=tenants,
             host=host,
+            allow_hosts=allow_hosts,
+            token=token,
+            https=https,
         )
         server.start()
         self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
         self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
         self._secret = None if rules is None or rules.secret is None else Secret(rules.secret)
         self._tenant: Secret | None = None
+        self._token = None if server.token is None else Secret(server.token)
+        self._certificate: os.PathLike[str] | None = None if server.certificate is None else server.certificate.file()
         if held is not None:
             _HOLDERS[held] = self
 
     @classmethod
-    def at(cls, url: str) -> Self:
+    def at(cls, url: str, *, token: str | None = None, certificate: str | Path | None = None) -> Self:
         """Reach a sandbox that runs in another process, by its address; ``close()`` does not end it.
 
+        Args:
+            url: its address; one beyond this machine needs the token.
+            token: what it printed at its start.
+            certificate: for ``https`` the file with its certificate.
+
         Raises:
-            UsageError: the address is not one of this machine.
+            UsageError: the address is not one of this machine and there is no token, or it asks for another one.
             SmsOtpError: no sandbox answers there.
 
         Example:
@@ -116,10 +133,12 @@ class Sandbox:
             ...     Sandbox.at(box.url).id == box.id
             True
         """
-        if not is_loopback(url):
-            raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...), got {url!r}")
+        if not is_loopback(url) and token is None:
+            raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
         box._url, box._tenant = url.rstrip("/"), None
+        box._token = None if token is None else Secret(token)
+        box._certificate = None if certificate is None else Path(certificate)
         about = box._get("/sandbox.json")
         if not isinstance(about, dict) or not {"id", "variant", "form"} <= set(about):
             raise SmsOtpError(f"What answers at {box._url} is no sandbox.")
@@ -160,6 +179,7 @@ class Sandbox:
         status, found = self._asked("POST", "/tenants.json", json.dumps(asked).encode())
         opened = type(self).__new__(type(self))
         opened._url, opened._tenant = self._url, secret
+        opened._token, opened._certificate = self._token, self._certificate
         if status == 409 and not options:
             found = opened._get("/sandbox.json")
         else:
@@ -178,6 +198,16 @@ class Sandbox:
     def url(self) -> str:
         """The address, ``http://127.0.0.1:<port>``."""
         return self._url
+
+    @property
+    def token(self) -> str | None:
+        """What others must show to read it; None where only this machine reaches it."""
+        return None if self._token is None else self._token.reveal()
+
+    @property
+    def certificate(self) -> Path | None:
+        """The file with its certificate, for clients to trust; None where it speaks plain HTTP."""
+        return None if self._certificate is None else Path(self._certificate)
 
     @property
     def access_key(self) -> str:
@@ -396,6 +426,8 @@ class Sandbox:
         }
         if self._secret is not None:
             chosen["access_key_secret"] = self._secret
+        if self._certificate is not None:
+            chosen["ca_bundle"] = str(self._certificate)
         client = Client(Settings(**(chosen | settings)))
         client.sandbox = self
         return client
@@ -448,9 +480,12 @@ class Sandbox:
         where = urlsplit(self._url)
         if self._tenant is not None and path != "/":
             path += f"{'&' if '?' in path else '?'}{urlencode({'tenant': self._tenant.reveal()})}"
-        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=ANSWER_WITHIN)
+        connection: http.client.HTTPConnection | None = None
+        headers = {"Content-Type": "application/json"} if body else {}
+        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token.reveal()}"}
         try:
-            connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+            connection = self._connection(where.hostname or "", where.port)
+            connection.request(method, path, body, headers)
             reply = connection.getresponse()
             return reply.status, json.loads(reply.read())
         except (OSError, http.client.HTTPException, ValueError):
@@ -458,7 +493,14 @@ class Sandbox:
                 f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
             ) from None
         finally:
-            connection.close()
+            if connection is not None:
+                connection.close()
+
+    def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:
+        if urlsplit(self._url).scheme != "https":
+            return http.client.HTTPConnection(host, port, timeout=ANSWER_WITHIN)
+        trusted = ssl.create_default_context(cafile=self.certificate)
+        return http.client.HTTPSConnection(host, port, timeout=ANSWER_WITHIN, context=trusted)
 
 
 def _good(status: int, found: Any) -> Any:

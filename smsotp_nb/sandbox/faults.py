@@ -202,7 +202,7 @@ def _words(text: str) -> dict[str, Any]:
 
 def _check(fault: Fault) -> list[str]:
     wrong = []
-    if fault.kind not in BY_NAME:
+    if not isinstance(fault.kind, str) or fault.kind not in BY_NAME:
         wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {fault.kind!r}")
     if fault.action not in ("", *OPERATIONS):
         wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {fault.action!r}")

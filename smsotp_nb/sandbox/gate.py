@@ -88,6 +88,10 @@ class Gate:
             return Refusal(403, "this sandbox does not answer pages of other addresses")
         return None
 
+    def refusal_of_own(self, asked: Asked) -> Refusal | None:
+        """Refuse pages of other origins, and who does not show the token."""
+        return self.of_pages(asked) or self.of_the_unknown(asked)
+
     def of_pages(self, asked: Asked) -> Refusal | None:
         """Refuse what a page of another origin makes a browser ask for; opening the inbox by a link is allowed."""
         site = asked.headers.get("Sec-Fetch-Site")

@@ -9,7 +9,6 @@ from sqlite3 import Row
 from typing import Any, Final, Self
 
 from .. import parts
-from ..phones import lookup
 from . import parameters
 from .clock import moment
 from .service import money
@@ -135,7 +134,7 @@ def _detail(row: Row) -> dict[str, Any]:
         "intent": row["intent"],
         "signature": row["signature"],
         "templateId": row["template_id"],
-        "country": lookup.country_name(row["iso"]),
+        "country": _country_name(row["iso"]),
         "encoding": counted.encoding,
         "units": counted.units,
         "room": counted.room,
@@ -180,11 +179,17 @@ def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
         "price": money(sum(row["price"] for row in spend)),
         "currency": currency,
         "balance": money(state.balance),
-        "countries": [_sums(row) | {"iso": row["iso"], "country": lookup.country_name(row["iso"])} for row in spend],
+        "countries": [_sums(row) | {"iso": row["iso"], "country": _country_name(row["iso"])} for row in spend],
         "wordings": [
             _sums(row) | {"shape": row["n"], "action": row["action"], "text": row["sample"]} for row in wordings
         ],
     }
+
+
+def _country_name(iso: str) -> str:
+    from ..phones import lookup  # as in tariff: not at the start
+
+    return lookup.country_name(iso)
 
 
 def _sums(row: Row) -> dict[str, Any]:

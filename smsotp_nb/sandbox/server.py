@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import signal
 import socket
-import struct
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -20,20 +20,21 @@ from aiohttp import web
 from .. import wire
 from ..errors import SmsOtpWarning, UsageError
 from . import gate
-from .account import Account, Received
+from .account import Account
+from .certificate import Certificate
 from .choices import Rules
-from .desk import Desk, as_json
+from .desk import Desk
 from .faults import Fault, Faults
-from .outcome import Outcome
+from .gate import Gate
 from .service import MAX_BYTES, millionths
-from .tenants import LIMIT_EXCEEDED, Options, Tenants
+from .serving import OneLine, Serving, log
+from .tenants import Options, Tenants
 
 HOST = "127.0.0.1"
-REQUEST_ID = "x-uni-request-id"  # beyond the interface; the name clients in the field look for
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
 GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connections
-RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 
 class Server:
@@ -48,7 +49,10 @@ class Server:
         rules: the switchable choices.
         faults: faults that are on from the start, as `Fault.read` takes them.
         tenants: whether every access key has an account of its own.
-        host: where to listen; anything but loopback lets others in, and is warned of.
+        host: where to listen; anything but loopback lets others in, asks for a token, and is warned of.
+        allow_hosts: names by which others call it, such as that of its container; any other is refused.
+        token: what everything but the three operations must show; made where others are let in and it is left out.
+        https: with a certificate made now.
 
     Raises:
         UsageError: the port is taken, the state or the templates file cannot be used, or a fault is none.
@@ -67,12 +71,21 @@ class Server:
         faults: Iterable[Fault | str] = (),
         tenants: bool = False,
         host: str = HOST,
+        allow_hosts: Iterable[str] = (),
+        token: str | None = None,
+        https: bool = False,
     ) -> None:
         _check(variant, form)
-        self._open = not _is_loopback(host)
-        if self._open:
-            said = f"the sandbox listens on {host}: everyone who reaches this machine can read its inbox"
+        is_open = not _is_loopback(host)
+        self.token = token or (secrets.token_urlsafe(24) if is_open else None)
+        if is_open:
+            said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
             warnings.warn(said, SmsOtpWarning, stacklevel=3)
+        name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        scheme = "https" if https else "http"
+        names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
+        self.certificate = Certificate.made([name, *gate.LOOPBACK, *names]) if https else None
+        self._tls = None if self.certificate is None else self.certificate.context()
         options = Options(
             variant=variant,
             form=form,
@@ -90,11 +103,10 @@ class Server:
             raise
         self.port: int = self._socket.getsockname()[1]
         self._host = host
-        name = HOST if self._open else f"[{host}]" if ":" in host else host
-        self.url = f"http://{name}:{self.port}"
-        self._gate = gate.Gate()
+        self.url = f"{scheme}://{name}:{self.port}"
+        self._gate = Gate(names, scheme=scheme, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
         self._desk = Desk(self.tenants, self.url, shut=self._shut)
-        self._runner: web.AppRunner | None = None
+        self._runner: web.ServerRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._shutting: asyncio.Task[None] | None = None
@@ -139,12 +151,12 @@ class Server:
         if signals:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._stop.set)
-        app = web.Application(client_max_size=MAX_BYTES, middlewares=[self._guard])
-        app.add_routes(self._desk.routes())
-        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+        serving = Serving(self._gate, self.tenants, self._desk.routes())
+        answering = web.Server(serving.handle, request_factory=_limited, access_log=None, logger=OneLine(log))
+        self._runner = web.ServerRunner(answering, handle_signals=False, shutdown_timeout=1.0)
         await self._runner.setup()
         try:
-            await web.SockSite(self._runner, self._socket).start()
+            await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
             self.tenants.begin()
             ready()
             await self._stop.wait()
@@ -152,43 +164,6 @@ class Server:
             self.tenants.ring_last()
             await self._runner.cleanup()
             self.tenants.close()
-
-    # requests
-
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: Callable[[web.Request], Any]) -> web.StreamResponse:
-        asked = _asked(request)
-        is_operation = request.method == "POST" and not request.path.strip("/")  # "/", "//", or nothing at all
-        refusal = self._gate.of_strangers(asked) or (None if is_operation else self._gate.of_pages(asked))
-        if refusal:
-            return as_json({"error": refusal.why}, status=refusal.status)
-        if is_operation:
-            return await self._operation(request)
-        try:
-            answer: web.StreamResponse = await handler(request)
-        except UsageError as error:
-            return as_json({"error": str(error)}, status=400)
-        except web.HTTPException as error:
-            return as_json({"error": error.reason}, status=error.status)
-        except ConnectionError:  # the reader has left meanwhile
-            return web.Response()
-        return answer
-
-    async def _operation(self, request: web.Request) -> web.StreamResponse:
-        body: bytes | None
-        try:
-            body = await request.read()
-        except web.HTTPRequestEntityTooLarge:
-            body = None
-        received = Received(
-            request.method, request.raw_path, request.raw_headers, request.query, request.content_type, body
-        )
-        account = self.tenants.of(request.query.get("accessKeyId", ""))
-        if account is None:
-            outcome, request_id = await self.account.meet(received, refusal=LIMIT_EXCEEDED)
-        else:
-            outcome, request_id = await account.meet(received)
-        return await _carry_out(request, outcome, {REQUEST_ID: request_id, **gate.OF_OPERATIONS, **outcome.headers})
 
     # faults
 
@@ -213,12 +188,7 @@ class Server:
                 break
             except UsageError:  # another program has the port for a moment
                 await asyncio.sleep(GOODBYE)
-        await web.SockSite(self._runner, self._socket).start()
-
-
-def _asked(request: web.Request) -> gate.Asked:
-    address = "" if request.transport is None else str(request.transport.get_extra_info("sockname")[0])
-    return gate.Asked(request.method, request.path, request.query, request.headers, address)
+        await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
 
 
 def run(announce: Callable[[str], None], **options: Any) -> None:
@@ -226,34 +196,10 @@ def run(announce: Callable[[str], None], **options: Any) -> None:
     Server(**options).run(announce)
 
 
-async def _carry_out(request: web.Request, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
-    """Let the client of a request meet its outcome."""
-    if outcome.seconds:
-        await asyncio.sleep(outcome.seconds)
-    if outcome.ending in ("reset", "closed"):
-        return _hang_up(request, reset=outcome.ending == "reset")
-    if outcome.ending == "half":
-        return await _half(request, outcome, headers)
-    return web.Response(body=outcome.body, status=outcome.status, content_type=outcome.content_type, headers=headers)
-
-
-async def _half(request: web.Request, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
-    """Announce a whole reply and hang up in the middle of it."""
-    announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
-    reply = web.StreamResponse(headers=headers | announced)
-    await reply.prepare(request)
-    await reply.write(outcome.body)
-    return _hang_up(request, reset=False)
-
-
-def _hang_up(request: web.Request, *, reset: bool) -> web.StreamResponse:
-    """Close the connection; what is returned is never written."""
-    transport = request.transport
-    if transport is not None:
-        if reset:
-            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-        transport.abort()
-    return web.Response()
+def _limited(*parts: Any) -> web.BaseRequest:
+    """Make a request of what the connection has read, with the most bytes of a body."""
+    message, payload, protocol, writer, task = parts
+    return web.BaseRequest(message, payload, protocol, writer, task, protocol._loop, client_max_size=MAX_BYTES)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -93,6 +93,7 @@ class Service:
         self.clock = clock or Clock(state, base=now)
         self.access = Access(self.rules.secret, now)
         self.templates = wording.templates(self.rules.templates)
+        self._counts = ("parts", "count") if self.rules.both_counts else ("count" if form == "earlier" else "parts",)
         self._operations = {
             "sms.message.send": self._send_message,
             "otp.send": self._send_otp,
@@ -191,21 +192,21 @@ class Service:
         """Return the text as it goes out, and the template it came from."""
         template_id, content = _text(fields, "templateId"), _text(fields, "content")
         text = _text(fields, "text") if self.form == "current" else None
+        data = fields.get("templateData") or {}
+        if not isinstance(data, dict) or fields.get("templateData") in (False, 0):
+            raise Refused(INVALID_PARAMS)
         if template_id is not None:
-            return wording.signed(self._from_template(template_id, fields), signature, self.variant), template_id
+            return wording.signed(self._from_template(template_id, data), signature, self.variant), template_id
         if text is not None:
             return text, None
         if content is None:
             raise Refused(wire.MISSING_PARAMS)
         return wording.signed(content, signature, self.variant), None
 
-    def _from_template(self, template_id: str, fields: Fields) -> str:
+    def _from_template(self, template_id: str, data: Fields) -> str:
         template = self.templates.get(template_id)
         if template is None:
             raise Refused(NO_TEMPLATE)
-        data = fields.get("templateData") or {}
-        if not isinstance(data, dict):
-            raise Refused(INVALID_PARAMS)
         values = {}
         for name in wording.variables(template):
             if data.get(name) is None:
@@ -248,7 +249,7 @@ class Service:
             "to": message.number[1:] if special and special.effect == "plus" else message.number,
             "iso": message.iso,
             "cc": message.cc,
-            "count" if self.form == "earlier" else "parts": message.parts,
+            **dict.fromkeys(self._counts, message.parts),
             "price": money(message.price),
         }
 

@@ -11,7 +11,6 @@ from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from .. import wire
-from ..phones import lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +62,7 @@ def country(number: str) -> Country | None:
     """
     if not wire.E164.fullmatch(number):
         return None
+    from ..phones import lookup  # with phonenumbers, which a sandbox needs with its first request, not at its start
+
     found = lookup.place(number)
     return Country(*found) if found else None

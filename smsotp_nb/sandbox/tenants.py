@@ -167,7 +167,7 @@ class Tenants:
         Raises:
             UsageError: it names a tenant and there are none, or none where there are tenants.
         """
-        rest = {name: value for name, value in query.items() if name != "tenant"}
+        rest = {name: value for name, value in query.items() if name not in ("tenant", "token")}
         named = query.get("tenant", "")
         if named and not self.on:
             raise UsageError("this sandbox has no tenants; start it with tenants (--tenants)")

@@ -1,0 +1,107 @@
+"""``smsotp-nb sandbox``: its options, and what it says when it answers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from ..settings import sandbox_secrets
+from . import server
+from .choices import Rules
+
+
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Add every option of the command."""
+    add = parser.add_argument
+    add("--port", type=int, default=0, help="port to listen on (default: a free one)")
+    add("--state", type=Path, help="file that keeps inbox, balance and passcodes")
+    add("--variant", choices=("intl", "cn"), default="intl")
+    add("--form", choices=("current", "earlier"), default="current")
+    add("--balance", metavar="AMOUNT", help="what a new state begins with (default: 1000)")
+    add("--seed", help="make the ids and passcodes of a new state repeatable")
+    fault_help = "a fault that is on from the start"
+    add("--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help=fault_help)
+    tenants_help = "an inbox, balance, clock, faults and journal for every access key"
+    add("--tenants", action="store_true", help=tenants_help)
+    _describe_reach(parser.add_argument_group("who reaches it"))
+    _describe_rules(parser.add_argument_group("where the interface is silent (docs/sandbox.md)"))
+
+
+def _describe_reach(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--host",
+        default=server.HOST,
+        help="address to listen on; beyond loopback a token is made, printed and asked for",
+    )
+    allow_help = "a name by which others call it, such as a container's; may be repeated"
+    add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
+    token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"
+    add("--token-file", type=Path, metavar="FILE", help=token_help)
+    add("--https", action="store_true", help="with a certificate made at the start; needs smsotp_nb[https]")
+    add("--certificate", type=Path, metavar="FILE", help="write that certificate here, for clients to trust")
+
+
+def _describe_rules(group: argparse._ArgumentGroup) -> None:
+    add, usual = group.add_argument, Rules()
+    add("--templates", type=Path, metavar="FILE", help="templates of your own beside the built-in ones")
+    secret_help = "ask for signed requests, with the secret in this file (or set SMSOTP_SANDBOX_SECRET)"
+    add("--hmac-secret-file", type=Path, metavar="FILE", help=secret_help)
+    add(
+        "--attempts",
+        type=int,
+        default=usual.attempts,
+        help="wrong codes before a passcode is void (default: 5)",
+    )
+    add("--max-recipients", type=int, default=usual.max_recipients, help="most in one request (default: 1000)")
+    add("--sends", type=int, help="passcodes to one number in 10 minutes (default: as many as wanted)")
+    switch = argparse.BooleanOptionalAction
+    add("--single-use", action=switch, default=usual.single_use, help="a verified passcode is used up")
+    add("--replace", action=switch, default=usual.replace, help="a second passcode replaces the first")
+    add("--both-counts", action=switch, default=usual.both_counts, help="records carry count beside parts")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run it until Ctrl-C or SIGTERM."""
+    secret, token = sandbox_secrets()
+    names = ("templates", "attempts", "max_recipients", "sends", "single_use", "replace", "both_counts")
+    rules = Rules(
+        secret=_content(options.hmac_secret_file) or secret, **{name: getattr(options, name) for name in names}
+    )
+    given: dict[str, Any] = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance")}
+    given |= {name: getattr(options, name) for name in ("seed", "tenants", "host", "https")}
+    running = server.Server(
+        rules=rules,
+        faults=options.fault,
+        allow_hosts=options.allow_host,
+        token=_content(options.token_file) or token,
+        **given,
+    )
+    running.run(lambda _url: _announce(running, options.certificate))
+    return 0
+
+
+def _content(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    if not found:
+        raise UsageError(f"{path} is empty; write the secret into it")
+    return found
+
+
+def _announce(running: server.Server, certificate: Path | None) -> None:
+    said = [f"smsotp-nb sandbox listening on {running.url}"]
+    if running.token is not None:
+        said += [f"Its inbox: {running.url}/?token={running.token}"]
+        said += ["Everything but the three operations asks for the token: Authorization: Bearer TOKEN."]
+    if running.certificate is not None and certificate is not None:
+        certificate.write_text(running.certificate.pem, encoding="ascii")
+        said += [f"Certificate to trust: {certificate}"]
+    said += ["Nothing is texted. The address shows the inbox; Ctrl-C stops it."]
+    print("\n".join(said), flush=True)

@@ -1,0 +1,184 @@
+"""One HTTP request to its reply: who is let in, which operation or address is meant, and what went wrong in words."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Mapping
+from http.cookies import SimpleCookie
+from importlib.resources import files
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from ..errors import UsageError
+from . import gate
+from .account import Received
+from .desk import ASSETS, as_json
+from .outcome import Outcome
+from .service import INVALID_PARAMS, MAX_BYTES
+from .tenants import LIMIT_EXCEEDED, Tenants
+
+REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
+UNAUTHORIZED: Final = "105001"
+RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
+
+Handler = Callable[[Any], Awaitable[web.StreamResponse]]
+
+log = logging.getLogger("smsotp_nb.sandbox")
+
+
+class OneLine(logging.LoggerAdapter[logging.Logger]):
+    """Says in one line that what came was no HTTP; a fault of our own keeps its traceback."""
+
+    def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
+        if isinstance(exc_info, HttpProcessingError):
+            first = str(exc_info.message).strip().partition("\n")[0]
+            self.warning("a request that is no HTTP was refused: %s", first)
+        else:
+            super().exception(msg, *args, exc_info=exc_info, **kwargs)
+
+
+class Serving:
+    """Answers every request of one sandbox.
+
+    Args:
+        guard: who is let in.
+        tenants: who answers the operations.
+        routes: what answers the sandbox's own addresses.
+    """
+
+    def __init__(self, guard: gate.Gate, tenants: Tenants, routes: list[web.RouteDef]) -> None:
+        self._gate = guard
+        self._tenants = tenants
+        self._handlers: dict[tuple[str, str], Handler] = {(route.method, route.path): route.handler for route in routes}
+        self._paths = {route.path for route in routes}
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        path = request.path
+        is_operation = request.method == "POST" and not path.strip("/")  # "/", "//", or nothing at all
+        asked = gate.Asked(request.method, path, request.query, request.headers, _reached(request))
+        refusal = self._gate.of_strangers(asked)
+        if is_operation and refusal is None:
+            return await self._operation(request)
+        if is_operation or path not in self._paths:
+            return self._stray(request, refusal or self._gate.refusal_of_own(asked))
+        refusal = refusal or self._gate.of_pages(asked)
+        if refusal is None and path not in PUBLIC:
+            refusal = self._gate.of_the_unknown(asked)
+        if refusal is not None:
+            return _sign_in() if refusal.status == 401 and path == "/" else _refused(refusal)
+        answer = await self._own(request, path)
+        if path == "/" and self._gate.token is not None and "token" in request.query:
+            self._remember(answer)
+        return answer
+
+    async def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse:
+        handler = self._handlers.get((request.method, path))
+        if handler is None and request.method == "HEAD":
+            handler = self._handlers.get(("GET", path))
+        if handler is None:
+            return as_json({"error": "Method Not Allowed"}, status=405)
+        try:
+            return await handler(request)
+        except UsageError as error:
+            return as_json({"error": str(error)}, status=400)
+        except web.HTTPRequestEntityTooLarge:
+            return as_json({"error": f"a request has at most {MAX_BYTES:,} bytes"}, status=413)
+        except UNREADABLE:
+            return as_json({"error": "the body cannot be read as its headers say"}, status=400)
+        except ConnectionError:  # the reader has left meanwhile
+            return web.Response()
+
+    def _remember(self, answer: web.StreamResponse) -> None:
+        """Let the page be asked once only; then open it without the token in its address."""
+        cookie: SimpleCookie = SimpleCookie({self._gate.cookie: str(self._gate.token)})
+        cookie[self._gate.cookie]["httponly"] = "true"
+        cookie[self._gate.cookie]["samesite"] = "Strict"
+        cookie[self._gate.cookie]["path"] = "/"
+        answer.headers["Set-Cookie"] = cookie[self._gate.cookie].OutputString()
+        answer.headers["Refresh"] = "0; url=/"
+
+    # operations
+
+    async def _operation(self, request: web.BaseRequest) -> web.StreamResponse:
+        body: bytes | None
+        try:
+            body = await request.read()
+        except (web.HTTPRequestEntityTooLarge, *UNREADABLE):
+            body = None
+        except ConnectionError:  # the client has left in the middle of it
+            return web.Response()
+        query = request.query
+        received = Received(request.method, request.raw_path, request.raw_headers, query, request.content_type, body)
+        account = self._tenants.of(query.get("accessKeyId", ""))
+        if account is None:
+            outcome, request_id = await self._tenants.own.meet(received, refusal=LIMIT_EXCEEDED)
+        else:
+            outcome, request_id = await account.meet(received)
+        return await _carry_out(request, outcome, request_id)
+
+    def _stray(self, request: web.BaseRequest, refusal: gate.Refusal | None) -> web.StreamResponse:
+        """Refuse a request that has lost its way to the operations, in their envelope; some clients read no other."""
+        if request.method != "POST" and "action" not in request.query:
+            return _refused(refusal or gate.Refusal(404, "Not Found"))
+        found = refusal or gate.Refusal(404, "the operations are at POST /?action=<action>")
+        envelope = self._tenants.own.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
+        answer = _refused(found, envelope)
+        answer.headers[REQUEST_ID] = self._tenants.own.next_request_id()
+        return answer
+
+
+UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
+PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".html"))
+
+
+def _reached(request: web.BaseRequest) -> str:
+    """Return the address of this machine at which the connection came in."""
+    return "" if request.transport is None else str(request.transport.get_extra_info("sockname")[0])
+
+
+def _refused(refusal: gate.Refusal, envelope: Mapping[str, Any] | None = None) -> web.Response:
+    return as_json({**(envelope or {}), "error": refusal.why}, status=refusal.status)
+
+
+def _sign_in() -> web.Response:
+    body = (files(__package__) / "page" / "sign_in.html").read_bytes()
+    headers = {**gate.HEADERS, "Cache-Control": "no-store", "WWW-Authenticate": "Bearer"}
+    return web.Response(body=body, status=401, content_type="text/html", charset="utf-8", headers=headers)
+
+
+async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str) -> web.StreamResponse:
+    """Let the client of a request meet its outcome."""
+    headers = {REQUEST_ID: request_id, **gate.OF_OPERATIONS, **outcome.headers}
+    if outcome.seconds:
+        await asyncio.sleep(outcome.seconds)
+    if outcome.ending in ("reset", "closed"):
+        return _hang_up(request, reset=outcome.ending == "reset")
+    if outcome.ending == "half":
+        return await _half(request, outcome, headers)
+    headers["Content-Type"] = outcome.content_type
+    return web.Response(body=outcome.body, status=outcome.status, headers=headers)
+
+
+async def _half(request: web.BaseRequest, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
+    """Announce a whole reply and hang up in the middle of it."""
+    announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
+    reply = web.StreamResponse(headers=headers | announced)
+    await reply.prepare(request)
+    await reply.write(outcome.body)
+    return _hang_up(request, reset=False)
+
+
+def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
+    """Close the connection; what is returned is never written."""
+    transport = request.transport
+    if transport is not None:
+        if reset:
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        transport.abort()
+    return web.Response()
