@@ -337,7 +337,7 @@ def _() -> bool:
 @shows("both_counts")
 def _() -> bool:
     def record(**options: Any) -> Any:
-        return Asked(**options).send(to=US, content="Hi", signature="Acme")["messages"][0]
+        return Asked(**options).send(to=US, content="Hi", signature="Acme")[1]["messages"][0]
 
     both, earlier = record(rules=Rules(both_counts=True)), record(form="earlier")
     return both["parts"] == both["count"] == 1 and "count" not in record() and "parts" not in earlier
