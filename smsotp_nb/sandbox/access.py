@@ -24,7 +24,9 @@ TOLERANCE: Final = 600.0  # seconds
 MOST_NONCES: Final = 100_000
 NONCE: Final = re.compile(r".{8,64}", re.S)
 # What encoders leave as it is beside letters, digits, -._: nothing, a star (Java, Ruby), those of .NET, of JavaScript
-UNESCAPED: Final = ("", "*", "!*()", "!'()*")
+JAVASCRIPT: Final = "!'()*"
+DOTNET: Final = "!*()"
+UNESCAPED: Final = ("", "*", DOTNET, JAVASCRIPT)
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
@@ -32,10 +34,13 @@ SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until t
 def _encoders() -> Iterable[Callable[[str], str]]:
     """Every way a value is escaped: a blank as %20 or +, the tilde as it is or %7E, capitals or small letters."""
     for safe, how, tilde, small in product(UNESCAPED, (quote, quote_plus), (True, False), (False, True)):
-        yield partial(_escaped, safe=safe, how=how, tilde=tilde, small=small)
+        yield partial(escaped, safe=safe, how=how, tilde=tilde, small=small)
 
 
-def _escaped(value: str, *, safe: str, how: Callable[..., str], tilde: bool, small: bool) -> str:
+def escaped(
+    value: str, *, safe: str = "", how: Callable[..., str] = quote, tilde: bool = True, small: bool = False
+) -> str:
+    """Escape a value, ``how`` for the blank; ``tilde`` leaves that as it is, ``small`` writes %2f for %2F."""
     written = how(value, safe=safe)
     written = written if tilde else written.replace("~", "%7E")
     return _ESCAPE.sub(lambda found: found[0].lower(), written) if small else written

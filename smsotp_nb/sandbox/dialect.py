@@ -6,24 +6,25 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, quote, quote_plus
 
-from .access import JAVASCRIPT, SECONDS_END, signed_texts, spellings
+from .access import DOTNET, JAVASCRIPT, SECONDS_END, escaped, signed_texts, spellings
 from .masking import MASK
 
 ALGORITHM: Final = "hmac-sha256"
 ENCODERS: Final[Mapping[str, Callable[[str], str]]] = {
     "values as they are": str,
     "values percent-encoded": lambda value: quote(value, safe=""),
-    "values percent-encoded in lower case": lambda value: _lower(quote(value, safe="")),
+    "values percent-encoded in lower case": partial(escaped, small=True),
     "values form-encoded": quote_plus,
+    "values form-encoded in lower case": partial(escaped, how=quote_plus, small=True),
+    "values form-encoded as by .NET": partial(escaped, how=quote_plus, safe=DOTNET, tilde=False),
+    "values form-encoded as by .NET, in lower case": partial(escaped, how=quote_plus, safe=DOTNET, small=True),
+    "values form-encoded as by Ruby or Java": partial(escaped, how=quote_plus, safe="*", tilde=False),
     "values encoded as by encodeURIComponent": lambda value: quote(value, safe=JAVASCRIPT),
 }
-
-
-def _lower(text: str) -> str:
-    return re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), text)
 
 
 def dialect(query_string: str, secret: str) -> str:
@@ -67,4 +68,4 @@ def _encoding(text: str, pairs: list[tuple[str, str]]) -> str:
     }
     if len(set(texts.values())) == 1:
         return ""
-    return next((name for name, one in texts.items() if one == text), "values as they were sent")
+    return next((name for name, one in texts.items() if one == text), "values escaped in a way of its own")
