@@ -1,6 +1,6 @@
 """What the judgement of phone lists costs and spares: right numbers texted, right ones refused, strangers texted.
 
-    python benchmarks/phone_rules.py [--rows N] [--tree OTHER_CHECKOUT] [--rules]
+    python benchmarks/phone_rules.py [--rows N] [--large] [--tree OTHER_CHECKOUT] [--rules]
 
 The lists are made up from phonenumbers' own examples of every region, so each row's number is known. Each list is of
 one region and one way of writing (or one mess), or mixed as ordinary lists are, and is judged as a whole with its
@@ -203,9 +203,9 @@ def _state_lists(numbers: list[PhoneNumber], draw: Drawing) -> Iterator[List]:
     yield List("states as countries", cells([national(number) for number in numbers]), truth, "US", beside)
 
 
-def lists(size: int) -> Iterator[List]:
+def lists(size: int, regions: list[str] = phone_lists.REGIONS) -> Iterator[List]:
     draw = random.Random(14)
-    pools = {region: people(region, size, draw) for region in phone_lists.REGIONS}
+    pools = {region: people(region, size, draw) for region in regions}
     pools = {region: numbers for region, numbers in pools.items() if numbers}
     for region, numbers in pools.items():
         yield from of_one_region(region, numbers, draw)
@@ -271,9 +271,10 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=40, help="rows of each list of one region")
     options.add_argument("--tree", type=Path, default=Path(__file__).parents[1], help="the checkout that judges")
     options.add_argument("--rules", action="store_true", help="leave out one rule after the other")
+    options.add_argument("--large", action="store_true", help="only the 64 regions with many people")
     chosen = options.parse_args()
     sys.path.insert(0, str(chosen.tree.resolve()))
-    all_lists = list(lists(chosen.rows))
+    all_lists = list(lists(chosen.rows, phone_lists.LARGE if chosen.large else phone_lists.REGIONS))
     print(f"{len(all_lists):,} lists, {sum(len(it.phone) for it in all_lists):,} rows\n")
     if chosen.rules:
         without_each_rule(all_lists)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pandas as pd
 import phone_lists
@@ -11,6 +12,7 @@ import pytest
 
 from smsotp_nb import phones
 from smsotp_nb.phones import readings
+from smsotp_nb.recipients import read_recipients
 
 Numbers = list[phonenumbers.PhoneNumber]
 
@@ -149,6 +151,15 @@ def test_float32_holds_no_phone_number(dtype: str) -> None:
     assert problems == ["SCI_NOTATION_LOST_DIGITS", "SCI_NOTATION_LOST_DIGITS", "LOCAL_ONLY"]
     one = numbers.astype(object).map(lambda value: pd.Series([value], dtype="float32").to_numpy()[0])
     assert phones.normalize(one, default_region="US")["problem"].tolist() == problems
+
+
+def test_float32_from_parquet_shows_its_exponent(tmp_path: Path) -> None:
+    """Read as text, such a number would look whole; so it keeps the exponent that says that digits are gone."""
+    numbers = pd.DataFrame({"phone": pd.Series([14155550100, 2125550, None], dtype="float32")})
+    numbers.to_parquet(tmp_path / "list.parquet")
+    read = read_recipients(tmp_path / "list.parquet")["phone"]
+    judged = phones.normalize(read, default_region="US")
+    assert judged["problem"].tolist() == ["SCI_NOTATION_LOST_DIGITS", "LOCAL_ONLY", "MISSING"]
 
 
 def test_colombian_zero() -> None:

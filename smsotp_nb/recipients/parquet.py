@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,14 @@ def part(file: Path) -> Part:
     return Part([str(name) for name in frame.columns], texts, np.arange(1, len(frame) + 1))
 
 
+SHORT_FLOATS: Final = {2: 2**11, 4: 2**24}  # by bytes: beyond this they have lost digits, and the text shows it
+
+
 def _text(column: pd.Series) -> pyarrow.ChunkedArray:
+    if pd.api.types.is_float_dtype(column.dtype):
+        exact = SHORT_FLOATS.get(getattr(column.dtype, "itemsize", 8), np.inf)
+        whole = column.astype(object)
+        column = whole.map(lambda cell: f"{cell:.5e}" if abs(cell) >= exact else cell, na_action="ignore")
     if not isinstance(column.dtype, pd.StringDtype):
         column = column.astype(object).map(
             lambda cell: None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell_text(cell)
