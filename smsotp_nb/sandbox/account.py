@@ -87,6 +87,12 @@ class Account:
         self._note(received, request_id, struck, answer, outcome)
         return outcome, request_id
 
+    def turn_away(self, received: Received, answer: Answer) -> str:
+        """Record a request that never reached the service, and return its id."""
+        request_id = self.next_request_id()
+        self._note(received, request_id, (), answer, of_answer(answer))
+        return request_id
+
     def next_request_id(self) -> str:
         """Return the id of one more request; no two are alike, over a restart neither."""
         self._requests += 1

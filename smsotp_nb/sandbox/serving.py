@@ -19,7 +19,7 @@ from . import gate
 from .account import Received
 from .desk import ASSETS, as_json
 from .outcome import Outcome
-from .service import INVALID_PARAMS, MAX_BYTES
+from .service import INVALID_PARAMS, MAX_BYTES, Answer
 from .tenants import LIMIT_EXCEEDED, Tenants
 
 REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
@@ -128,8 +128,12 @@ class Serving:
             return _refused(refusal or gate.Refusal(404, "Not Found"))
         found = refusal or gate.Refusal(404, "the operations are at POST /?action=<action>")
         envelope = self._tenants.own.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
+        received = Received(
+            request.method, request.raw_path, request.raw_headers, request.query, request.content_type, b""
+        )
+        told = Answer(found.status, {**envelope, "error": found.why})
         answer = _refused(found, envelope)
-        answer.headers[REQUEST_ID] = self._tenants.own.next_request_id()
+        answer.headers[REQUEST_ID] = self._tenants.own.turn_away(received, told)
         return answer
 
 
