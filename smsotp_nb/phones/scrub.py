@@ -98,7 +98,7 @@ class Scrubbed:
 
 
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
-    """Do to a column what ``repairs.clean`` does to each of its texts.
+    """Do to a column of texts that are not plain what ``repairs.clean`` does to each of them.
 
     Example:
         >>> found = scrub(pa.array(["Tel: 030 901820", "(030) 901820 ext. 2", "call me"], pa.large_string()))
@@ -106,9 +106,9 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         (['030 901820', '(030) 901820', 'call me'], True)
     """
     found = Scrubbed(texts)
-    every = np.arange(len(texts))
-    left = _in_ascii(found, every)
-    left = left[~plain(found.text.take(pa.array(left)))]
+    foreign = _in_ascii(found)
+    now_plain = foreign[plain(found.text.take(pa.array(foreign)))]
+    left = np.setdiff1d(np.arange(len(texts)), now_plain, assume_unique=True)
     left = _trunk_zeros(found, left)
     begins = BEGINS.take(_first_signs(found.text))
     for form in FORMS:
@@ -135,9 +135,9 @@ def plain(texts: pa.Array) -> Mask:
     return flags
 
 
-def _in_ascii(found: Scrubbed, rows: Rows) -> Rows:
-    """Write texts of other scripts in ASCII; return the rows whose text is ASCII then."""
-    foreign = matching(found.text, rows, FOREIGN)
+def _in_ascii(found: Scrubbed) -> Rows:
+    """Write texts of other scripts in ASCII, as far as they have such signs; return their rows."""
+    every = foreign = matching(found.text, np.arange(len(found.text)), FOREIGN)
     for pattern, sign, by, notes in KNOWN_SIGNS:
         known = matching(found.text, foreign, pattern)
         if len(known):
@@ -146,11 +146,11 @@ def _in_ascii(found: Scrubbed, rows: Rows) -> Rows:
             found.notes[known] = bits(notes)
             foreign = np.setdiff1d(foreign, known, assume_unique=True)
     if not len(foreign):
-        return rows
+        return every
     written = [repairs.characters(text) for text in found.text.take(pa.array(foreign)).to_pylist()]
     found.text = answers.replaced(found.text, foreign, pa.array([text for text, _ in written], STRING))
     found.notes[foreign] = [bits(notes) for _, notes in written]
-    return rows
+    return every
 
 
 def _trunk_zeros(found: Scrubbed, left: Rows) -> Rows:
