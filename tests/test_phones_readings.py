@@ -198,6 +198,13 @@ def test_plans_that_keep_a_zero_are_known() -> None:
     assert kept - {"001"} <= readings.ZERO_KEPT
 
 
+def test_a_column_of_italian_mobiles_keeps_them() -> None:
+    """Numbers of a column have lost their zeros, but a mobile that is also a landline with a zero stays a mobile."""
+    numbers = pd.Series([3912345678, 3512345678, 3123456789])
+    assert phones.normalize(numbers, default_region="IT")["to"].tolist() == [f"+39{number}" for number in numbers]
+    assert phones.verdict([f"0{number}" for number in numbers], default_region="IT")["valid"].any()
+
+
 def test_repeated_rows_have_the_same_answer() -> None:
     """A long list that repeats itself is judged once a distinct row; notes of cells and countries stay their own."""
     made = phone_lists.messy(1_000, seed=3)

@@ -26,13 +26,12 @@ PROBLEM_OF_KIND: Final = np.array([PROBLEM_CODE.get(KIND_PROBLEM.get(np.uint8(k)
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """A whole list before it is judged; ``numeric`` says that its cells are numbers."""
+    """A whole list before it is judged; ``fallback`` is the country of rows without one."""
 
     text: pa.ChunkedArray
     kind: npt.NDArray[np.uint8]
     known: regions.Regions
     fallback: str | None
-    numeric: bool
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -44,7 +43,7 @@ class Intake:
     def only(self, rows: Any) -> Intake:
         """Return some rows as a list of their own."""
         text = self.text.take(pa.array(rows))
-        return Intake(text, self.kind[rows], self.known.part(rows), self.fallback, self.numeric)
+        return Intake(text, self.kind[rows], self.known.part(rows), self.fallback)
 
     def part(self, rows: Any) -> Work:
         """Return some rows (a slice or places) as a list on its way.
@@ -62,7 +61,6 @@ class Intake:
             named=known.place >= 0,
             lost=known.unknown,
             coded=known.coded,
-            numeric=np.full(size, self.numeric) | (kind == cells.FLOAT),
             problem=PROBLEM_OF_KIND.take(kind),
             notes=known.notes | np.where(kind == cells.FLOAT, NOTE_BIT["FLOAT_ENDING"], np.uint32(0)),
             detail=np.zeros(size, np.int32),
@@ -84,7 +82,7 @@ def take_in(column: pd.Series, region: object, default_region: str | None, *, of
         known = regions.read(cells.column(region, what="region", like=column), of_parts=of_parts)
     text = pa.array(read.text, STRING, from_pandas=True)
     chunked = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text], STRING)
-    return Intake(chunked, read.kind, known, fallback, pd.api.types.is_numeric_dtype(column.dtype))
+    return Intake(chunked, read.kind, known, fallback)
 
 
 def _taken(texts: pa.ChunkedArray, rows: Any) -> pa.Array:

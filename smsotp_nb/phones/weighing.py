@@ -93,8 +93,6 @@ def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence
             enough |= trial.answers.cc == here.cc
         if evidence.rivalry(reading.name):
             enough |= rank >= rank_here
-    elif reading.name == readings.WITH_ZERO:
-        enough = (rank >= rank_here) | work.numeric[trial.rows]
     elif reading.doubts == "as good":
         enough = rank >= rank_here
     else:

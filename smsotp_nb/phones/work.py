@@ -26,7 +26,6 @@ class Work:
         named: the region was read from the row's own cell, not filled in by default.
         lost: that cell could not be read.
         coded: that cell was a calling code, which may be that of several regions.
-        numeric: the cell was a number, so zeros and a plus in front cannot have survived.
         problem, notes: what has been said, as numbers of the vocabulary.
         detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
         answers: the verdict on the text as it is read now.
@@ -38,7 +37,6 @@ class Work:
     named: Mask
     lost: Mask
     coded: Mask
-    numeric: Mask
     problem: Codes
     notes: Bits
     detail: npt.NDArray[np.int32]
