@@ -29,7 +29,7 @@ from .run import OWNER_DIED, Run, give_up
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
 
-_ADDRESS = re.compile(r"\s*(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
+_ADDRESS = re.compile(r"\A\s*+(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
 
 class Ledger:

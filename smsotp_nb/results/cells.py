@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.compute
 
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
-_RUN: Final = re.compile(r"'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9]")  # a formula, and no E.164 number
+_RUN: Final = re.compile(r"\A(?:'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9])")  # a formula, and no E.164 number
 _FIRST: Final = pyarrow.array([sign.encode() for sign in "'=+-@\t\r\n"], pyarrow.large_binary())
 
 
