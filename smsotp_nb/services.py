@@ -21,16 +21,18 @@ class SandboxService(str):
     """The id of a sandbox, as the sandbox itself hands it to the clients that it makes.
 
     Example:
-        >>> SandboxService.of("1a2b")
+        >>> SandboxService.of("1a2b", "http://127.0.0.1:8025")
         'sandbox:1a2b'
     """
 
-    __slots__ = ()
+    address: str
 
     @classmethod
-    def of(cls, sandbox: str) -> SandboxService:
-        """Return the service id of a sandbox."""
-        return cls(_REHEARSAL + sandbox)
+    def of(cls, sandbox: str, base_url: str) -> SandboxService:
+        """Return the service id of a sandbox, which is good at its own address only."""
+        made = cls(_REHEARSAL + sandbox)
+        made.address = address(base_url)
+        return made
 
 
 def is_rehearsal(service: str) -> bool:
@@ -43,10 +45,11 @@ def is_rehearsal(service: str) -> bool:
     return service.startswith(_REHEARSAL)
 
 
-def claims_rehearsal(service: str) -> bool:
-    """Say whether an id that was typed pretends to be a sandbox's."""
-    folded = "".join(unicodedata.normalize("NFKC", service).split()).casefold()
-    return is_rehearsal(folded) and not isinstance(service, SandboxService)
+def claims_rehearsal(service: str, base_url: str) -> bool:
+    """Say whether an id pretends to be a sandbox's: one that was typed, or that of a sandbox at another address."""
+    if isinstance(service, SandboxService):
+        return service.address != address(base_url)
+    return is_rehearsal("".join(unicodedata.normalize("NFKC", service).split()).casefold())
 
 
 def shown(service: str) -> str:

@@ -266,14 +266,15 @@ def _check(settings: Settings) -> list[str]:
             wrong.append(f"{name} is empty")
         elif not value.isascii() or not value.isprintable() or " " in value:
             wrong.append(f"{name} holds a blank or a character that is not plain ASCII")
-    wrong += _check_url(settings.base_url)
+    wrong_address = _check_url(settings.base_url)
+    wrong += wrong_address
     if settings.variant not in get_args(Variant):
         wrong.append(f"variant must be 'intl' or 'cn', got {settings.variant!r}")
     if settings.form not in get_args(Form):
         wrong.append(f"form must be 'current' or 'earlier', got {settings.form!r}")
     if not isinstance(settings.service, str):
         wrong.append("service must be text")
-    elif claims_rehearsal(settings.service):
+    elif not wrong_address and claims_rehearsal(settings.service, settings.base_url):
         wrong.append("service must not begin with 'sandbox:'; Sandbox.at(address).client() speaks to a sandbox")
 
     if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):

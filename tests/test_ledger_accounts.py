@@ -113,6 +113,11 @@ def test_nobody_but_a_sandbox_makes_a_rehearsal(typed: str, box: Sandbox) -> Non
         live(box, service=typed)
 
 
+def test_the_id_of_a_sandbox_is_good_at_its_own_address_only(box: Sandbox) -> None:
+    with Sandbox() as another, pytest.raises(UsageError, match="must not begin with 'sandbox:'"):
+        live(box, service=another.client().service)
+
+
 def test_a_sandbox_does(box: Sandbox) -> None:
     assert box.client().service == Sandbox.at(box.url).client().service == f"sandbox:{box.id}"
 

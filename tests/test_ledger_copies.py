@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import shutil
 import sqlite3
@@ -18,7 +20,7 @@ from kills.people import plan_of
 
 from smsotp_nb import Sandbox
 from smsotp_nb.dispatch import send
-from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning
+from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning, UsageError
 from smsotp_nb.ledger import Ledger
 
 OTHER_PROGRAM = """
@@ -223,11 +225,8 @@ def test_a_person_may_accept_an_older_one_and_it_is_then_the_latest(box: Sandbox
     shutil.copy(backup, path)
     with Ledger(path, accept_older=True) as ledger:
         assert ledger.campaign("autumn").counts["planned"] == 15
-    with pytest.raises(LedgerError, match="older"):  # looking at it accepted nothing yet
-        Ledger(path)
-    with Ledger(path, accept_older=True) as ledger:
+    with Ledger(path) as ledger:
         sent(box, ledger, canary=6)
-    Ledger(path).close()
     with pytest.raises(LedgerError, match="older"):  # it lacks what was done with the other one
         Ledger(later)
 
@@ -327,6 +326,88 @@ def test_a_torn_mark_counts_as_never_written(yesterday: tuple[Path, Path]) -> No
     Ledger(path).close()
 
 
+def test_what_was_accepted_once_is_not_accepted_for_ever(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
+    path, backup = yesterday
+    with Ledger.restore(backup, path, accept_older=True) as ledger:
+        sent(box, ledger, canary=10)
+        ledger.close()
+        shutil.copy(backup, path)
+        with pytest.raises(LedgerError, match="older"):
+            sent(box, ledger)
+
+
+def test_an_older_copy_is_refused_after_a_purge_too(box: Sandbox, tmp_path: Path) -> None:
+    """The number of a purged request is never given to another one: it would look like one that is known."""
+    path, backup = tmp_path / "l.sqlite", tmp_path / "b.sqlite"
+    spring, autumn = (plan_of(10, chunk_size=1, campaign=name) for name in ("spring", "autumn"))
+    with warnings.catch_warnings(), Ledger(path, create=True) as ledger:
+        warnings.simplefilter("ignore", CampaignIncomplete)
+        send(spring, client=box.client(), ledger=ledger, progress=False)
+        ledger.campaign("spring").purge()
+        send(autumn, client=box.client(), ledger=ledger, progress=False, canary=2)
+        ledger.backup(backup)
+        send(autumn, client=box.client(), ledger=ledger, progress=False)
+    shutil.copy(backup, path)
+    with pytest.raises(LedgerError, match=r"older than .* up to \d+ recipients"):
+        Ledger(path)
+
+
+# -- what is no harm ---------------------------------------------------------------------------------------------------
+
+
+def test_a_ledger_reached_by_a_link_is_the_same_one(box: Sandbox, tmp_path: Path) -> None:
+    path, link = tmp_path / "real" / "l.sqlite", tmp_path / "link.sqlite"
+    Ledger(path, create=True).close()
+    link.symlink_to(path)
+    sent(box, link, canary=5)
+    sent(box, path)
+    assert sent(box, link) == {"accepted": 20}
+    assert texts(box) == [1] * 20
+
+
+def test_a_long_purge_and_a_reader_at_the_end_of_a_run_are_no_harm(box: Sandbox, tmp_path: Path) -> None:
+    """A log that was copied back may begin anew at any time, also by another connection, and when a reader goes."""
+    with Ledger(tmp_path / "l.sqlite", create=True) as ledger, Ledger(ledger.path) as other:
+        with ledger.begin(plan_of(5000, chunk_size=1, campaign="long"), service="sandbox:x") as run:
+            for chunk in range(600):
+                assert run.claim(chunk)
+        with contextlib.closing(sqlite3.connect(ledger.path)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM campaign").fetchall()
+            sent(box, ledger, canary=5)
+            sent(box, other, canary=10)
+            sent(box, ledger, canary=15)
+        sent(box, other)
+        ledger.campaign("long").purge()
+        sent(box, ledger)
+        assert sent(box, other) == {"accepted": 20}
+    assert texts(box) == [1] * 20
+
+
+def test_a_transaction_that_fails_before_the_first_request_spoils_nothing(box: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    Ledger(path, create=True).close()
+    with Ledger(path) as ledger:
+        with ledger._store.writing("NORMAL"):
+            """The session stands in the ledger, and in no mark yet."""
+        with contextlib.suppress(ZeroDivisionError), ledger._store.writing():
+            raise ZeroDivisionError
+        assert sent(box, ledger) == {"accepted": 20}
+
+
+def test_many_calls_by_a_path_leave_no_file_open(box: Sandbox, tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    Ledger(path, create=True).close()
+    sent(box, path)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        sent(box, path)
+        Ledger(path).campaigns()  # and nobody closes it
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before + 2
+    Ledger.restore(Ledger(path).backup(tmp_path / "b.sqlite"), path).close()
+
+
 # -- damage ------------------------------------------------------------------------------------------------------------
 
 
@@ -384,6 +465,51 @@ def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp
     with pytest.raises(LedgerError, match=r"log \(-wal\) beside it belongs to another state|malformed"):
         sent(box, path)
     assert set(texts(box)) == {1}
+
+
+def test_a_power_cut_while_the_log_is_copied_back_is_no_damage(box: Sandbox, tmp_path: Path) -> None:
+    """The seal is broken on the disk before the file can change: no cut finds an old seal on a changed file."""
+    path = tmp_path / "l.sqlite"
+    with Ledger(path, create=True) as ledger:
+        sent(box, ledger, canary=5)
+        order: list[str] = []
+        fsync = os.fsync
+
+        def watched(descriptor: int) -> None:
+            order.append("mark" if os.readlink(f"/proc/self/fd/{descriptor}").endswith("-mark") else "other")
+            fsync(descriptor)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "fsync", watched)
+            sent(box, ledger, canary=10)
+        assert order[:1] == ["mark"]
+
+
+def test_a_plain_copy_takes_the_place_of_a_damaged_ledger(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
+    path, _ = yesterday
+    nightly = path.with_name("nightly.sqlite")
+    shutil.copy(path, nightly)
+    damaged = bytearray(path.read_bytes())
+    damaged[9000] ^= 4
+    path.write_bytes(damaged)
+    with pytest.raises(LedgerError, match="damaged"):
+        Ledger(path)
+    with Ledger.restore(nightly, path) as ledger:
+        assert sent(box, ledger) == {"accepted": 20}
+    with pytest.raises(LedgerError, match="the ledger itself"):
+        Ledger.restore(path, path)
+    assert texts(box) == [1] * 20
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "", chr(0)])
+def test_what_is_no_path_of_a_backup_is_refused_in_words(wrong: Any, tmp_path: Path) -> None:
+    with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        with pytest.raises(UsageError):
+            ledger.backup(wrong)
+        with pytest.raises(UsageError, match="known by its name"):
+            ledger.campaign(wrong if wrong == 5 else None)
+    with pytest.raises(UsageError):
+        Ledger.restore(wrong, tmp_path / "m.sqlite")
 
 
 # -- backup and restore ------------------------------------------------------------------------------------------------

@@ -154,12 +154,12 @@ def send(
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
     _check(plan, client, concurrency)
     check_rate(rate)
-    book = _book(ledger)
-    if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
-        return table_of(plan, None, client.service)  # nobody to text: the name stays free for a plan that has someone
-    with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
-        campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
-        table = campaign.work(concurrency, callback)
+    with _book(ledger) as book:
+        if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
+            return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
+        with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
+            campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
+            table = campaign.work(concurrency, callback)
     campaign.tell()
     return table
 
@@ -193,7 +193,7 @@ def send_test(
     """
     one = to_oneself(plan, to, row=row)
     _check(one, client, 1)
-    with _book(ledger).begin(one, service=client.service, kind="test") as run:
+    with _book(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, rate=None, asked=guards.Guards(), isolate=False)
         table = campaign.work(1, _silent)
     campaign.tell()
@@ -510,9 +510,10 @@ def _check(plan: Plan, client: Client, concurrency: int) -> None:
         raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)
 
 
-def _book(ledger: Ledger | str | Path | None) -> Ledger:
+def _book(ledger: Ledger | str | Path | None) -> contextlib.AbstractContextManager[Ledger]:
+    """Return the ledger of a call, for its length; one that was given stays open."""
     if isinstance(ledger, Ledger):
-        return ledger
+        return contextlib.nullcontext(ledger)
     if ledger is None or isinstance(ledger, (str, Path)):
         return Ledger(ledger)
     raise UsageError(f"ledger= must be a Ledger or the path of one, got {type(ledger).__name__}")

@@ -66,6 +66,7 @@ class _Held:
     shared_memory: int | None = None
     users: int = 0
     writers: threading.RLock = field(default_factory=threading.RLock)
+    turns: int = 0  # of the thread that writes: one connection may be closed while another one writes
 
     def let_go(self) -> None:
         for descriptor in (self.file, self.shared_memory):
@@ -81,7 +82,8 @@ class Anchor:
     """One connection's hold on the files of a ledger, from after its opening until after its closing."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._log_path = path, path.with_name(path.name + "-wal")
+        self._path, self._file = path, path.resolve()  # SQLite keeps its other files beside what a link leads to
+        self._log_path = self._file.with_name(self._file.name + "-wal")
         self._log: int | None = None
         self._seen: tuple[int, bytes] = (0, b"")
         with _guard:
@@ -92,7 +94,7 @@ class Anchor:
         """Hold the log and the shared memory, which exist once a connection has read the file."""
         with _guard, contextlib.suppress(FileNotFoundError):
             if self._files.shared_memory is None:
-                shared_memory = self._path.with_name(self._path.name + "-shm")
+                shared_memory = self._file.with_name(self._file.name + "-shm")
                 self._files.shared_memory = os.open(shared_memory, os.O_RDWR | os.O_CLOEXEC)
         if self._files.shared_memory is not None:
             _lock(self._files.shared_memory, _READ, IN_USE_BYTE)
@@ -127,11 +129,15 @@ class Anchor:
             LedgerError: another process has been writing for half a minute.
         """
         with self._files.writers:
-            self._wait_to_write()
+            if not self._files.turns:
+                self._wait_to_write()
+            self._files.turns += 1
             try:
                 yield
             finally:
-                _lock(self._files.file, _FREE, WRITER_BYTE)
+                self._files.turns -= 1
+                if not self._files.turns:
+                    _lock(self._files.file, _FREE, WRITER_BYTE)
 
     def generation(self) -> int:
         """Return what the file says of its age, whatever still stands in the log: it grows with every checkpoint."""
@@ -139,13 +145,16 @@ class Anchor:
         ours = header.startswith(b"SQLite format 3\0") and header[JOURNAL_MODE] == WITH_LOG
         return int.from_bytes(header[GENERATION]) if ours else -1
 
-    def verify(self) -> None:
-        """Say that the path still leads to the file that was opened, and to its log; to be called after a commit.
+    def verify(self, *, after_commit: bool = False) -> None:
+        """Say that the path still leads to the file that was opened, and to its log.
+
+        After a commit the log is one generation ahead of the file, and cannot begin anew, with other salts, before all
+        of it is copied back, which raises the file's generation.
 
         Raises:
             LedgerReplaced: the file or its log was deleted, moved, replaced or written over.
         """
-        trouble = self._trouble()
+        trouble = self._trouble(after_commit)
         if trouble:
             raise LedgerReplaced(
                 f"the ledger {self._path} {trouble} while it was open. Nothing more was sent, and what was recorded "
@@ -166,7 +175,7 @@ class Anchor:
             total, size = zlib.crc32(piece, total), size + len(piece)
         return size, total
 
-    def _trouble(self) -> str:
+    def _trouble(self, after_commit: bool) -> str:
         try:
             if _key(os.stat(self._path)) != self._key:
                 return "was replaced by another file"
@@ -187,7 +196,8 @@ class Anchor:
         header = read_at(self._log, LOG_HEADER, 0)
         if now == known and salts and header != salts:
             return "lost its log (-wal), which was written over"
-        self._seen = now, header
+        if after_commit:
+            self._seen = now, header
         return ""
 
     def _wait_to_write(self) -> None:

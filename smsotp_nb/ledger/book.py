@@ -99,6 +99,8 @@ class Ledger:
             Traceback (most recent call last):
             smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
         """
+        if not isinstance(name, str):
+            raise UsageError(f"a campaign is known by its name, a text; got {type(name).__name__}")
         with self._store.reading() as connection:
             found = connection.execute(
                 "SELECT id, service, kept, name FROM campaign "
@@ -163,7 +165,7 @@ class Ledger:
             >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
             'backup.sqlite'
         """
-        return copies.backup(self._store, Path(path).expanduser().absolute())
+        return copies.backup(self._store, _given(path, create=True))
 
     @classmethod
     def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
@@ -188,12 +190,8 @@ class Ledger:
             0
         """
         place = _users_own() if path is None else _given(path, create=True)
-        copies.restore(Path(backup).expanduser().absolute(), place, accept_older=accept_older)
-        found = cls(place, accept_older=accept_older)
-        if accept_older:
-            with found._store.writing():
-                """Let this be the latest that was seen, from now on."""
-        return found
+        copies.restore(_given(backup, create=True), place, accept_older=accept_older)
+        return cls(place, accept_older=accept_older)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -274,7 +272,7 @@ def _given(path: str | Path, *, create: bool) -> Path:
     """Return a path that was given as an absolute one."""
     if not isinstance(path, str | Path):
         raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
-    if _ADDRESS.match(str(path)) or str(path).strip() in {"", ":memory:"}:
+    if _ADDRESS.match(str(path)) or str(path).strip() in {"", ":memory:"} or "\0" in str(path):
         raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
     try:
         found = Path(path).expanduser().absolute()

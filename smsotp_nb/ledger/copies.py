@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import LedgerError
 from .anchor import in_use
 from .disk import sync_folder
-from .opening import check_ledger, refuse_if_older
+from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
 BESIDE = ("", "-wal", "-shm", "-mark")
@@ -34,10 +34,10 @@ def backup(store: Store, path: Path) -> Path:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
             _sync(beside)
-            os.link(beside, path)  # unlike a rename it replaces nothing
+            _put(beside, path)
             sync_folder(path.parent)
         finally:
-            beside.unlink()
+            beside.unlink(missing_ok=True)
     return path
 
 
@@ -49,8 +49,12 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
     """
     if not backup.is_file():
         raise LedgerError(f"there is no backup at {backup}")
-    if path.exists() and in_use(path):
-        raise LedgerError(f"the ledger {path} is in use, so nothing was restored; close it there, then call again")
+    if path.exists():
+        with named(path):
+            if os.path.samefile(backup, path):
+                raise LedgerError(f"{path} is the ledger itself; name the backup that is to take its place")
+            if in_use(path):
+                raise LedgerError(f"the ledger {path} is in use, so nothing was restored; close it, then call again")
     with named(backup), contextlib.closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True)) as copy:
         check_ledger(copy, backup)
         if not accept_older:
@@ -63,11 +67,22 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
                 with contextlib.closing(sqlite3.connect(beside)) as written:
                     copy.backup(written)
                 _sync(beside)
+                break_seal(path)
                 _set_aside(path)
                 os.replace(beside, path)
                 sync_folder(path.parent)
             finally:
                 beside.unlink(missing_ok=True)
+
+
+def _put(beside: Path, path: Path) -> None:
+    """Give a complete file its name, replacing nothing."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        raise LedgerError(f"{path} exists already; choose another path for the backup") from None
+    except OSError:  # a file system without links
+        os.rename(beside, path)
 
 
 def _set_aside(path: Path) -> None:

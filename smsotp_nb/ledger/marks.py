@@ -30,6 +30,7 @@ SLOT = 64
 _HEADER = struct.Struct(">8s16sIQI20x")  # magic, ledger, generation, size, CRC-32 of the file
 _SESSION = struct.Struct(">8s16sQQQQ4x")  # magic, token, attempt, acts, recipients, microseconds since 1970
 _CRC = struct.Struct(">I")
+_GENERATION = slice(24, 28)  # of a header
 HEADER_MAGIC, SESSION_MAGIC, VOID_MAGIC = b"smsotpH1", b"smsotpS1", b"smsotpV1"
 
 
@@ -77,17 +78,12 @@ class Mark:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with contextlib.suppress(FileExistsError):
-                new = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-                os.write(new, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)))
-                os.close(new)
-            end = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-            try:
-                os.write(end, _slot(session))
-                self._place = os.lseek(end, 0, os.SEEK_CUR) - SLOT
-            finally:
-                os.close(end)
-            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+            self._descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            end = os.fstat(self._descriptor).st_size
+            if end < SLOT:
+                write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
+            self._place = max(-(-end // SLOT), 1) * SLOT  # behind what a full disk cut short
+            write_at(self._descriptor, _slot(session), self._place)
 
     def note(self, session: Session) -> None:
         """Bring the entry of the session that was begun up to date."""
@@ -104,9 +100,14 @@ class Mark:
     def break_seal(self, ledger: bytes) -> None:
         """Forget how the file stood."""
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
-            write_at(descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
-            os.close(descriptor)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                known = read_at(descriptor, SLOT, 0)
+                if known.startswith(HEADER_MAGIC) and known[_GENERATION] != bytes(4):
+                    write_at(descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
+                    os.fsync(descriptor)  # before a byte of the ledger's file can be another one
+            finally:
+                os.close(descriptor)
 
     def close(self) -> None:
         """End the session."""

@@ -21,6 +21,7 @@ from .tables import APPLICATION_ID, TABLES, VERSION
 # The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
 ONE_GENERATION = 256
 PATIENCE = 30.0  # seconds to wait for another process's lock
+LATEST_SESSIONS = 64  # that are looked at to the last request
 
 
 @dataclass(slots=True)
@@ -36,11 +37,11 @@ class Opened:
     anchor: Anchor
     ledger: bytes
     marks: Marks
-    behind: list[Session]  # what the ledger lacks, and a person accepted
     session: int = 0  # 0: nothing was written yet
     acts: int = 0  # of this session, other than requests
     _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
-    _noted: bool = False
+    _begun: bool = False  # the session is in the ledger
+    _noted: bool = False  # and in the marks
     _raised: int = -1  # the file's generation above which the log's was raised
     _raising: int = -1
 
@@ -64,22 +65,21 @@ class Opened:
         if durable and not claimed:
             self.acts += 1
             self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
-        self._committing()
 
-    def _committing(self) -> None:
-        self._raised = self._raising
+    def committed(self) -> None:
+        """Know what the transaction did of the session and of the log."""
+        self._raised, self._begun = self._raising, True
 
     def rolled_back(self) -> None:
-        """Forget what the transaction did of the session."""
+        """Forget what the transaction did of the session and of the log."""
         self._raised = -1
-        if not self._noted:
+        if not self._begun:
             self.session, self.acts = 0, 0
 
     def begin_noting(self) -> None:
-        """Begin the session in the marks, when it is in the ledger; what a person accepted is not expected any more."""
+        """Begin the session in the marks, when it is in the ledger."""
         if not self._noted:
             self._noted = True
-            self.marks.set_aside(self.behind)
             self.marks.begin(Session(self._token, at=time.time_ns() // 1000))
             _note_place(self.path, self.ledger)
 
@@ -94,7 +94,7 @@ class Opened:
 
     def close(self) -> None:
         """Leave the ledger in one file, and note how it was left."""
-        with contextlib.suppress(LedgerError, sqlite3.Error), self.anchor.writing():
+        with contextlib.suppress(LedgerError, sqlite3.Error, OSError), self.anchor.writing():
             if self._noted:
                 self.anchor.verify()
                 self.checkpoint()
@@ -137,12 +137,15 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
         behind = _behind(connection, marks.sessions())
         if behind and not accept_older:
             raise _older(path, connection, behind)
+        if behind:
+            marks.set_aside(behind)
+            _note_place(path, ledger)
     except BaseException:
         connection.close()
         if anchor is not None:
             anchor.close()
         raise
-    return Opened(path, connection, anchor, ledger, marks, behind)
+    return Opened(path, connection, anchor, ledger, marks)
 
 
 # -- what it is --------------------------------------------------------------------------------------------------------
@@ -154,6 +157,11 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
     if _is_new(connection):
         raise LedgerError(f"{path} is empty: it is no ledger")
     _refuse(path, _looked_at(connection))
+
+
+def break_seal(place: Path) -> None:
+    """Forget how the file at a place was closed: another one is about to be put there on purpose."""
+    _marks(place, b"").break_seal()
 
 
 def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
@@ -296,12 +304,14 @@ def _marks(path: Path, ledger: bytes) -> Marks:
 def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:
     """Return what was seen and is not there, of each session what is missing of it."""
     missing = []
-    for session in seen:
-        found = connection.execute("SELECT id, acts, upto FROM session WHERE token=?", (session.token,)).fetchone()
-        if found is None:
+    known_sessions = {row[0]: row[1:] for row in connection.execute("SELECT token, id, acts, upto FROM session")}
+    for n, session in enumerate(sorted(seen, key=lambda session: -session.at)):
+        if session.token not in known_sessions:
             missing.append(session)
             continue
-        number, acts, upto = found
+        if n >= LATEST_SESSIONS:  # a ledger that ends within an earlier one lacks the later ones
+            continue
+        number, acts, upto = known_sessions[session.token]
         request = connection.execute("SELECT 1 FROM attempt WHERE id=? AND session=?", (session.attempt, number))
         if acts < session.acts or (session.attempt > upto and not request.fetchone()):
             known = connection.execute(

@@ -100,7 +100,14 @@ def purge(store: Store, campaign: int) -> int:
             "AND attempt.session=session.id), 0))",
             (campaign,),
         )
-        connection.execute("DELETE FROM attempt WHERE campaign=?", (campaign,))
+        # The latest of all requests stays, emptied: its number must not be given to another one.
+        latest = "(SELECT max(id) FROM attempt)"
+        connection.execute(f"DELETE FROM attempt WHERE campaign=? AND id<>{latest}", (campaign,))
+        connection.execute(
+            f"UPDATE attempt SET verdict='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
+            f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
+            (campaign,),
+        )
         connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
         connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))

@@ -81,6 +81,7 @@ class Store:
                 yield opened.connection
                 opened.note_acts(durable=synchronous == "FULL", claimed=bool(self._claimed[0]))
                 opened.connection.execute("COMMIT")
+                opened.committed()
             except BaseException:
                 self._claimed = (0, 0)
                 # A full disk or a Stop may leave it open at any of these, and then no other one could begin.
@@ -94,9 +95,11 @@ class Store:
     @contextlib.contextmanager
     def writing_outside(self) -> Iterator[sqlite3.Connection]:
         """Run one statement that SQLite allows outside of a transaction only, as the only one who writes."""
-        with self.writing("NORMAL"):
-            """Begin a log of its own generation."""
         with self._guard, named(self.path), self._ours() as opened, opened.anchor.writing():
+            opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
+            opened.prepare_to_write()
+            opened.connection.execute("COMMIT")
+            opened.committed()
             yield opened.connection
 
     def claimed(self, attempt: int, recipients: int) -> None:
@@ -169,10 +172,15 @@ class Store:
 
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""
-        with self._guard:
+        with self._guard, named(self.path):
             opened, self._opened = self._opened, None
             if opened is not None:
                 opened.close()
+
+    def __del__(self) -> None:
+        opened = getattr(self, "_opened", None)
+        if opened is not None:  # nobody closed it; what a run recorded is in the file already
+            opened.abandon()
 
     def _write_durably(self, connection: sqlite3.Connection, synchronous: str) -> None:
         if synchronous != self._synchronous:
@@ -183,7 +191,7 @@ class Store:
     def _attest(self, opened: Opened) -> None:
         """Let nobody act on a commit before the file is known to be in its place, and what it says noted elsewhere."""
         (attempt, recipients), self._claimed = self._claimed, (0, 0)
-        opened.anchor.verify()
+        opened.anchor.verify(after_commit=True)
         opened.begin_noting()
         opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)
         if opened.anchor.frames() >= LOG_FRAMES:
@@ -203,6 +211,7 @@ class Store:
     def _open(self) -> Opened:
         if self._opened is None:
             self._opened = open_ledger(self.path, create=self._create, accept_older=self._accept_older)
+            self._accept_older = False  # said of the file as it was found, not of what may stand there later
             self._synchronous = ""
         return self._opened
 

@@ -422,7 +422,7 @@ class Sandbox:
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
-            "service": SandboxService.of(self._id),
+            "service": SandboxService.of(self._id, self._url),
         }
         if self._secret is not None:
             chosen["access_key_secret"] = self._secret
