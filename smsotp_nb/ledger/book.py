@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,8 +27,6 @@ from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
-
-_ADDRESS = re.compile(r"\A\s*+(file:|[a-z][a-z0-9+.-]+://)", re.IGNORECASE)
 
 
 class Ledger:
@@ -272,7 +269,14 @@ def _given(path: str | Path, *, create: bool) -> Path:
     """Return a path that was given as an absolute one."""
     if not isinstance(path, str | Path):
         raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
-    if _ADDRESS.match(str(path)) or str(path).strip() in {"", ":memory:"} or "\0" in str(path):
+    spelled = str(path).strip()
+    if (
+        not spelled
+        or spelled == ":memory:"
+        or "\0" in spelled
+        or "://" in spelled
+        or spelled.lower().startswith("file:")
+    ):
         raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
     try:
         found = Path(path).expanduser().absolute()
