@@ -552,3 +552,23 @@ def test_a_field_longer_than_any_is_left_out() -> None:
     reply = wire.read_send({"messages": [record]}, [ANN])
     assert [(one.id, one.iso) for one in reply.messages] == [(None, "U" * wire.LONGEST_TEXT)]
     assert reply.missing == ()
+
+
+@pytest.mark.parametrize("many", [1, 20])
+@pytest.mark.parametrize(
+    ("said", "read_as"),
+    [
+        ({"iso": "us", "cc": 1}, ("US", "1")),
+        ({"iso": "De", "cc": "49"}, ("DE", "49")),
+        ({"iso": "DE", "cc": 0}, ("DE", None)),
+        ({"iso": "DE", "cc": True}, ("DE", None)),
+        ({"iso": "Germany", "cc": 49.0}, ("Germany", None)),
+    ],
+)
+def test_a_country_is_read_in_capitals_and_a_calling_code_as_text(
+    said: dict[str, Any], read_as: tuple[str | None, str | None], many: int
+) -> None:
+    """In short replies, which are read one by one, and in long ones, which are read by column."""
+    numbers = [f"+120255501{n:02}" for n in range(many)]
+    reply = wire.read_send({"messages": [{"to": to, **said} for to in numbers]}, numbers)
+    assert {(message.iso, message.cc) for message in reply.messages} == {read_as}

@@ -355,7 +355,18 @@ def _messages(records: Sequence[dict[str, Any]]) -> Messages:
 
 def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
     iso, cc, parts, price = said
-    return Billing(_text(iso), _text(cc), _count(parts) or None, micros(price))
+    return Billing(_country(iso), _calling_code(cc), _count(parts) or None, micros(price))
+
+
+def _country(value: Any) -> str | None:
+    """Return a country code in capitals, as every table of countries has it."""
+    text = _text(value)
+    return text.upper() if text is not None and len(text) == 2 and text.isascii() else text
+
+
+def _calling_code(value: Any) -> str | None:
+    """Return a calling code as text; some services write it as a number."""
+    return str(value) if is_int(value) and 0 < value < 10_000 else _text(value)
 
 
 def _parts_elsewhere(billing: Billing, fields: Mapping[str, Any]) -> Billing:
