@@ -16,7 +16,10 @@ cleaner
 
 
 def test_the_cleaner_is_driven_to_a_file_of_rejected_rows(notebook: Notebook, lab: Lab) -> None:
-    notebook.open(lab.write("cleaner.ipynb", CLEANER), THEMES[2]).run_all()
+    rows = ["unknown"] * 25 + ["+1 202 555 0123", "+1 415 555 0100"]
+    (lab.folder / "notebooks" / "long.csv").write_text("phone\n" + "\n".join(rows), encoding="utf-8")
+    cell = CLEANER.replace("../sample_data/recipients.csv", "long.csv")
+    notebook.open(lab.write("cleaner.ipynb", cell), THEMES[2]).run_all()
     page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
