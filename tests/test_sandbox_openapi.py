@@ -46,12 +46,14 @@ def fits(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
 
 
 MESSAGE = {"content": "Hi", "signature": "Acme"}
+TO_THREE = {"to": [US, FR, "+19075550106"], **MESSAGE}
 CALLS: list[tuple[str, str, Any, int]] = [
-    ("POST", "/?action=sms.message.send&accessKeyId=k", {"to": [US, FR, "+19075550106"], **MESSAGE}, 200),
-    ("POST", "/?action=otp.send&accessKeyId=k", {"to": US, "intent": "login", "code": "123456"}, 200),
-    ("POST", "/?action=otp.verify&accessKeyId=k", {"to": US, "code": "654321"}, 200),
-    ("POST", "/?action=otp.verify&accessKeyId=k", {}, 400),
-    ("POST", "/?action=sms.message.send&accessKeyId=k", {"to": "+19075550110", **MESSAGE}, 400),
+    ("POST", "/sms.message.send/..?action=sms.message.send&accessKeyId=k", TO_THREE, 200),
+    ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {"to": US, "intent": "login", "code": "123456"}, 200),
+    ("POST", "/otp.verify/..?action=otp.verify&accessKeyId=k", {"to": US, "code": "654321"}, 200),
+    ("POST", "/otp.verify/..?action=otp.verify&accessKeyId=k", {}, 400),
+    ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {}, 400),
+    ("POST", "/sms.message.send/..?action=sms.message.send&accessKeyId=k", {"to": "+19075550110", **MESSAGE}, 400),
     ("GET", "/", None, 200),
     ("GET", "/inbox.json", None, 200),
     ("GET", "/inbox.json?detail=1&newest=1&limit=2", None, 200),
@@ -61,7 +63,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("POST", "/expect.json", {"too": FR}, 400),
     ("POST", "/receipts.json", {"url": "http://127.0.0.1:9/", "secret": "s" * 8, "delay": 60}, 200),
     ("POST", "/receipts.json", {"url": "http://example.org/", "secret": "s" * 8}, 400),
-    ("POST", "/?action=otp.send&accessKeyId=k", {"to": US, "signature": "Acme"}, 200),
+    ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {"to": US, "signature": "Acme"}, 200),
     ("GET", "/receipts.json", None, 200),
     ("DELETE", "/receipts.json", None, 200),
     ("GET", "/requests.json", None, 200),
@@ -71,6 +73,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("GET", "/sandbox.json", None, 200),
     ("GET", "/balance.json", None, 200),
     ("POST", "/balance.json", {"add": "1"}, 200),
+    ("POST", "/balance.json", {"add": 1}, 200),
     ("POST", "/balance.json", {}, 400),
     ("GET", "/clock.json", None, 200),
     ("POST", "/clock.json", {"advance": 1}, 200),
@@ -127,13 +130,56 @@ def test_every_reply_of_every_operation_fits_its_schema(box: Sandbox) -> None:
     assert promised == seen
 
 
-@pytest.mark.parametrize(("call_", "name"), list(zip(CALLS[:3], ["SendMessage", "SendOtp", "VerifyOtp"], strict=True)))
-def test_requests_of_the_interface_fit_their_schemas(call_: Any, name: str) -> None:
+OPERATIONS = {f"/{action}/..": action for action in ("sms.message.send", "otp.send", "otp.verify")}
+BODIES: dict[str, list[dict[str, Any]]] = {
+    "sms.message.send": [{"to": [US, FR], **MESSAGE}],
+    "otp.send": [{"to": US, "digits": 6}, {"to": US, "code": "123456"}],
+    "otp.verify": [{"to": US, "code": "654321"}],
+}
+# An operation ignores what it does not name, so the body of otp.verify is also one of otp.send, with a custom code.
+ALSO_RIGHT = ("otp.send", "otp.verify")
+
+
+@pytest.mark.parametrize(("path", "action"), OPERATIONS.items())
+def test_an_action_takes_its_own_bodies_and_notices_those_of_another(path: str, action: str) -> None:
     with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]
-    fits(described, {"$ref": f"#/components/schemas/{name}"}, call_[2])
+    operation = described["paths"][path]["post"]
+    chosen = next(one for one in operation["parameters"] if one.get("name") == "action")
+    assert (chosen["in"], chosen["required"], chosen["schema"]["enum"]) == ("query", True, [action])
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    for body in BODIES[action]:
+        fits(described, schema, body)
+    wrong = [bodies[0] for other, bodies in BODIES.items() if other != action and (action, other) != ALSO_RIGHT]
+    for body in [{"to": 5}, *wrong]:
+        with pytest.raises(jsonschema.ValidationError):
+            fits(described, schema, body)
+
+
+def test_a_sandbox_without_tenants_ends_none() -> None:
+    with Sandbox() as box:
+        for path in ("/tenants.json", "/tenants.json?tenant="):
+            status, _, found = call(box, "DELETE", path)
+            assert (status, "has no tenants" in found["error"]) == (400, True)
+
+
+@pytest.mark.parametrize("name", ["templateId", "text", "content"])
+def test_an_empty_wording_is_none_for_the_file_and_for_the_sandbox(name: str) -> None:
+    body = {"to": US, name: ""}
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+        assert call(box, "POST", "/sms.message.send/..?action=sms.message.send&accessKeyId=k", body)[0] == 400
     with pytest.raises(jsonschema.ValidationError):
-        fits(described, {"$ref": f"#/components/schemas/{name}"}, {"to": 5})
+        fits(described, {"$ref": "#/components/schemas/SendMessage"}, body)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("TRACE", "/", "GET, HEAD, POST"), ("PUT", "/balance.json", "GET, HEAD, POST"), ("GET", "/expect.json", "POST")],
+)
+def test_a_wrong_method_is_told_the_right_ones(box: Sandbox, method: str, path: str, allowed: str) -> None:
+    status, headers, _ = call(box, method, path)
+    assert (status, headers["allow"]) == (405, allowed)
 
 
 def test_the_file_names_every_address_and_no_other() -> None:
@@ -145,7 +191,8 @@ def test_the_file_names_every_address_and_no_other() -> None:
         described = call(box, "GET", "/openapi.json")[2]
         assert described["servers"] == [{"url": box.url}]
     named = {(path, method) for path, operations in described["paths"].items() for method in operations}
-    assert named == {pair for pair in served if pair[0].lstrip("/") not in ASSETS} | {("/", "post")}
+    own = {pair for pair in served if pair[0].lstrip("/") not in ASSETS}
+    assert named == own | {(path, "post") for path in OPERATIONS}
 
 
 def test_the_lists_of_the_file_are_those_of_the_code() -> None:

@@ -74,6 +74,7 @@ SPELLINGS = [
     "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
     "POST http://127.0.0.1?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
     "POST //?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
+    "POST /sms.message.send/..?action=sms.message.send&accessKeyId=k HTTP/1.1\r\n" + JSON,
     "POST /?accessKeyId=k&action=sms.message.send&nonce=abcdefgh HTTP/1.1\r\n" + JSON,
     "POST /?action=sms%2Emessage%2Esend&accessKeyId=k HTTP/1.1\r\n" + JSON,
     "POST /?action=sms.message.send&accessKeyId=k HTTP/1.1\r\nContent-Type: application/json;charset=utf-8\r\n",

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Awaitable, Callable, Mapping
 from http.cookies import SimpleCookie
 from importlib.resources import files
+from posixpath import normpath
 from typing import Any, Final
 
 from aiohttp import web
@@ -60,7 +61,7 @@ class Serving:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         path = request.path
-        is_operation = request.method == "POST" and not path.strip("/")  # "/", "//", or nothing at all
+        is_operation = request.method == "POST" and _is_root(path)
         asked = gate.Asked(request.method, path, request.query, request.headers, _reached(request))
         refusal = self._gate.of_strangers(asked)
         if is_operation and refusal is None:
@@ -82,7 +83,7 @@ class Serving:
         if handler is None and request.method == "HEAD":
             handler = self._handlers.get(("GET", path))
         if handler is None:
-            return as_json({"error": "Method Not Allowed"}, status=405)
+            return self._wrong_method(path)
         try:
             return await handler(request)
         except UsageError as error:
@@ -93,6 +94,14 @@ class Serving:
             return as_json({"error": "the body cannot be read as its headers say"}, status=400)
         except ConnectionError:  # the reader has left meanwhile
             return web.Response()
+
+    def _wrong_method(self, path: str) -> web.Response:
+        allowed = {method for method, served in self._handlers if served == path}
+        allowed |= {"HEAD"} if "GET" in allowed else set()
+        allowed |= {"POST"} if _is_root(path) else set()
+        answer = as_json({"error": "Method Not Allowed"}, status=405)
+        answer.headers["Allow"] = ", ".join(sorted(allowed))
+        return answer
 
     def _remember(self, answer: web.StreamResponse) -> None:
         """Let the page be asked once only; then open it without the token in its address."""
@@ -139,6 +148,11 @@ class Serving:
 
 UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
 PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".html"))
+
+
+def _is_root(path: str) -> bool:
+    """Say whether a path is the root: "/", "//", nothing at all, or one like "/otp.send/.." of the OpenAPI file."""
+    return normpath(f"/{path.lstrip('/')}") == "/"
 
 
 def _reached(request: web.BaseRequest) -> str:

@@ -24,6 +24,7 @@ MOST: Final = 200
 JOURNAL_SHARE: Final = 1 / 10  # of a journal: with all tenants at most 320 MiB
 LONGEST_KEY: Final = 256
 LIMIT_EXCEEDED: Final = "105300"
+NO_TENANTS: Final = "this sandbox has no tenants; start it with tenants (--tenants)"
 HOW: Final = "add tenant=<access key> to the address; GET /tenants.json lists the tenants"
 OPTIONS: Final = ("tenant", "label", "balance", "seed", "variant", "form", "secret", "rules")
 _RULES: Final = tuple(one.name for one in fields(Rules) if one.name != "secret")
@@ -170,7 +171,7 @@ class Tenants:
         rest = {name: value for name, value in query.items() if name not in ("tenant", "token")}
         named = query.get("tenant", "")
         if named and not self.on:
-            raise UsageError("this sandbox has no tenants; start it with tenants (--tenants)")
+            raise UsageError(NO_TENANTS)
         if not named:
             if self.on and not or_own:
                 raise UsageError(f"this sandbox keeps an account for every access key: {HOW}")
@@ -188,7 +189,7 @@ class Tenants:
         """
         key = given.get("tenant")
         if not self.on:
-            raise UsageError("this sandbox has no tenants; start it with tenants (--tenants)")
+            raise UsageError(NO_TENANTS)
         if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
             known = ", ".join(OPTIONS[1:])
             raise UsageError(f"tenant must be an access key of 1 to {LONGEST_KEY} characters; options are {known}")
@@ -214,7 +215,13 @@ class Tenants:
         return self._accounts[name]
 
     def end(self, account: Account) -> None:
-        """Forget a tenant and everything it has."""
+        """Forget a tenant and everything it has.
+
+        Raises:
+            UsageError: there are no tenants.
+        """
+        if not self.on:
+            raise UsageError(NO_TENANTS)
         name = next(name for name, one in self._accounts.items() if one is account)
         del self._accounts[name]
         account.receipts.stop()
