@@ -17,6 +17,7 @@ from ..errors import UsageError
 from .beside import free_names
 from .lookup import country_name
 from .met import Met
+from .several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
 EXAMPLES: Final = 3
@@ -154,7 +155,7 @@ class Tally:
         self._count_notes(judged["note"], usable)
         self._keep_examples(judged, numbers)
         repeats = np.zeros(len(judged), bool)
-        repeats[usable] = self.met.add(_digits(judged["to"][usable]))
+        repeats[usable] = self.met.add(_digits(one_phone(judged["to"][usable])))
         self.repeated += int(repeats.sum())
         return repeats
 
