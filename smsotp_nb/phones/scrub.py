@@ -79,7 +79,7 @@ BEGINS: Final = _begins()
 def _first_signs(texts: pa.Array) -> npt.NDArray[np.uint8]:
     """The first byte of every text, a blank for an empty one."""
     _, offset_buffer, data_buffer = texts.buffers()
-    if data_buffer is None:
+    if data_buffer is None or not data_buffer.size:
         return np.full(len(texts), ord(" "), np.uint8)
     offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     first = np.frombuffer(data_buffer, np.uint8).take(offsets[:-1], mode="clip")

@@ -159,6 +159,11 @@ def _parts(one: Asker) -> str:
     return f"{', '.join(found)} parts for {', '.join(str(parts.count(text).units) for text in kept)} units"
 
 
+def _both_counts(one: Asker) -> str:
+    names = [name for name in ("parts", "count", "messageCount") if name in (one.send("x").records or [{}])[0]]
+    return " and ".join(names) or "neither parts nor count"
+
+
 def _price(one: Asker) -> str:
     short, long = (one.send("x" * length) for length in (20, 200))
     same = short.price * long.parts == long.price * short.parts
@@ -238,6 +243,7 @@ PROBES: Final[Mapping[str, Probe]] = {
     "template_data": Probe(lambda one: _of_template(one, None), 2),
     "template_value": Probe(lambda one: _of_template(one, ["a", "list"]), 2),
     "parts": Probe(_parts, 10),
+    "both_counts": Probe(_both_counts, 1),
     "price": Probe(_price, 3),
     "custom_digits": Probe(_custom_digits, 2),
     "single_use": Probe(_single_use, 2),
