@@ -2,7 +2,8 @@
 
 Each story is one campaign and its file. Steps are drawn at random, some of them in the middle of a run; every
 `LedgerError` is a refusal, after which the story goes on. At the end a person tries each file that is left, as one does
-who has lost the overview: together they must text everybody who is not in doubt exactly once.
+who has lost the overview: together they must text everybody who is not in doubt exactly once. Where the latest state
+was written over, and so is gone, every file that is left must refuse: nobody else is texted, and a person hears why.
 """
 
 from __future__ import annotations
@@ -179,14 +180,14 @@ class Files:
 
         fork(lambda: self.send(self.path, progress=dies)).wait()
 
-    def finish(self) -> dict[str, str]:
-        """Send the rest by whatever file lets us; return what became of each number by the files that know best."""
+    def finish(self) -> dict[str, str] | None:
+        """Send the rest by whatever file lets us; return what became of each number, None if every file refuses."""
         best: dict[str, str] = {}
         for path in [self.path, *self._copies]:
             if path.exists():
                 self.send(path, stop_after=None)
                 best |= self.known(path)
-        return best
+        return best or None
 
     def known(self, path: Path) -> dict[str, str]:
         with contextlib.suppress(LedgerError, ValueError), Ledger(path) as ledger:
@@ -218,11 +219,12 @@ def _story(folder: Path, judge: Judge, name: str, chance: random.Random) -> Audi
             files.step()
         ended = files.finish()
     texted: Counter[str] = judge.texted(name)
-    untold = [to for to in files.plan.rows["to"] if not texted[to] and ended.get(to) != "in_doubt"]
+    states = ended or {}
+    untold = [to for to in files.plan.rows["to"] if ended and not texted[to] and states.get(to) != "in_doubt"]
     return Audit(
         duplicates=sum(count - 1 for count in texted.values()),
         lost=len(untold),
-        in_doubt=list(ended.values()).count("in_doubt"),
+        in_doubt=list(states.values()).count("in_doubt"),
         rows=ROWS,
         kills=files.refused,
         campaigns=1,
