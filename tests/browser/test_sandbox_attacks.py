@@ -6,6 +6,7 @@ import functools
 import http.server
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,35 +54,44 @@ def page(browser: Browser, stranger: str, box: Sandbox) -> Iterator[Any]:
     context.close()
 
 
+@dataclass(slots=True)
+class Answers:
+    """What the sandbox answered: a page may not see it, and Chromium withholds it from the page's own events.
+
+    A status may be told before the request it belongs to, and a little after the page knows.
+    """
+
+    page: Any
+    url: str
+    asked: dict[str, str] = field(default_factory=dict)
+    replies: list[tuple[str, int]] = field(default_factory=list)
+
+    def first(self, count: int) -> list[int]:
+        """The statuses of the first so many answers of the sandbox, not of the stranger's own server."""
+        for _ in range(1000):
+            found = [status for number, status in self.replies if self.asked.get(number, "").startswith(self.url)]
+            if len(found) >= count:
+                break
+            self.page.wait_for_timeout(10)
+        return found[:count]
+
+
 @pytest.fixture
-def statuses(page: Any, box: Sandbox) -> list[int]:
-    """What the sandbox answered: a page may not see it, and Chromium withholds it from the page's own events."""
-    seen, asked = list[int](), dict[str, str]()
-
-    def answered(reply: dict[str, Any]) -> None:
-        if asked.get(reply["requestId"], "").startswith(box.url):  # not the favicon of the stranger's page
-            seen.append(reply["statusCode"])
-
+def answers(page: Any, box: Sandbox) -> Answers:
+    found = Answers(page, box.url)
     protocol = page.context.new_cdp_session(page)
-    protocol.on("Network.requestWillBeSent", lambda sent: asked.update({sent["requestId"]: sent["request"]["url"]}))
-    protocol.on("Network.responseReceivedExtraInfo", answered)
+    protocol.on("Network.requestWillBeSent", lambda it: found.asked.update({it["requestId"]: it["request"]["url"]}))
+    protocol.on(
+        "Network.responseReceivedExtraInfo", lambda it: found.replies.append((it["requestId"], it["statusCode"]))
+    )
     protocol.send("Network.enable")
-    return seen
+    return found
 
 
-def first(count: int, statuses: list[int], page: Any) -> list[int]:
-    """The first so many statuses, which may be told a little after the page knows."""
-    for _ in range(500):
-        if len(statuses) >= count:
-            break
-        page.wait_for_timeout(10)
-    return statuses[:count]
-
-
-def test_a_strangers_page_learns_no_passcode_by_timing(page: Any, box: Sandbox, statuses: list[int]) -> None:
+def test_a_strangers_page_learns_no_passcode_by_timing(page: Any, box: Sandbox, answers: Answers) -> None:
     hit, miss = (page.evaluate(TIMED, [box.url, piece]) for piece in ("code is 0", "code is 9"))
     assert (hit < AT_ONCE) == (miss < AT_ONCE), f"told apart: {hit:.0f} ms and {miss:.0f} ms"
-    assert first(2, statuses, page) == [403, 403]
+    assert answers.first(2) == [403, 403]
 
 
 @pytest.mark.parametrize("path", ["/", "/inbox.json", "/requests.json"])
@@ -95,9 +105,7 @@ def test_the_sandbox_stands_in_no_frame(page: Any, box: Sandbox, path: str) -> N
 
 
 @pytest.mark.parametrize("kind", ["img", "script"])
-def test_no_other_element_of_a_strangers_page_is_answered(
-    page: Any, box: Sandbox, statuses: list[int], kind: str
-) -> None:
+def test_no_other_element_of_a_strangers_page_is_answered(page: Any, box: Sandbox, answers: Answers, kind: str) -> None:
     make = f"""src => new Promise(done => {{
       const made = document.createElement('{kind}');
       made.onload = made.onerror = done;
@@ -105,7 +113,7 @@ def test_no_other_element_of_a_strangers_page_is_answered(
       document.body.append(made);
     }})"""
     page.evaluate(make, f"{box.url}/inbox.json?text=code&wait=1")
-    assert first(1, statuses, page) == [403]
+    assert answers.first(1) == [403]
 
 
 def test_a_window_that_a_stranger_opens_shows_no_messages(page: Any, box: Sandbox) -> None:
