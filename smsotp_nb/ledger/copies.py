@@ -14,7 +14,7 @@ from .disk import sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
-BESIDE = ("", "-wal", "-shm", "-mark")
+FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) stays with its place
 
 
 def backup(store: Store, path: Path) -> Path:
@@ -92,7 +92,7 @@ def _set_aside(path: Path) -> None:
     while path.with_name(kept + f".{number}" * bool(number)).exists():
         number += 1
     kept += f".{number}" * bool(number)
-    for end in BESIDE[:3]:
+    for end in FILES:
         with contextlib.suppress(FileNotFoundError):
             os.rename(path.with_name(path.name + end), path.with_name(kept + end))
 

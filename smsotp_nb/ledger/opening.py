@@ -115,8 +115,8 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
     """Open a ledger; with ``create`` an empty file is made one.
 
     Raises:
-        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it. The file is then
-            as it was before.
+        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it. Nothing was
+            recorded in it then.
     """
     if not path.exists():
         raise LedgerError(
