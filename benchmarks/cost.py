@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 from smsotp_nb import cost
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.ledger.answers import KIND, Whole
-from smsotp_nb.ledger.store import Store
-from smsotp_nb.ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.answers import KIND, Whole
+from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 
 CAMPAIGNS = 12
 COUNTRIES = ["US", "IN", "DE", "FR", "BR", "GB", "NA", "CN", "NG", "MX", "JP", "ZA", "ES", "IT", "PL", "SE"]

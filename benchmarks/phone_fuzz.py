@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from smsotp_nb.phones import reference
-from smsotp_nb.phones.fast import engine
+from smsotp_nb._phones import reference
+from smsotp_nb._phones.fast import engine
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))

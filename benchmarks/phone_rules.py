@@ -251,7 +251,7 @@ def without_each_rule(all_lists: list[List]) -> None:
 
 
 def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
-    from smsotp_nb.phones import readings, regions, repairs, weighing
+    from smsotp_nb._phones import readings, regions, repairs, weighing
 
     for one in readings.READINGS:
         if not one.repair or one.name == readings.WITH_PLUS:

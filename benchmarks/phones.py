@@ -28,7 +28,7 @@ from pathlib import Path
 import pandas as pd
 
 from smsotp_nb import phones
-from smsotp_nb.phones import reference
+from smsotp_nb._phones import reference
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb.planning import Plan, arguments, assembly, bodies
+from smsotp_nb._planning import Plan, arguments, assembly, bodies
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {

@@ -27,8 +27,8 @@ import pandas as pd
 import requests
 
 from smsotp_nb import Client, Ledger, Settings, plan, send
-from smsotp_nb.planning import Plan
-from smsotp_nb.planning.assembly import fingerprint
+from smsotp_nb._planning import Plan
+from smsotp_nb._planning.assembly import fingerprint
 
 HERE = Path(__file__).parent
 BODY = {"to": "+12025550123", "text": "Hello"}

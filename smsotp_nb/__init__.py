@@ -16,18 +16,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import errors
-from .lazy import attributes, when_imported
+from ._lazy import attributes, when_imported
 
 if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, rates, results, templates, widgets
-    from .client import Client
-    from .dispatch import send, send_test
-    from .dispatch.outlook import outlook
-    from .ledger import Ledger
+    from ._client import Client
+    from ._dispatch import send, send_test
+    from ._dispatch.outlook import outlook
+    from ._ledger import Ledger
+    from ._planning import Plan, plan
+    from ._sandbox import Sandbox
     from .otp import Challenge
-    from .planning import Plan, plan
     from .recipients import read_recipients
-    from .sandbox import Sandbox
     from .settings import Settings
 
 __all__ = [
@@ -55,29 +55,29 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 _MODULES = ("charts", "cost", "parts", "phones", "rates", "results", "templates", "widgets")
-_load = attributes(
+__getattr__ = attributes(
     __name__,
     {
         **dict.fromkeys(_MODULES, ()),
-        "accessor": [],
-        "client": ["Client"],
-        "dispatch": ["outlook", "send", "send_test"],
-        "ledger": ["Ledger"],
+        "_client": ["Client"],
+        "_dispatch": ["outlook", "send", "send_test"],
+        "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
-        "planning": ["Plan", "plan"],
+        "_planning": ["Plan", "plan"],
         "recipients": ["read_recipients"],
-        "sandbox": ["Sandbox"],
+        "_sandbox": ["Sandbox"],
         "settings": ["Settings"],
     },
 )
-__getattr__ = _load
 
 
 class _Sms:
     """What stands for the accessor until it is first used."""
 
     def __new__(cls, frame: Any) -> Any:
-        return _load("accessor").Sms(frame)
+        from ._accessor import Sms
+
+        return Sms(frame)
 
 
 def _register() -> None:

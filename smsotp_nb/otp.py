@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
+from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 from .errors import SmsOtpWarning, UsageError
 from .settings import Secret
-from .wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 
 if TYPE_CHECKING:
-    from .client import Client
+    from ._client import Client
 
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
 SAFE_DIGITS = 6

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from .sandbox import Sandbox
+    from ._sandbox import Sandbox
 
 LABEL = 256  # characters of a test's name that tell whose tenant it is
 MARK = "smsotp_sandbox(**options): options of the Sandbox that the fixture smsotp_sandbox starts, such as balance=0"
@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def smsotp_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A local service of the interface with its inbox, new for this test; ``.url`` is its address."""
-    from .sandbox import Sandbox  # only tests that ask for one pay for its start
+    from ._sandbox import Sandbox  # only tests that ask for one pay for its start
 
     mark = request.node.get_closest_marker("smsotp_sandbox")
     options = dict(mark.kwargs) if mark else {}

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from . import wire
+from . import _wire as wire
 from .errors import UsageError
 
 NEEDED: Final = ("iso", "currency", "price")

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
+from ._services import account_id, claims_rehearsal
+from ._wire import Form, Variant
 from .errors import UsageError
-from .services import account_id, claims_rehearsal
-from .wire import Form, Variant
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")

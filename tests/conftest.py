@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from smsotp_nb.client import Client
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.sandbox import Sandbox
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._sandbox import Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smsotp_nb.ledger.answers import ID
-from smsotp_nb.ledger.columns import accepted_whole
-from smsotp_nb.ledger.store import Store
-from smsotp_nb.ledger.tables import ACCEPTED, SENDING, spread
+from smsotp_nb._ledger.answers import ID
+from smsotp_nb._ledger.columns import accepted_whole
+from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.tables import ACCEPTED, SENDING, spread
 
 
 def by_row(path: Path) -> int:

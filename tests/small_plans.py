@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb import planning
+from smsotp_nb import _planning as planning
 
 RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": ["USD", "EUR"], "price": ["0.007500", "0.0713"]})
 

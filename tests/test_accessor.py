@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from test_results import table
 
-import smsotp_nb.accessor  # noqa: F401 - registers frame.sms
-from smsotp_nb import cost, phones, planning
+import smsotp_nb._accessor  # noqa: F401 - registers frame.sms
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost, phones
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smsotp_nb.ledger.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
-from smsotp_nb.ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
-from smsotp_nb.wire import Billing, MessageRecord, Messages
+from smsotp_nb._ledger.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
+from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
+from smsotp_nb._wire import Billing, MessageRecord, Messages
 
 ATTEMPT = 7
 BILLED = {("US", "1"): 1, ("FR", "33"): 12, (None, None): 99_999_999}

@@ -12,12 +12,12 @@ import pytest
 from kills.people import numbers
 from kills.service import Service
 
-from smsotp_nb.client import Patience
-from smsotp_nb.dispatch import guards, send
+from smsotp_nb._client import Patience
+from smsotp_nb._dispatch import guards, send
+from smsotp_nb._ledger import Claim, Ledger
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.ledger import Claim, Ledger
-from smsotp_nb.planning import Plan, plan
-from smsotp_nb.wire import MessageRecord, SendReply
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
 
@@ -30,7 +30,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
 
 
 def campaign(rows: int = 60, **options: Any) -> Plan:

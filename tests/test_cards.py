@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smsotp_nb import cards
-from smsotp_nb.cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table, about, style_sheet
+from smsotp_nb import _cards as cards
+from smsotp_nb._cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table, about, style_sheet
 from smsotp_nb.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"

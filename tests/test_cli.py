@@ -19,8 +19,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import cli
-from smsotp_nb.ledger import Ledger
+from smsotp_nb import _cli as cli
+from smsotp_nb._ledger import Ledger
 
 ROOT = Path(__file__).parent.parent
 

@@ -17,11 +17,11 @@ from requests import PreparedRequest
 from tracebacks import chain
 
 from smsotp_nb import Client, Sandbox, Settings
-from smsotp_nb.client import Gate, Patience
-from smsotp_nb.client.verdict import Scrubber, retry_after
+from smsotp_nb._client import Gate, Patience
+from smsotp_nb._client.verdict import Scrubber, retry_after
+from smsotp_nb._sandbox import Rules
+from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
-from smsotp_nb.sandbox import Rules
-from smsotp_nb.wire import Body
 
 URL = "https://sms.example/"
 ANN = "+12025550123"

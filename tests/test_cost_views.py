@@ -9,7 +9,8 @@ import pytest
 from test_cost import two_currencies
 from test_results import table
 
-from smsotp_nb import cost, planning, rates
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost, rates
 from smsotp_nb.errors import UsageError
 
 

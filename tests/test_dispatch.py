@@ -16,15 +16,15 @@ from kills.people import numbers, plan_of
 from kills.service import STRANGER, Post, Service
 
 from smsotp_nb import results
-from smsotp_nb.client import Client, Patience
-from smsotp_nb.dispatch import send, send_test
-from smsotp_nb.dispatch.crew import Crew
-from smsotp_nb.dispatch.guards import QuietHours
+from smsotp_nb._client import Client, Patience
+from smsotp_nb._dispatch import send, send_test
+from smsotp_nb._dispatch.crew import Crew
+from smsotp_nb._dispatch.guards import QuietHours
+from smsotp_nb._ledger import Ledger, Run, Wanted
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
-from smsotp_nb.ledger import Ledger, Run, Wanted
-from smsotp_nb.planning import Plan, plan
 from smsotp_nb.results import Progress
-from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.settings import Settings
 
 
@@ -37,7 +37,7 @@ def service() -> Iterator[Service]:
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What provably was not sent is tried twice, at once: the waiting itself is the client's own test."""
-    monkeypatch.setattr("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
+    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
 
 
 def sent(made: Plan, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:

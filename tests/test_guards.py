@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smsotp_nb.client import Client
-from smsotp_nb.dispatch import guards, outlook, send
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch import guards, outlook, send
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.planning import Plan, plan
 from smsotp_nb.results import Progress
-from smsotp_nb.sandbox import Sandbox
-from smsotp_nb.wire import Body
 
 RATES = pd.DataFrame({"iso": ["US", "AU"], "currency": ["USD", "USD"], "price": ["0.0075", "0.045"]})
 PEOPLE = pd.DataFrame({"phone": [f"+12025550{number}" for number in range(100, 160)]})

@@ -15,7 +15,8 @@ import smsotp_nb
 
 PACKAGE = Path(smsotp_nb.__file__).parent
 
-# The rooms by level; a room may import the levels below it, and what the last column names beside them.
+# The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
+# (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
     "errors": 0, "services": 0, "lazy": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1,
@@ -23,10 +24,10 @@ LEVELS: dict[str, int] = {
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "otp": 4, "cost": 4, "charts": 4,
     "accessor": 5, "widgets": 5, "cli": 5, "pytest_plugin": 5,
-    "__init__": 6, "__main__": 6,
+    "init": 6, "main": 6,
 }  # fmt: skip
 # The sandbox serves from the interface's facts; only its facade knows the client.
-BESIDE = {("sandbox.facade", "client")}
+BESIDE = {("_sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost.
 SAME_LEVEL = {("settings", "wire"), ("charts", "cost")}
 LIBRARIES: dict[str, set[str]] = {
@@ -51,8 +52,12 @@ def modules() -> list[tuple[str, str]]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         dotted = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        found.append((dotted.split(".")[0], dotted))
+        found.append((_room(dotted), dotted))
     return found
+
+
+def _room(dotted: str) -> str:
+    return dotted.split(".")[0].strip("_")
 
 
 def imports(dotted: str) -> list[tuple[str, bool]]:
@@ -87,10 +92,10 @@ def _runtime_nodes(tree: ast.AST) -> list[ast.AST]:
 def test_imports_run_downhill(room: str, dotted: str) -> None:
     """A room imports lower levels only."""
     assert room in LEVELS, f"{room} has no level: add it to the table here and in CONTRIBUTING.md"
-    if room == "__init__":
+    if room == "init":
         return
     for name, ours in imports(dotted):
-        target = name.split(".")[0]
+        target = _room(name)
         if not ours or target == room or (dotted, target) in BESIDE:
             continue
         downhill = LEVELS[target] < LEVELS[room] or (room, target) in SAME_LEVEL

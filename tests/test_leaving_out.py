@@ -16,10 +16,10 @@ from kills.service import Service
 from small_plans import number, people, plan
 
 from smsotp_nb import phones, results
-from smsotp_nb.dispatch import send
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger, Verdict
+from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
-from smsotp_nb.ledger import Ledger, Verdict
-from smsotp_nb.wire import MessageRecord, SendReply
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 
 from smsotp_nb import results
+from smsotp_nb._ledger import Claim, Ledger, Run, Verdict, Wanted, columns, recording
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, Wanted, columns, recording
-from smsotp_nb.planning import Plan, plan
-from smsotp_nb.wire import MessageRecord, SendReply
 
 SERVICE = "a service"
 
@@ -150,7 +150,7 @@ def test_an_interrupted_recording_leaves_no_half_campaign(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("smsotp_nb.ledger.recording._destinations", interrupted)
+        patch.setattr("smsotp_nb._ledger.recording._destinations", interrupted)
         with pytest.raises(KeyboardInterrupt):
             begin(plan_of(10))
     assert ledger.campaigns().empty

@@ -9,11 +9,11 @@ import pytest
 from kills.people import plan_of
 
 from smsotp_nb import Sandbox, Settings
-from smsotp_nb.client import Client
-from smsotp_nb.dispatch import send
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger, Verdict
+from smsotp_nb._services import address, name_key
 from smsotp_nb.errors import LedgerError, UsageError
-from smsotp_nb.ledger import Ledger, Verdict
-from smsotp_nb.services import address, name_key
 
 
 def live(box: Sandbox, key: str = "one", **settings: str) -> Client:

@@ -11,9 +11,9 @@ from kills.people import numbers
 from ledger_rows import by_row
 
 from smsotp_nb import cost
-from smsotp_nb.ledger import Claim, Ledger, Run, Verdict, columns, reading, recording
-from smsotp_nb.planning import Plan, plan
-from smsotp_nb.wire import MessageRecord, SendReply
+from smsotp_nb._ledger import Claim, Ledger, Run, Verdict, columns, reading, recording
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._wire import MessageRecord, SendReply
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 

@@ -15,8 +15,8 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
+from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import LedgerError
-from smsotp_nb.ledger import Ledger
 
 SERVICE = "a service"
 

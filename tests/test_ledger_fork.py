@@ -13,9 +13,9 @@ from kills.child import fork
 from kills.people import plan_of
 
 from smsotp_nb import Sandbox
-from smsotp_nb.dispatch import send
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Ledger
 
 
 def sent(url: str, ledger: Ledger | Path, *, campaign: str = "autumn", rows: int = 60) -> dict[str, int]:

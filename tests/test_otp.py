@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from smsotp_nb import otp
-from smsotp_nb.client import Client, Patience
+from smsotp_nb._client import Client, Patience
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, SmsOtpWarning, UsageError
-from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.settings import Settings
-from smsotp_nb.wire import MessageRecord, OtpReply, VerifyReply
 
 ANNA = "+12025550123"
 BEN = "+14155550100"

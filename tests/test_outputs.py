@@ -21,10 +21,11 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import charts, plan, results, send
-from smsotp_nb.client import Client
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._outputs import Output, outputs, write_file
+from smsotp_nb._results import workbook
 from smsotp_nb.errors import FileExists, UsageError
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.outputs import Output, outputs, write_file
 
 OLD = b"what the user had"
 ROOT = Path(__file__).parent.parent
@@ -244,7 +245,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, where: Callable[[Path], 
 UNPRIVILEGED = """
 import os, sys
 from smsotp_nb.errors import UsageError
-from smsotp_nb.outputs import write_file
+from smsotp_nb._outputs import write_file
 os.setgroups([]), os.setgid(65534), os.setuid(65534)
 try:
     write_file(sys.argv[1], lambda file: file.write(b"new"), overwrite=True)
@@ -440,10 +441,10 @@ def test_a_cell_that_excel_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 def test_a_streamed_sheet_ends_where_excel_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = BIG.head(20)
-    monkeypatch.setattr(results.workbook, "ROWS", 60)
+    monkeypatch.setattr(workbook, "ROWS", 60)
     stream(tmp_path / "a.xlsx", few)
     assert len(pd.read_excel(tmp_path / "a.xlsx")) == 60
-    monkeypatch.setattr(results.workbook, "ROWS", 59)
+    monkeypatch.setattr(workbook, "ROWS", 59)
     with pytest.raises(UsageError, match=r"holds 59 rows, 'list' has 60; use \.csv"):
         stream(tmp_path / "b.xlsx", few)
     assert os.listdir(tmp_path) == ["a.xlsx"]
@@ -462,6 +463,6 @@ def test_no_other_module_opens_a_file_to_write() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if WRITES.search(line) and not line.strip().startswith((">>>", "..."))
     ]
-    ours = ("smsotp_nb/outputs.py", "smsotp_nb/ledger/", "smsotp_nb/sandbox/")
+    ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/_sandbox/")
     assert [line for line in found if not line.startswith(ours)] == []
     assert found, "the pattern finds those that there are"

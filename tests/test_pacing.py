@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smsotp_nb.dispatch.pacing import DEFAULT_PAUSE, Pacer
+from smsotp_nb._dispatch.pacing import DEFAULT_PAUSE, Pacer
 from smsotp_nb.errors import NotSent
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import parts
-from smsotp_nb.parts.packing import units_of
+from smsotp_nb._parts.packing import units_of
 
 # The escape is no character of a text here; smsutil lets it pass as one of the basic alphabet.
 ALPHABET = st.one_of(

@@ -42,13 +42,13 @@ OF_STR = {"contains": ("search",), "match": ("match",), "fullmatch": ("fullmatch
 )
 # Patterns that only a running program knows, each with the reason why no text can make them slow.
 BUILT_WHILE_RUNNING = {
-    "smsotp_nb.cards.web": "an alternative of escaped single characters",
-    "smsotp_nb.phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
-    "smsotp_nb.phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
-    "smsotp_nb.phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
-    "smsotp_nb.planning.bodies": "a set of escaped characters",
-    "smsotp_nb.results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
-    "smsotp_nb.widgets.inbox": "one escaped passcode between two characters",
+    "smsotp_nb._cards.web": "an alternative of escaped single characters",
+    "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
+    "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
+    "smsotp_nb._phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
+    "smsotp_nb._planning.bodies": "a set of escaped characters",
+    "smsotp_nb._results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
+    "smsotp_nb._widgets.inbox": "one escaped passcode between two characters",
 }
 
 

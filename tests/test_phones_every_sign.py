@@ -20,8 +20,8 @@ import phone_signs
 import pyarrow as pa
 import pytest
 
-from smsotp_nb.phones import reference
-from smsotp_nb.phones.fast import engine
+from smsotp_nb._phones import reference
+from smsotp_nb._phones.fast import engine
 
 ASK = reference.ask_once
 ALIKE = 200  # of larger kinds one sign is asked for all

@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import phones
-from smsotp_nb.phones import reference, verdicts
-from smsotp_nb.phones.fast import assembly, automata, engine, patterns, tables
+from smsotp_nb._phones import reference, verdicts
+from smsotp_nb._phones.fast import assembly, automata, engine, patterns, tables
 
 FINDINGS = Path(__file__).parent / "phone_findings.csv"
 METADATA = [metadata for _, _, metadata in tables._plans()]

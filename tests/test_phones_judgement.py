@@ -11,8 +11,8 @@ import phonenumbers
 import pytest
 
 from smsotp_nb import phones
+from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS, REPAIRS
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS, REPAIRS
 
 US = "+14155550100"
 AU = "+61491570156"

@@ -11,7 +11,7 @@ import phonenumbers
 import pytest
 
 from smsotp_nb import phones
-from smsotp_nb.phones import readings
+from smsotp_nb._phones import readings
 from smsotp_nb.recipients import read_recipients
 
 Numbers = list[phonenumbers.PhoneNumber]

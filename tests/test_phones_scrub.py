@@ -7,8 +7,8 @@ import phone_lists
 import pyarrow as pa
 import pytest
 
-from smsotp_nb.phones import repairs, scrub
-from smsotp_nb.phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
+from smsotp_nb._phones import repairs, scrub
+from smsotp_nb._phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
 
 SHAPES = [
     *("Tel: 030 901820", "tel.030 901820", "Mobile no.: 030 901820", "'030 901820", "030 901820.0", "030.901820.0"),

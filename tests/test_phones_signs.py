@@ -9,8 +9,8 @@ import phone_signs
 import pytest
 from phonenumbers import phonenumberutil
 
-from smsotp_nb.phones import explanation, reference
-from smsotp_nb.phones.fast import signs
+from smsotp_nb._phones import explanation, reference
+from smsotp_nb._phones.fast import signs
 
 NUMBER = "030901820"
 

@@ -11,8 +11,8 @@ import phonenumbers
 import pytest
 
 from smsotp_nb import phones
+from smsotp_nb._phones import reference
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones import reference
 
 COLUMNS = ["e164", "region", "cc", "valid", "type", "reason", "extension"]
 

@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plans import RATES, number, people, plan
 
-from smsotp_nb import parts, planning, wire
+from smsotp_nb import _planning as planning
+from smsotp_nb import _wire as wire
+from smsotp_nb import parts
 from smsotp_nb.errors import UsageError
 
 # -- rows -----------------------------------------------------------------------------------------------------------

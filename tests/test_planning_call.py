@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from small_plans import RATES, number, people, plan
 
-from smsotp_nb import results, wire
+from smsotp_nb import _wire as wire
+from smsotp_nb import results
 from smsotp_nb.errors import UsageError
 
 # -- suppression ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from small_plans import RATES, number, people, plan
 
-from smsotp_nb import cost, parts, wire
+from smsotp_nb import _wire as wire
+from smsotp_nb import cost, parts
 
 # -- estimate -------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from smsotp_nb.progress import Bar, in_notebook, words
+from smsotp_nb._progress import Bar, in_notebook, words
 from smsotp_nb.results import Progress
 
 

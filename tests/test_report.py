@@ -12,12 +12,14 @@ import pytest
 from test_cost import two_currencies
 from test_results import table
 
-from smsotp_nb import charts, cost, dispatch, planning, results
-from smsotp_nb.client import Client
+from smsotp_nb import _dispatch as dispatch
+from smsotp_nb import _planning as planning
+from smsotp_nb import charts, cost, results
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import UsageError
-from smsotp_nb.ledger import Ledger
 from smsotp_nb.phones import lookup
-from smsotp_nb.sandbox import Sandbox
 
 
 def test_the_page_stands_alone(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pandas as pd
 import phonenumbers
 import pytest
 
-from smsotp_nb import cost, parts, phones, planning, rates, recipients, results
-from smsotp_nb.phones import fiction
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost, parts, phones, rates, recipients, results
+from smsotp_nb._phones import fiction
 
 FOLDER = Path(__file__).parents[1] / "sample_data"
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)

@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from smsotp_nb.sandbox import choices, faults, reserved
-from smsotp_nb.sandbox.choices import CHOICES, Rules
-from smsotp_nb.sandbox.inbox import Filter, find
-from smsotp_nb.sandbox.service import MAX_BYTES, Service
-from smsotp_nb.sandbox.state import State
+from smsotp_nb._sandbox import choices, faults, reserved
+from smsotp_nb._sandbox.choices import CHOICES, Rules
+from smsotp_nb._sandbox.inbox import Filter, find
+from smsotp_nb._sandbox.service import MAX_BYTES, Service
+from smsotp_nb._sandbox.state import State
 
 US, FR = "+12025550123", "+33199001234"
 DOCUMENT = Path(__file__).parents[1] / "docs" / "sandbox.md"

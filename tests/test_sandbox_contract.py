@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import cli
+from smsotp_nb import _cli as cli
+from smsotp_nb._sandbox import Rules, Sandbox, contract
+from smsotp_nb._sandbox.choices import CHOICES
+from smsotp_nb._sandbox.probes import PROBES, UNSEEN
 from smsotp_nb.errors import UsageError
-from smsotp_nb.sandbox import Rules, Sandbox, contract
-from smsotp_nb.sandbox.choices import CHOICES
-from smsotp_nb.sandbox.probes import PROBES, UNSEEN
 from smsotp_nb.settings import Settings
 
 PHONE, KEY = "+14155550100", "a-key-of-nobody-4711"

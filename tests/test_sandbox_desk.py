@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
 
+from smsotp_nb._sandbox import Rules, Sandbox
+from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.sandbox import Rules, Sandbox
-from smsotp_nb.sandbox.access import Access, Nonces, signed_texts
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 

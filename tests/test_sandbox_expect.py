@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import NotAsExpected, UsageError
-from smsotp_nb.sandbox import Sandbox
 
 ROOT = Path(__file__).parent.parent
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"

@@ -18,9 +18,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import smsotp_nb.sandbox as room
+import smsotp_nb._sandbox as room
+from smsotp_nb._sandbox import Rules, Sandbox
 from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
-from smsotp_nb.sandbox import Rules, Sandbox
 
 US, FR = "+12025550123", "+33199001234"
 
@@ -183,7 +183,7 @@ def test_a_state_file_keeps_the_id_over_ports(tmp_path: Path) -> None:
 def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> None:
     """What a notebook's autoreload does after an edit."""
     names = ["choices", "reserved", "tariff", "wording", "state", "service", "inbox", "server", "facade"]
-    modules = [importlib.import_module(f"smsotp_nb.sandbox.{name}") for name in names]
+    modules = [importlib.import_module(f"smsotp_nb._sandbox.{name}") for name in names]
     kept = [vars(module).copy() for module in [*modules, room]]
     try:
         for module in [*modules, room]:
@@ -199,7 +199,7 @@ def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> N
 
 SCRIPT = """
     import http.client, sys
-    from smsotp_nb.sandbox import Sandbox
+    from smsotp_nb._sandbox import Sandbox
     box = Sandbox()
     print(box.url, flush=True)
     {end}

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from test_sandbox_server import BODY, JSON, SPELLINGS, get, post, talk
 
-from smsotp_nb.sandbox import gate
-from smsotp_nb.sandbox.server import Server
+from smsotp_nb._sandbox import gate
+from smsotp_nb._sandbox.server import Server
 
 US, FR = "+12025550123", "+33199001234"
 OWN = ["/", "/inbox.css", "/inbox.js", "/openapi.json", "/sandbox.json", "/summary.json", "/inbox.json"]

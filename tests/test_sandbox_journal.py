@@ -20,10 +20,10 @@ from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 
-from smsotp_nb.sandbox import Rules, Sandbox, journal, masking
-from smsotp_nb.sandbox.journal import Journal
-from smsotp_nb.sandbox.server import Server
-from smsotp_nb.sandbox.state import State
+from smsotp_nb._sandbox import Rules, Sandbox, journal, masking
+from smsotp_nb._sandbox.journal import Journal
+from smsotp_nb._sandbox.server import Server
+from smsotp_nb._sandbox.state import State
 
 US, FR = "+12025550123", "+33199001234"
 KEY = "a-key-of-nobody-4711"

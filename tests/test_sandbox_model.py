@@ -13,9 +13,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smsotp_nb.sandbox.inbox import Filter, find, summary
-from smsotp_nb.sandbox.service import Service
-from smsotp_nb.sandbox.state import State
+from smsotp_nb._sandbox.inbox import Filter, find, summary
+from smsotp_nb._sandbox.service import Service
+from smsotp_nb._sandbox.state import State
 
 # Prices of the sample table, typed here so that a changed table is noticed.
 PRICES = {"+12025550123": 7_500, "+14155550100": 7_500, "+33199001234": 65_000, "+46701740605": 65_000}

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import wire
-from smsotp_nb.sandbox import Rules, Sandbox, expect, faults, inbox, journal, tenants
-from smsotp_nb.sandbox.desk import ASSETS, Desk
-from smsotp_nb.sandbox.server import Server
+from smsotp_nb import _wire as wire
+from smsotp_nb._sandbox import Rules, Sandbox, expect, faults, inbox, journal, tenants
+from smsotp_nb._sandbox.desk import ASSETS, Desk
+from smsotp_nb._sandbox.server import Server
 
 jsonschema = pytest.importorskip("jsonschema")
 US, FR = "+12025550123", "+33199001234"

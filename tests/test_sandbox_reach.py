@@ -20,9 +20,9 @@ import pytest
 from test_sandbox_desk import SECRET, call
 from test_sandbox_server import BODY, JSON, SPELLINGS, US, talk
 
+from smsotp_nb._sandbox import Sandbox, access
+from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import UsageError
-from smsotp_nb.sandbox import Sandbox, access
-from smsotp_nb.sandbox.server import Server
 
 READING = ["/inbox.json", "/requests.json", "/sandbox.json", "/summary.json", "/balance.json", "/clock.json"]
 READING += ["/faults.json", "/tenants.json", "/openapi.json", "/"]
@@ -251,7 +251,7 @@ LIGHT = """
                 raise ModuleNotFoundError(name)
     sys.meta_path.insert(0, Refuse())
     from smsotp_nb import cli
-    import smsotp_nb.sandbox.server
+    import smsotp_nb._sandbox.server
     print(sorted(HEAVY | {"phonenumbers", "re2", "cryptography"} & set(sys.modules)) and
           [name for name in (HEAVY | {"phonenumbers", "re2", "cryptography"}) if name in sys.modules], flush=True)
     sys.exit(cli.main(["sandbox"]))

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import UsageError
-from smsotp_nb.sandbox import Sandbox
 
 US, FR = "+12025550123", "+33199001234"
 FAILED, NONE, TWICE = "+19075550140", "+19075550141", "+19075550142"

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import UsageError
-from smsotp_nb.sandbox import Sandbox
-from smsotp_nb.sandbox.server import Server
 
 US, FR = "+12025550123", "+33199001234"
 JSON = "Content-Type: application/json\r\n"
@@ -274,7 +274,7 @@ def test_a_state_is_opened_again_with_its_seed(tmp_path: Path, seed: str) -> Non
 
 RUN = """
     import sys
-    from smsotp_nb.sandbox import server
+    from smsotp_nb._sandbox import server
     server.run(lambda url: print(url, flush=True), state=sys.argv[1] or None, balance="0.1")
 """
 

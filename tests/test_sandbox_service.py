@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import phones, wire
+from smsotp_nb import _wire as wire
+from smsotp_nb import phones
+from smsotp_nb._sandbox import reserved, tariff, wording
+from smsotp_nb._sandbox.choices import Rules
+from smsotp_nb._sandbox.inbox import Filter, find
+from smsotp_nb._sandbox.service import Answer, Service
+from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import UsageError
 from smsotp_nb.phones import lookup
-from smsotp_nb.sandbox import reserved, tariff, wording
-from smsotp_nb.sandbox.choices import Rules
-from smsotp_nb.sandbox.inbox import Filter, find
-from smsotp_nb.sandbox.service import Answer, Service
-from smsotp_nb.sandbox.state import State
 
 US, FR, CN, SE = "+12025550123", "+33199001234", lookup.example("CN"), "+46701740605"
 

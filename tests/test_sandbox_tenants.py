@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import smsotp_nb as sms
+from smsotp_nb._sandbox import Rules, Sandbox, journal, tenants
 from smsotp_nb.errors import NotAsExpected, SmsOtpError, UsageError
-from smsotp_nb.sandbox import Rules, Sandbox, journal, tenants
 
 US, FR = "+12025550123", "+33199001234"
 

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 import smsutil
 
-from smsotp_nb import cost, dispatch, parts, planning, rates
-from smsotp_nb.client import Client
+from smsotp_nb import _dispatch as dispatch
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost, parts, rates
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import UsageError
-from smsotp_nb.ledger import Ledger
 from smsotp_nb.phones import lookup
 
 TEXT = "Hi {name} – it’s 20 % off until Sunday… Come by, bring a friend, and show this text at the till {tail}"

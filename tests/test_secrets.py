@@ -31,9 +31,9 @@ from tracebacks import chain, in_other_styles, shown
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
-from smsotp_nb.client import Patience
+from smsotp_nb._client import Patience
+from smsotp_nb._wire import Body
 from smsotp_nb.errors import SmsOtpError
-from smsotp_nb.wire import Body
 
 KEY = "canary/key+7f3a&91e6="  # spelled otherwise in an address, in HTML and in base64
 HMAC = "canary/secret+c04e&5d="

@@ -130,7 +130,7 @@ ACTS = (
     cut("body half", Peer.fin),
 )
 USE = [
-    "import smsotp_nb as sms, pandas as pd, pickle, time\nfrom smsotp_nb.client import Patience\n"
+    "import smsotp_nb as sms, pandas as pd, pickle, time\nfrom smsotp_nb._client import Patience\n"
     "client = sms.Client(sms.Settings.from_env())",
     "display(client, client.settings, vars(client))\nclient",
     "people = pd.DataFrame({'phone': [canary('NUMBER')], 'name': ['Ann']})\n"

@@ -21,7 +21,7 @@ from tracebacks import frames
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
-from smsotp_nb.client import Patience
+from smsotp_nb._client import Patience
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})

@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 from ledger_rows import by_row
 
-from smsotp_nb import cost, dispatch, planning
-from smsotp_nb.client import Client
+from smsotp_nb import _dispatch as dispatch
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger, summing
 from smsotp_nb.errors import UsageError
-from smsotp_nb.ledger import Ledger, summing
 from smsotp_nb.phones import lookup
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")

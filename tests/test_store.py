@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from smsotp_nb._ledger import Ledger, disk
+from smsotp_nb._ledger.disk import file_system
+from smsotp_nb._ledger.store import Store
 from smsotp_nb.errors import LedgerError
-from smsotp_nb.ledger import Ledger, disk
-from smsotp_nb.ledger.disk import file_system
-from smsotp_nb.ledger.store import Store
 
 WAIT = 10.0
 

@@ -16,13 +16,13 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 from kills.service import Post, Service
 
-from smsotp_nb.client import Patience
-from smsotp_nb.dispatch import send
-from smsotp_nb.dispatch.guards import QuietHours
-from smsotp_nb.dispatch.pacing import Pacer
+from smsotp_nb._client import Patience
+from smsotp_nb._dispatch import send
+from smsotp_nb._dispatch.guards import QuietHours
+from smsotp_nb._dispatch.pacing import Pacer
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.planning import Plan, plan
 
 ALWAYS = ("21:00", "20:59")  # quiet hours; the tests say of each number whether it is silent
 
@@ -35,7 +35,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
 
 
 def sent(made: Plan, service: Service, ledger: Ledger, **options: Any) -> pd.DataFrame:

@@ -10,16 +10,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb.client import Client
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets.campaign_choices import Choices, Guards
+from smsotp_nb._widgets.campaign_html import clock, draft_html, lines_html, progress_html, results_html
+from smsotp_nb._widgets.campaign_steps import CampaignSteps, Draft, Running
 from smsotp_nb.errors import UsageError
-from smsotp_nb.ledger import Ledger
 from smsotp_nb.results import Progress
-from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignForm
-from smsotp_nb.widgets.campaign_choices import Choices, Guards
-from smsotp_nb.widgets.campaign_html import clock, draft_html, lines_html, progress_html, results_html
-from smsotp_nb.widgets.campaign_steps import CampaignSteps, Draft, Running
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": "USD", "price": ["0.0075", "0.055"]})

@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb.cards import Marked
-from smsotp_nb.client import Client
+from smsotp_nb._cards import Marked
+from smsotp_nb._client import Client
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets.cleaning import PAGE, Question, clean, export, marked, rows
+from smsotp_nb._widgets.latest import Latest
 from smsotp_nb.errors import UsageError
-from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import InboxView, PhoneCleaner
-from smsotp_nb.widgets.cleaning import PAGE, Question, clean, export, marked, rows
-from smsotp_nb.widgets.latest import Latest
 
 PEOPLE = pd.DataFrame(
     {

@@ -15,18 +15,18 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from smsotp_nb.client import Client
+from smsotp_nb._client import Client
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets.inbox import inbox_html
+from smsotp_nb._widgets.otp_steps import OtpSteps, number_hint
+from smsotp_nb._widgets.skin import settled
+from smsotp_nb._widgets.stages import Notice
+from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled, UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.phones import lookup
-from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import OtpForm
-from smsotp_nb.widgets.inbox import inbox_html
-from smsotp_nb.widgets.otp_steps import OtpSteps, number_hint
-from smsotp_nb.widgets.skin import settled
-from smsotp_nb.widgets.stages import Notice
-from smsotp_nb.wire import MessageRecord, OtpReply, VerifyReply
 
 ANNA = "+12025550123"
 BEN = "+14155550100"

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smsotp_nb import wire
-from smsotp_nb.wire import Body, MessageRecord, SendReply, Unreadable
+from smsotp_nb import _wire as wire
+from smsotp_nb._wire import Body, MessageRecord, SendReply, Unreadable
 
 ANN, BEN, COR = "+12025550123", "+33199001234", "+46701740605"
 LONE = "half \ud800"

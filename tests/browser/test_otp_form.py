@@ -7,7 +7,7 @@ from typing import Any
 from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
 
 FORM = """
-from smsotp_nb.sandbox import Sandbox
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.widgets import OtpForm
 box = Sandbox()
 form = OtpForm(box.client(), resend_wait=0)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import charts, results
-from smsotp_nb.cards import Bar, Card, Code, Figures, Marked, Message, Note, State, Table, page
+from smsotp_nb._cards import Bar, Card, Code, Figures, Marked, Message, Note, State, Table, page
 
 from .conftest import ROOT, Browser, axe_findings, cut_texts
 

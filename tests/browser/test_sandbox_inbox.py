@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb.sandbox import Sandbox
+from smsotp_nb._sandbox import Sandbox
 
 from .conftest import SHOTS, Browser, axe_findings, cut_texts
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from smsotp_nb import Client, Settings
-from smsotp_nb.client import Patience
+from smsotp_nb._client import Patience
+from smsotp_nb._wire import Body, SendReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled
-from smsotp_nb.wire import Body, SendReply
 
 from . import certificates
 from .kinds import TABLE, Kind

@@ -26,5 +26,5 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     """Everything that all cases share."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", resolver(socket.getaddrinfo))
-        patch.setattr("smsotp_nb.client.transport.MAX_REPLY", 4_000_000)
+        patch.setattr("smsotp_nb._client.transport.MAX_REPLY", 4_000_000)
         yield Ground(tmp_path_factory.mktemp("certificates"))

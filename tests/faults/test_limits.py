@@ -18,9 +18,9 @@ import pytest
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from smsotp_nb import Client, Settings
-from smsotp_nb.client import Patience, transport
+from smsotp_nb._client import Patience, transport
+from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
-from smsotp_nb.wire import Body
 
 from .acts import (
     after_reading,

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from smsotp_nb.dispatch import send
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger, opening
+from smsotp_nb._ledger.anchor import Anchor
+from smsotp_nb._planning import Plan
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
-from smsotp_nb.ledger import Ledger, opening
-from smsotp_nb.ledger.anchor import Anchor
-from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
-from smsotp_nb.sandbox import Sandbox
 
 from .child import fork
 from .judge import Audit, Judge

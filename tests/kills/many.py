@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from smsotp_nb.client import Client
-from smsotp_nb.dispatch import send
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning import Plan
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.planning import Plan
 from smsotp_nb.results import STATES
 
 from .child import fork

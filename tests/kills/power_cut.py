@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
+from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import LedgerError
-from smsotp_nb.ledger import Ledger
 
 from .child import fork
 from .judge import Audit, Judge

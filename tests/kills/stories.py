@@ -21,13 +21,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smsotp_nb.client import Client, Patience
-from smsotp_nb.dispatch import send
-from smsotp_nb.dispatch.pacing import Pacer
+from smsotp_nb._client import Client, Patience
+from smsotp_nb._dispatch import send
+from smsotp_nb._dispatch.pacing import Pacer
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.store import Store
+from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
-from smsotp_nb.ledger import Ledger
-from smsotp_nb.ledger.store import Store
-from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
 
 from .people import numbers, plan_of
@@ -212,7 +212,7 @@ class Story(RuleBasedStateMachine):
         self.service.script(fates)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                mock.patch("smsotp_nb.dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
+                mock.patch("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
             )
             stack.enter_context(mock.patch.object(Pacer, "throttled"))  # waiting has tests of its own
             stack.enter_context(warnings.catch_warnings())

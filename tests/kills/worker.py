@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from smsotp_nb.dispatch import send
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Claim, Ledger, Run, Wanted
+from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.tables import PLANNED
+from smsotp_nb._planning import Plan
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpWarning
-from smsotp_nb.ledger import Claim, Ledger, Run, Wanted
-from smsotp_nb.ledger.store import Store
-from smsotp_nb.ledger.tables import PLANNED
-from smsotp_nb.planning import Plan
 from smsotp_nb.results import Progress
-from smsotp_nb.sandbox import Sandbox
 
 from .people import plan_of
 

@@ -62,42 +62,42 @@ LONG = ("kills/test_power_cut.py", "test_stateful.py")
 # Of each file, the functions that decide whether a request is sent again; "" is what stands outside of every function,
 # which in ledger and dispatch is names alone.
 PHASE: dict[str, frozenset[str]] = {
-    "client/transport.py": frozenset({
+    "_client/transport.py": frozenset({
         "", "left", "nothing_sent", "stopped", "feed", "on_headers_complete", "on_message_begin",
         "on_message_complete", "connect", "request", "getresponse", "is_connected", "_pools", "urlopen", "_renew",
         "post", "_exchange", "_root",
     }),
-    "client/verdict.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
-    "client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
-    "client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
-    "ledger/run.py": frozenset({
+    "_client/verdict.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
+    "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
+    "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
+    "_ledger/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "work",
         "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state", "give_up",
     }),
-    "ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
-    "ledger/store.py": frozenset({
+    "_ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
+    "_ledger/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
         "_after_fork_in_parent", "_after_fork_in_child",
     }),
-    "ledger/opening.py": frozenset({
+    "_ledger/opening.py": frozenset({
         "prepare_to_write", "note_acts", "rolled_back", "begin_noting", "checkpoint", "close", "open_ledger",
         "_prepare", "_refuse_damaged", "_behind", "_marks",
     }),
-    "ledger/anchor.py": frozenset({"__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join"}),
-    "ledger/marks.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
-    "ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
-    "ledger/tables.py": frozenset({"spread"}),
-    "ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
-    "ledger/book.py": frozenset({"begin", "_lock", "_find", "_same_plan", "resolve", "reopen", "_recover", "_move"}),
-    "dispatch/sending.py": frozenset({
+    "_ledger/anchor.py": frozenset({"__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join"}),
+    "_ledger/marks.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
+    "_ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
+    "_ledger/tables.py": frozenset({"spread"}),
+    "_ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
+    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_same_plan", "resolve", "reopen", "_recover", "_move"}),
+    "_dispatch/sending.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
         "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",
     }),
-    "dispatch/stoppers.py": frozenset({"verdict"}),
-    "dispatch/guards.py": frozenset({
+    "_dispatch/stoppers.py": frozenset({"verdict"}),
+    "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),
-    "dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next"}),
+    "_dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next"}),
 }  # fmt: skip
 LONGEST = 120.0
 LOG = "mutation.log"
@@ -126,7 +126,7 @@ def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, qu
     os.dup2(log, 1)
     os.dup2(log, 2)
     print(f"== {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
-    if "client" not in path.parts:
+    if "_client" not in path.parts:
         return KILLED if tests(*CAMPAIGN) or (not quick and tests(*LONG)) else SURVIVED
     campaign(_short())
     if tests(*CLIENT):
@@ -160,7 +160,7 @@ def campaign(wanted: Callable[[Any], bool]) -> None:
     from faults.campaign import Ground, cases, resolver, run
     from faults.test_campaign import faults
 
-    from smsotp_nb.client import transport
+    from smsotp_nb._client import transport
 
     real, cap = socket.getaddrinfo, transport.MAX_REPLY
     socket.getaddrinfo, transport.MAX_REPLY = resolver(real), 4_000_000  # type: ignore[assignment]

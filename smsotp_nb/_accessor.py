@@ -1,0 +1,153 @@
+"""``frame.sms``: the rooms of this package on a DataFrame, one delegating line a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import pandas as pd
+
+from . import _planning as planning
+from . import cost, phones
+from ._cards import Card
+from ._phones.evidence import Evidence, Level
+from ._phones.judgement import TEXTABLE, Policy
+from ._wire import mask
+from .errors import UsageError
+from .results import COLUMNS
+
+
+class Sms:
+    """What this package does with a frame, by Tab completion; the frame itself is never changed.
+
+    Example:
+        >>> people = pd.DataFrame({"phone": ["(415) 555-0100", "nobody"], "country": ["US", "US"]})
+        >>> people.sms.normalize("phone", region="country")["to"].tolist()
+        ['+14155550100', nan]
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def normalize(
+        self,
+        column: str,
+        *,
+        region: str | pd.Series | None = None,
+        default_region: str | None = None,
+        repair: Collection[str] = (),
+        allow_types: Collection[str] = TEXTABLE,
+        region_mismatch: Policy = "note",
+        test_numbers: Policy = "note",
+        evidence: Level | Evidence = "overwhelming",
+        progress: Callable[[int], None] | None = None,
+    ) -> pd.DataFrame:
+        """Judge a column of phone numbers; see `phones.normalize`. ``region`` is a column's name or a Series.
+
+        Example:
+            >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).sms.normalize("phone")["problem"].isna().tolist()
+            [False]
+        """
+        return phones.normalize(
+            self._column(column),
+            region=self._regions(region),
+            default_region=default_region,
+            repair=repair,
+            allow_types=allow_types,
+            region_mismatch=region_mismatch,
+            test_numbers=test_numbers,
+            evidence=evidence,
+            progress=progress,
+        )
+
+    def verdict(
+        self,
+        column: str,
+        *,
+        region: str | pd.Series | None = None,
+        default_region: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> pd.DataFrame:
+        """Return phonenumbers' own answer on a column; see `phones.verdict`.
+
+        Example:
+            >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).sms.verdict("phone")["valid"].tolist()
+            [True]
+        """
+        return phones.verdict(
+            self._column(column), region=self._regions(region), default_region=default_region, progress=progress
+        )
+
+    def plan(self, **arguments: Any) -> planning.Plan:
+        """Plan a campaign to the people in this frame; the arguments are those of ``smsotp_nb.plan``.
+
+        Example:
+            >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
+            >>> people.sms.plan(to="phone", campaign="hello", text="Hello").campaign
+            'hello'
+        """
+        return planning.plan(self._frame, **arguments)
+
+    def cost(self, columns: str | Sequence[str] | None = None, *, decimals: bool = False) -> pd.DataFrame:
+        """Return what this result table cost, by country or by the columns named; see `cost.by`.
+
+        Example:
+            >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+            ...                       "iso": ["US"]})
+            >>> table.sms.cost()["country"].tolist()
+            ['United States']
+        """
+        if columns is None:
+            return cost.by_country(self._frame, decimals=decimals)
+        return cost.by(self._frame, columns, decimals=decimals)
+
+    def masked(self, *columns: str) -> pd.DataFrame:
+        """Return the frame with its numbers unreadable, fit to be shown.
+
+        Args:
+            columns: names; without any it is ``to`` and every column that has the same numbers in some spelling, such
+                as a kept column of the caller's list.
+
+        Example:
+            >>> frame = pd.DataFrame({"to": ["+12025550123"], "phone": ["(202) 555-0123"], "name": ["Ann"]})
+            >>> frame.sms.masked().iloc[0].tolist()
+            ['+1202...0123', '(202)...0123', 'Ann']
+        """
+        return self._frame.assign(**{name: _masked(self._column(name)) for name in columns or self._of_numbers()})
+
+    def _of_numbers(self) -> list[str]:
+        known = _ending(self._column("to"))
+        own = [name for name in self._frame.columns if isinstance(name, str) and name not in COLUMNS]
+        return ["to", *(name for name in own if (_ending(self._column(name)) == known).any())]
+
+    def card(self) -> Card:
+        """Return the cost of this result table as a card; see `cost.card`.
+
+        Example:
+            >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+            ...                       "iso": ["US"]})
+            >>> table.sms.card().state
+            'USD 0.01 for 1 accepted message'
+        """
+        return cost.card(self._frame)
+
+    def _column(self, name: str) -> pd.Series:
+        found = self._frame[name] if name in self._frame.columns else None
+        if isinstance(found, pd.Series):
+            return found
+        what = "no column" if found is None else "more than one column"
+        raise UsageError(f"{what} {name!r}; the frame has {', '.join(map(repr, self._frame.columns))}")
+
+    def _regions(self, region: str | pd.Series | None) -> pd.Series | None:
+        return self._column(region) if isinstance(region, str) else region
+
+
+def _ending(column: pd.Series) -> pd.Series:
+    """Return the last seven digits of each value, however it is spelled; missing where it has fewer."""
+    digits = column.astype("str").str.replace(r"\.0$|[^0-9]", "", regex=True)
+    return digits.str[-7:].where(digits.str.len() >= 7)
+
+
+def _masked(numbers: pd.Series) -> pd.Series:
+    texts = numbers.astype("str")
+    return texts.map({number: mask(number) for number in texts.dropna().unique()}).astype("str")

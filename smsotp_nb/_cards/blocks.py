@@ -1,0 +1,160 @@
+"""The values a card is made of: cells of a table, and blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal
+
+from ..errors import UsageError
+
+Sign = Literal["check", "cross", "!", "i"]
+Align = Literal["left", "right", "code"]
+
+SIGNS: Final[dict[str, str]] = {"check": "✓", "cross": "✕", "!": "!", "i": "i"}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A cell whose text is drawn in a fixed width: a number, a code, a column's name."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A cell that says a state in a word and a sign, never by colour alone."""
+
+    sign: Sign
+    value: str
+
+    def __post_init__(self) -> None:
+        _check_sign(self.sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A cell of pieces, each with ``""``, ``"ins"`` (added) or ``"del"`` (taken away); the text form has no marks.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Change", "", (Table(("Before",), ((Marked((("0", "del"), ("7911", ""))),),)),)).text())
+        Change
+        <BLANKLINE>
+        Before
+        ------
+        07911
+    """
+
+    pieces: tuple[tuple[str, Literal["", "ins", "del"]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A cell with a bar: ``share`` of the longest one (0 to 1), its words, and ``hollow`` for the second of a pair."""
+
+    share: float
+    value: str
+    hollow: bool = False
+    size: float = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A cell with bars below each other, to compare."""
+
+    bars: tuple[Bar, ...]
+
+
+Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The numbers that matter most, drawn large: pairs of label and value.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Plan", "", (Figures((("recipients", 1984), ("rows left out", 16))),)).text())
+        Plan
+        <BLANKLINE>
+        1,984  recipients
+           16  rows left out
+    """
+
+    pairs: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under column names; ``align`` has one word a column: ``left`` (default), ``right`` or ``code``.
+
+    ``title`` stands above, ``more`` below, for what the table leaves out.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Cost", "", (Table(("Country", "Messages"), (("India", 2500),), ("left", "right")),)).text())
+        Cost
+        <BLANKLINE>
+        Country  Messages
+        -------  --------
+        India       2,500
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    align: tuple[Align, ...] = ()
+    title: str = ""
+    more: str = ""
+
+    def __post_init__(self) -> None:
+        uneven = {len(row) for row in self.rows} - {len(self.columns)}
+        if uneven or len(self.align) not in (0, len(self.columns)):
+            raise UsageError(f"a table of {len(self.columns)} columns got rows or alignments of another length")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One sentence with a sign: ``check``, ``cross``, ``!`` or ``i``.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Plan", "", (Note("!", "2 rows have no name."),)).text())
+        Plan
+        <BLANKLINE>
+        ! 2 rows have no name.
+    """
+
+    sign: Sign
+    text: str
+
+    def __post_init__(self) -> None:
+        _check_sign(self.sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A text as its reader sees it, line breaks kept; characters in ``marks`` stand out.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Preview", "", (Message("+1202...0123", "Hi Ann", "1 part"),)).text())
+        Preview
+        <BLANKLINE>
+        +1202...0123
+          | Hi Ann
+          1 part
+    """
+
+    to: str
+    text: str
+    foot: str = ""
+    marks: tuple[str, ...] = ()
+
+
+Block = Figures | Table | Note | Message
+
+
+def _check_sign(sign: str) -> None:
+    if sign not in SIGNS:
+        raise UsageError(f"a sign is one of {', '.join(SIGNS)}; got {sign!r}")

@@ -1,0 +1,4 @@
+"""Pictures of costs; the public face is `smsotp_nb.charts`.
+
+``drawing`` makes the cards of bars, ``reporting`` the report in one file.
+"""

@@ -1,0 +1,169 @@
+"""Cost tables as bars."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from .._cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
+from .._cost.sources import records
+from .._phones.lookup import country_name
+from .._wire import amount
+from ..errors import UsageError
+from ..results import micros
+
+Value = Literal["price", "messages", "parts"]
+
+_NEEDED: Final = ("currency", "messages", "price")
+_SAID: Final = {"price": "Billed", "messages": "Messages", "parts": "Parts"}
+_HEADINGS: Final = {
+    "iso": "Country",
+    **{name: name.capitalize() for name in ("month", "day", "campaign", "encoding", "type", "region", "service")},
+}
+_ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
+_TIMES: Final = ("month", "day")
+_SIZE: Final = 16.0  # em of the longest bar
+
+
+def bars(table: pd.DataFrame, *, value: Value = "price", title: str = "", top: int = 12) -> Card:
+    """Draw a cost table as bars, one block a currency; where it has ``est_cost``, that beside the billed amount.
+
+    Args:
+        table: what `cost.by`, `cost.by_country` or `cost.compare` returned; what stands between ``currency`` and
+            ``messages`` names the bars. Months and days stand in their order, everything else by size.
+        value: what is drawn: ``price``, ``messages`` or ``parts`` (these two with their share).
+        title: of the card; by default it says what is drawn.
+        top: how many bars a currency (of months, the latest); the rest is summed up below.
+
+    Returns:
+        A card; a bar's length is its share of the longest one in its currency.
+
+    Raises:
+        UsageError: the frame is no cost table, or ``value`` or ``top`` cannot be.
+
+    Example:
+        >>> table = pd.DataFrame({"currency": ["USD"] * 2, "iso": ["IN", "NG"], "messages": [2500, 150],
+        ...                       "price": [75.0, 30.1]})
+        >>> print(bars(table))
+        Billed by country
+        USD 105.10 for 2,650 messages
+        <BLANKLINE>
+        Country     Billed, USD
+        ----------  ------------------
+        India IN    ████████████ 75.00
+        Nigeria NG  █████        30.10
+    """
+    _check(table, value, top)
+    names = _label_columns(table)
+    compared = "est_cost" in table.columns and value == "price"
+    drawn = table[table["currency"].notna()]
+    blocks = tuple(_block(part, names, value, compared, top) for _, part in drawn.groupby("currency", sort=True))
+    what = "Billed and estimated" if compared else _SAID[value]
+    return Card(title=title or f"{what} by {_heading(names).lower()}", state=_state(drawn), blocks=blocks)
+
+
+def _check(table: pd.DataFrame, value: str, top: int) -> None:
+    if value not in _SAID:
+        raise UsageError(f"value= must be one of {', '.join(_SAID)}, got {value!r}")
+    missing = [name for name in (*_NEEDED, value) if not isinstance(table, pd.DataFrame) or name not in table.columns]
+    if missing:
+        raise UsageError(
+            f"this is not a cost table, it has no {', '.join(missing)}; draw what cost.by, cost.by_country or "
+            "cost.compare returns"
+        )
+    if not isinstance(top, int) or top < 1:
+        raise UsageError(f"top= must be a whole number from 1, got {top!r}")
+
+
+def _label_columns(table: pd.DataFrame) -> list[str]:
+    before = list(table.columns)[: list(table.columns).index("messages")]
+    return [str(name) for name in before if name != "currency"]
+
+
+def _state(table: pd.DataFrame) -> str:
+    if table.empty:
+        return "Nothing was billed"
+    said = [
+        f"{_total(part['price'], str(currency))} for {number(int(part['messages'].sum()))} messages"
+        for currency, part in table.groupby("currency", sort=True)
+    ]
+    return " and ".join(said)
+
+
+def _total(prices: pd.Series, currency: str) -> str:
+    return money(amount(int(micros(prices).sum())), currency)
+
+
+def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, top: int) -> Table:
+    currency = str(part["currency"].iloc[0])
+    size = part[["price", "est_cost"] if compared else [value]].astype("float64").max(axis=1)
+    shown, rest = _chosen(part.assign(_size=size), names, top)
+    longest = float(shown["_size"].max())
+    if value != "price":
+        draw = functools.partial(_counted, value=value, total=int(part[value].sum()))
+    else:
+        draw = functools.partial(_pair if compared else _single, places=places_of(shown["price"]), currency=currency)
+    rows = tuple((_label(row, names), draw(row, longest)) for row in records(shown))
+    said = f"Billed and estimated, {currency}" if compared else f"{_SAID[value]}, {currency}"
+    return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, value, currency))
+
+
+def _chosen(part: pd.DataFrame, names: list[str], top: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the bars to draw in their order, and the rest: the largest, or of times the latest."""
+    times = [name for name in names if name in _TIMES]
+    if times:
+        ordered = part.sort_values(times, kind="stable")
+        return ordered.iloc[-top:], ordered.iloc[:-top]
+    ordered = part.sort_values("_size", ascending=False, kind="stable")
+    return ordered.iloc[:top], ordered.iloc[top:]
+
+
+def _heading(names: list[str]) -> str:
+    return ", ".join(_HEADINGS.get(name, name) for name in names if name != "country") or "Currency"
+
+
+def _label(row: dict[str, Any], names: list[str]) -> str:
+    """Name a bar by its group; a country by its English name and its code."""
+    said = [_said(name, row[name]) for name in names if name != "country" and _is_known(row[name])]
+    return ", ".join(said) or "unknown"
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "iso":
+        return f"{country_name(str(value))} {value}"
+    return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)
+
+
+def _is_known(value: Any) -> bool:
+    return value is not None and not pd.isna(value)
+
+
+def _single(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:  # noqa: ARG001 - the heading
+    return _bar(row["price"], longest, places)
+
+
+def _pair(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:
+    billed = _bar(row["price"], longest, places, currency=currency, said=" billed")
+    estimated = _bar(row["est_cost"], longest, places, currency=currency, said=" estimated", hollow=True)
+    return Bars((billed, estimated))
+
+
+def _counted(row: dict[str, Any], longest: float, *, value: str, total: int) -> Cell:
+    count = int(row[value])
+    return Bar(count / longest if longest else 0.0, f"{number(count)}, {share(count / total)}", size=_SIZE)
+
+
+def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: str = "", hollow: bool = False) -> Bar:
+    if not _is_known(value):
+        return Bar(0.0, f"unknown{said}", hollow=hollow, size=_SIZE)
+    length = float(value) / longest if longest > 0 else 0.0
+    return Bar(length, f"{money(value, currency, places=places)}{said}", hollow=hollow, size=_SIZE)
+
+
+def _rest(rest: pd.DataFrame, value: str, currency: str) -> str:
+    if rest.empty:
+        return ""
+    total = _total(rest["price"], currency) if value == "price" else number(int(rest[value].sum()))
+    return f"and {len(rest)} more, together {total}"

@@ -1,0 +1,276 @@
+"""``smsotp-nb`` on a terminal: demo, sandbox, clean. Every line that a person reads is printed here."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ._sandbox import command
+from .errors import FileExists, SmsOtpError, UsageError
+from .settings import Settings, ledger_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from . import phones
+    from ._ledger import Ledger
+    from ._sandbox import contract
+
+# What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
+
+DEMO_CAMPAIGN = "autumn-sale"
+DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
+USUAL = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used.
+
+    Example:
+        >>> main(["clean", "no-such-file.csv"])
+        2
+    """
+    options = _parser().parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
+            code: int = options.run(options)
+    except SmsOtpError as error:
+        print(f"smsotp-nb: {error}", file=sys.stderr)
+        return USUAL
+    except KeyboardInterrupt as stop:
+        print(f"smsotp-nb: {stop or 'stopped'}", file=sys.stderr)
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="smsotp-nb", description="Text campaigns and one-time passcodes from tables; tried out on a local sandbox."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser(
+        "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
+    )
+    demo.add_argument("--ledger", type=Path, help="file of the campaign record (default: this user's ledger)")
+    demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
+    demo.add_argument("--data", type=Path, help="folder of the sample data")
+    demo.set_defaults(run=_demo)
+
+    sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
+    command.describe(sandbox)
+    sandbox.set_defaults(run=command.run)
+
+    told = commands.add_parser(
+        "contract", help="say for each choice of the sandbox whether the live service agrees; sends billed messages"
+    )
+    told.add_argument("--to", metavar="NUMBER", help="a phone of yours that gets the messages, E.164")
+    told.add_argument("--cap", metavar="AMOUNT", help="most that the run may cost, in the account's currency")
+    told.add_argument("--part", metavar="AMOUNT", help="most that one part to this phone costs")
+    told.add_argument("--signature", default="Acme", help="the sender's name where one is required")
+    told.add_argument("--template", metavar="ID:VARIABLE", help="a template of yours with one variable")
+    told.add_argument("--record", type=Path, metavar="FILE", help="write down what the service did")
+    told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
+    told.set_defaults(run=_contract)
+
+    clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
+    clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
+    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: the one that reads best)")
+    clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
+    clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    clean.add_argument(
+        "--repair",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a repair made only when asked for: lost_plus, ...",
+    )
+    clean.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
+    clean.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
+    )
+    clean.add_argument(
+        "--rejected",
+        type=Path,
+        metavar="FILE",
+        help="write the rows without a usable number, with their row in the list and the reason",
+    )
+    clean.add_argument("--force", action="store_true", help="replace files that are there already, never the list")
+    clean.set_defaults(run=_clean)
+    return parser
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from ._dispatch import send
+    from ._ledger import Ledger
+    from ._planning import plan
+    from ._sandbox import Sandbox
+    from .recipients import read_recipients
+
+    data = _sample_data(options.data)
+    ledger = Ledger(options.ledger or ledger_path(), create=True)
+    if options.service:
+        box = Sandbox.at(options.service)
+    else:
+        box = Sandbox(state=ledger.path.with_name(ledger.path.name + "-demo-sandbox"))
+    with box, ledger, box.client() as client:
+        people = read_recipients(data / "recipients.csv")
+        made = plan(
+            people,
+            to="phone",
+            region="country",
+            default_region="DE",
+            campaign=DEMO_CAMPAIGN,
+            content=DEMO_CONTENT,
+            signature="Acme",
+            suppress=data / "suppression.csv",
+            rates=data / "rates.csv",
+            keep=[name for name in ("segment",) if name in people.columns],
+        )
+        print(f"List    {data / 'recipients.csv'}: {len(people):,} rows, {len(people.columns)} columns")
+        print(f"Sandbox {box.url}: nothing leaves this machine")
+        print(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n")
+        print(made, "\n")
+        before = len(box.inbox)
+        table = send(made, client=client, ledger=ledger)
+        new = len(box.inbox) - before
+        _print_results(table, new, ledger)
+    return 0
+
+
+def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
+    import pandas as pd
+
+    from . import cost
+    from ._ledger import state_line
+
+    counts = {str(state): int(rows) for state, rows in table["status"].value_counts().items()}
+    print(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out; accepted by this run: {new:,}")
+    shown = table.loc[table["status"].eq("accepted"), ["to", "status", "id", "iso", "cc", "parts", "price", "currency"]]
+    with pd.option_context("display.width", 160, "display.max_columns", 20):
+        print(shown.head(5).to_string(), "\n")
+        print("Cost by country")
+        print(cost.by_country(table).to_string(index=False))
+    print(f"\nRun it again: the record in {ledger.path} keeps everyone from being texted twice.")
+    if counts.get("in_doubt"):
+        print(
+            f"In doubt, never sent again by itself: Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
+        )
+
+
+def _contract(options: argparse.Namespace) -> int:
+    """Compare the sandbox with an earlier record, or with the service of the environment; 1 where they differ."""
+    from ._sandbox import contract
+
+    if options.against is not None:
+        record = contract.Record.load(options.against)
+    else:
+        record = _recorded(options)
+    rows = contract.compare(record)
+    print(contract.as_table(rows))
+    told = ", ".join(f"{count} {verdict}" for verdict, count in contract.counts(rows).items())
+    print(f"\n{len(rows)} rows: {told}. The run cost {record.spent} in {record.requests} requests.")
+    return int(any(row.verdict == "differs" for row in rows))
+
+
+def _recorded(options: argparse.Namespace) -> contract.Record:
+    from ._sandbox import contract
+
+    missing = [f"--{name}" for name in ("to", "cap", "part") if getattr(options, name) is None]
+    if missing:
+        raise UsageError(
+            f"{', '.join(missing)} is missing: the run sends billed messages to a phone of yours, up to a cap. "
+            "--against FILE checks an earlier record and sends nothing."
+        )
+    template = options.template.partition(":")[::2] if options.template else None
+    record = contract.of_service(
+        Settings.from_env(),
+        to=options.to,
+        cap=options.cap,
+        part=options.part,
+        signature=options.signature,
+        template=template,
+        progress=lambda line: print(line, file=sys.stderr),
+    )
+    if options.record is not None:
+        record.save(options.record)
+    return record
+
+
+def _clean(options: argparse.Namespace) -> int:
+    """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
+    from . import phones, results
+
+    paths = [path for path in (options.out, options.rejected) if path is not None]
+    tally = phones.Tally()
+    try:
+        with results.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+            written = dict(zip(paths, tables, strict=True))
+            for cleaned in _cleaned(options, tally):
+                for path, rows in ((options.out, cleaned.rows), (options.rejected, cleaned.rejected)):
+                    if path is not None:
+                        written[path].add(rows)
+    except FileExists as error:
+        raise UsageError(f"{error.path} is there already; --force replaces it") from None
+    print(tally.report())
+    for table in tables:
+        print(f"{table.rows:,} rows written to {table.path}")
+    return 0
+
+
+def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
+    """Judge the list chunk by chunk; its columns are found in the first one."""
+    from . import phones
+    from .recipients import read_chunks
+
+    chunks = read_chunks(options.file, sheet=options.sheet, numbered=True)
+    first = next(chunks)
+    phone, region = options.phone, options.region
+    if phone is None:
+        found = phones.find_columns(first, default_region=options.default_region)
+        phone, region = found.phone, region or found.region
+        if phone is None:
+            raise UsageError(
+                f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
+                "numbers without a calling code with --default-region"
+            )
+    where = f"{options.file}{_sheet_read(options)}"
+    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    yield from phones.clean_chunks(
+        itertools.chain([first], chunks),
+        phone=phone,
+        region=region,
+        default_region=options.default_region,
+        repair=options.repair,
+        tally=tally,
+    )
+
+
+def _sheet_read(options: argparse.Namespace) -> str:
+    """Say which sheet of several is read: the others may hold people too."""
+    from .recipients import sheets
+
+    names = sheets(options.file)
+    if len(names) < 2:
+        return ""
+    return f", sheet {options.sheet or names[0]!r} of {len(names)} (--sheet names another)"
+
+
+def _sample_data(given: Path | None) -> Path:
+    package = Path(__file__).parent
+    places = [given] if given else [package / "sample_data", package.parent / "sample_data", Path("sample_data")]
+    for place in places:
+        if (place / "recipients.csv").is_file():
+            return place
+    raise UsageError(f"no recipients.csv in {', '.join(map(str, places))}; name the folder with --data")
+
+
+def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:
+    print(f"! {message}", file=sys.stderr)

@@ -1,0 +1,290 @@
+"""The three operations, each checked before anything leaves and repeated only when nothing left."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .. import _wire as wire
+from ..errors import SmsOtpWarning, UsageError
+from ..settings import Settings
+from . import signing
+from .patience import Gate, Patience, Tries
+from .transport import Failure, Transport
+from .verdict import Scrubber, error_of, success
+
+log = logging.getLogger("smsotp_nb")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request, whose repr shows neither numbers nor passcodes: tracebacks print the arguments of every frame."""
+
+    action: str
+    fields: dict[str, Any]
+    read: Callable[[Any, str | None], Any]
+    recipients: int = 1
+
+    def __repr__(self) -> str:
+        return f"<{self.action} request>"
+
+
+class Client:
+    """Speak to one service: send messages, send passcodes, verify them.
+
+    A request is sent again only when no byte of it left this machine, or when the service said 429. Anything else that
+    goes wrong after the first byte raises ``InDoubt`` and is never repeated.
+
+    Args:
+        settings: address, variant, access key, timeouts.
+        patience: how long a request is tried while nothing of it has left.
+        sleep, clock, now: time, for tests: waiting, a monotonic clock and the wall clock, all in seconds.
+
+    Example:
+        >>> Client(Settings(base_url="https://sms.example", access_key_id="demo"))
+        Client(https://sms.example, variant 'intl', key ***)
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        patience: Patience | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        if not isinstance(settings, Settings):
+            raise UsageError(f"Client needs Settings, got {type(settings).__name__}; try Settings.from_env()")
+        self.settings = settings
+        self.patience = patience or Patience()
+        self.sandbox: Any = None  # set by the sandbox that makes a client for itself
+        self._sleep, self._clock, self._now = sleep, clock, now
+        self._transport = Transport(
+            settings.base_url,
+            connect_timeout=settings.connect_timeout,
+            read_timeout=settings.read_timeout,
+            deadline=settings.deadline,
+            trust_env=settings.trust_env,
+            ca_bundle=settings.ca_bundle,
+            clock=clock,
+        )
+
+    @property
+    def service(self) -> str:
+        """The id of the service, under which campaigns are recorded; it holds no key."""
+        return self.settings.service_id
+
+    def send_message(
+        self,
+        to: str | Sequence[str],
+        *,
+        text: str | None = None,
+        content: str | None = None,
+        template_id: str | None = None,
+        template_data: Mapping[str, str] | None = None,
+        signature: str | None = None,
+    ) -> wire.SendReply:
+        """Send one text to one or many numbers (``sms.message.send``).
+
+        Args:
+            to: a number or a list of numbers, E.164; a number may stand once.
+            text: the whole text; or ``content``: the text without its signature; or ``template_id`` with
+                ``template_data``, a mapping of variable to text.
+            signature: sender name, 2 to 16 characters; required in the cn variant and the earlier form.
+
+        Returns:
+            The reply: one record a number, ``missing`` the numbers without a record (in doubt), totals.
+
+        Raises:
+            UsageError: lists everything wrong; nothing left this machine.
+            ServiceError: refused. TransportError: no usable answer; ``InDoubt`` may have been accepted.
+
+        Example:
+            >>> from smsotp_nb import Sandbox
+            >>> with Sandbox() as box:
+            ...     box.client().send_message("+12025550123", text="Hello").messages[0].iso
+            'US'
+        """
+        if not isinstance(to, Iterable) or isinstance(to, bytes):
+            raise UsageError(f"to= must be a number or a list of numbers, got {type(to).__name__}; nothing was sent")
+        recipients = wire.Numbers([to] if isinstance(to, str) else to)
+        to = recipients  # a traceback prints the variables of every frame
+        data = tuple(dict(template_data or {}).items())
+        body = wire.Body(text, content, template_id, data, signature)
+        reply = self.deliver(recipients, body)
+        if reply.missing:
+            warnings.warn(
+                f"{len(reply.missing)} of {len(recipients)} numbers have no record in the reply and are in doubt",
+                SmsOtpWarning,
+                stacklevel=2,
+            )
+        return reply
+
+    def deliver(
+        self, to: Sequence[str], body: wire.Body, *, gate: Gate | None = None, patience: Patience | None = None
+    ) -> wire.SendReply:
+        """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls."""
+        settings, to = self.settings, wire.Numbers(to)
+        wrong = wire.check_recipients(to) + wire.check_body(body, variant=settings.variant, form=settings.form)
+        _refuse(wire.SEND, wrong)
+
+        def read(data: Any, request_id: str | None) -> wire.SendReply:
+            return wire.read_send(data, to, request_id=request_id)
+
+        request = _Request(wire.SEND, wire.send_request(to, body), read, len(to))
+        reply: wire.SendReply = self._call(request, gate or Gate(self._sleep), patience or self.patience)
+        return reply
+
+    def send_otp(
+        self,
+        to: str,
+        *,
+        digits: int | None = None,
+        intent: str | None = None,
+        channel: str | None = None,
+        signature: str | None = None,
+        code: str | None = None,
+        ttl: int | None = None,
+    ) -> wire.OtpReply:
+        """Send a one-time passcode to one number (``otp.send``); the service generates it unless ``code`` is given.
+
+        Args:
+            to: the user's number, E.164.
+            digits: 4 to 8, for a generated passcode; the service's default is 6.
+            intent: purpose, at most 36 characters; ``verify_otp`` needs the same.
+            channel: ``sms``, ``call``, ``whatsapp`` or ``auto`` (the service's default).
+            signature: sender name, 2 to 16 characters; required for +86 numbers in the cn variant.
+            code: a passcode of your own, text of 4 to 8 digits. Not recommended.
+            ttl: lifetime of your own ``code``, seconds, at most 1800. A generated passcode's lifetime is given to
+                ``verify_otp``; here it has no effect, and a warning says so.
+
+        Raises:
+            UsageError, ServiceError, TransportError: as for ``send_message``.
+
+        Example:
+            >>> from smsotp_nb import Sandbox
+            >>> with Sandbox() as box:
+            ...     box.client().send_otp("+12025550123", intent="login").record.parts
+            1
+        """
+        options: dict[str, Any] = {
+            "digits": digits, "intent": intent, "channel": channel, "signature": signature, "code": code, "ttl": ttl
+        }  # fmt: skip
+        wrong = wire.check_otp_send(to, **options, variant=self.settings.variant)
+        own_code = code is not None
+
+        def read(data: Any, request_id: str | None, to: str = to) -> wire.OtpReply:
+            return wire.read_otp_send(data, to, request_id=request_id)
+
+        request = _Request(wire.OTP_SEND, wire.otp_send_request(to, **options), read)
+        options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
+        _refuse(wire.OTP_SEND, wrong)
+        if ttl is not None and not own_code:
+            warnings.warn(
+                "ttl= has no effect on a generated passcode in otp.send; give it to verify_otp", SmsOtpWarning, 2
+            )
+        if digits is not None and own_code:
+            warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=2)
+        reply: wire.OtpReply = self._call(request, Gate(self._sleep), self.patience)
+        return reply
+
+    def verify_otp(self, to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> wire.VerifyReply:
+        """Check the passcode that a user entered (``otp.verify``).
+
+        Args:
+            to: the user's number, E.164.
+            code: the passcode as entered, text of 4 to 8 digits.
+            intent: the same as in ``send_otp``.
+            ttl: lifetime of a generated passcode, seconds, at most 1800; the service's default is 300. It does not
+                affect a passcode of your own.
+
+        Raises:
+            InDoubt: the answer never came; the passcode is neither right nor wrong.
+            UsageError, ServiceError, NotSent, Throttled: as for ``send_message``.
+
+        Example:
+            >>> from smsotp_nb import Sandbox
+            >>> with Sandbox() as box:
+            ...     client = box.client()
+            ...     _ = client.send_otp("+12025550123")
+            ...     client.verify_otp("+12025550123", box.code("+12025550123")).valid
+            True
+        """
+        wrong = wire.check_otp_verify(to, code, intent=intent, ttl=ttl)
+
+        def read(data: Any, request_id: str | None, to: str = to) -> wire.VerifyReply:
+            return wire.read_verify(data, to, request_id=request_id)
+
+        request = _Request(wire.OTP_VERIFY, wire.otp_verify_request(to, code, intent=intent, ttl=ttl), read)
+        code, to = "", wire.mask(str(to))  # a traceback prints the variables of every frame
+        _refuse(wire.OTP_VERIFY, wrong)
+        reply: wire.VerifyReply = self._call(request, Gate(self._sleep), self.patience)
+        return reply
+
+    def _call(self, request: _Request, gate: Gate, patience: Patience) -> Any:
+        tries = Tries(gate, patience, self._clock)
+
+        def attempt() -> Any:
+            with tries.at_the_gate():
+                gate.before(request.recipients)
+            return self._once(request)
+
+        return _given(tries.make(attempt))
+
+    def _once(self, request: _Request) -> Any:
+        """Make one attempt; return the reply or the error it means."""
+        settings = self.settings
+        started = self._clock()
+        nonce = secrets.token_hex(16) if settings.access_key_secret else ""
+        reply = self._transport.post(
+            signing.query(request.action, settings.key(), settings.secret(), now=self._now(), nonce=nonce),
+            wire.encode(request.fields),
+        )
+        seconds = self._clock() - started
+        if isinstance(reply, Failure):
+            found: Any = error_of(reply, action=request.action, seconds=seconds)
+            if reply.stopped:
+                found = KeyboardInterrupt(f"stopped; {found}")
+        else:
+            scrub = Scrubber(settings.key(), settings.secret() or "", str(request.fields.get("code") or ""))
+            found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now())
+        log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
+        return found
+
+    def close(self) -> None:
+        """Close kept connections; the client may be used again."""
+        self._transport.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.settings.base_url}, variant {self.settings.variant!r}, key ***)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Client holds an access key and is not pickled; build it where it is needed")
+
+
+def _is_error(found: object) -> bool:
+    return isinstance(found, BaseException)
+
+
+def _given(found: Any) -> Any:
+    """Return a reply, raise an error."""
+    if _is_error(found):
+        raise found
+    return found
+
+
+def _refuse(action: str, wrong: list[str]) -> None:
+    if wrong:
+        raise UsageError(f"{action} was not called, nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))

@@ -1,0 +1,1 @@
+"""What was sent, in money; the public face is `smsotp_nb.cost`."""

@@ -1,0 +1,299 @@
+"""Which words make a campaign dear: characters that force UCS-2, letters too many, and what plain ones would save."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from .. import parts
+from .. import results as contract
+from .._cards import Block, Card, Code, Figures, Message, Note, Table, money, number
+from .._planning import Plan
+from ..errors import UsageError
+from .sources import records
+
+_SHOWN: Final = 8
+_NEAR: Final = 10  # units over a part that a person would shorten a text by
+_FOREIGN: Final = f"[^{re.escape(parts.GSM + parts.GSM_EXTENSION)}]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Savings:
+    """What plain characters would save on a plan, and where else its cost comes from. Nothing has been changed.
+
+    Attributes:
+        totals: a row a currency (missing: no rate): ``recipients, parts, plain_parts, saved_parts`` (Int64),
+            ``est_cost, saved_cost`` (float64, by the plan's rates).
+        characters: a row a currency and character that forces ucs2: ``currency, character, name, replacement`` (str),
+            ``recipients``, ``alone`` (those whose message holds no other one), ``extra_parts`` (Int64: what their
+            messages take beyond GSM-7; a message counts for each of its characters), ``extra_cost``. Dearest first.
+        messages: a row a body number and currency: ``recipients, encoding, parts, over`` (units beyond the last part
+            boundary), ``forcing, plain_encoding, plain_parts, saved_parts, est_cost, saved_cost, text``. Those that
+            would save most first.
+        over: a row a currency and number of units over a part boundary: ``over, recipients, last_part_cost`` (what
+            going below it would save). Fewest units first.
+        unknown: recipients whose text is not known (templates without ``template_text=``), in none of the above.
+
+    A message whose ``saved_parts`` is below 0 would grow: other characters keep it in ucs2, and ``...`` is longer than
+    an ellipsis.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"]})
+        >>> made = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12)
+        >>> savings(made).totals["saved_parts"].tolist()
+        [1]
+    """
+
+    campaign: str
+    totals: pd.DataFrame
+    characters: pd.DataFrame
+    messages: pd.DataFrame
+    over: pd.DataFrame
+    unknown: int
+
+    def card(self) -> Card:
+        """Return the savings as a card."""
+        return _card(self)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+    def __str__(self) -> str:
+        return self.card().text()
+
+
+def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
+    """Return what a plan would save with plain characters, over all its filled texts; parts are estimates.
+
+    ``plan(..., replace=parts.PLAIN)`` plans with them. How many parts were billed is known after the send:
+    `compare` and `differences` show it.
+
+    Args:
+        plan: the plan as it is.
+        replace: characters and what could stand for them.
+
+    Raises:
+        UsageError: not a plan.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"]})
+        >>> rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
+        >>> made = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12, rates=rates)
+        >>> savings(made).characters[["character", "name", "replacement", "extra_cost"]].values.tolist()
+        [['’', 'RIGHT SINGLE QUOTATION MARK', "'", 0.0075]]
+    """
+    if not isinstance(plan, Plan):
+        raise UsageError(f"savings needs a plan, what plan(...) returned; got {type(plan).__name__}")
+    bodies = plan.measure(replace=replace)
+    bodies = bodies.assign(text=plan.texts, gsm_parts=_without_foreign(plan.texts))
+    known = bodies.dropna(subset=["parts"])
+    sums = _by_body(plan.rows).join(known.drop(columns="recipients"), on="body", how="inner")
+    # Every row of a body has the same parts, so the cost of one part over all of them divides evenly.
+    sums["each"] = sums["micros"] // sums["parts"]
+    sums["saved_parts"] = sums["parts"] - sums["plain_parts"]
+    sums["extra_parts"] = sums["parts"] - sums["gsm_parts"]
+    return Savings(
+        campaign=plan.campaign,
+        totals=_totals(sums),
+        characters=_characters(sums, replace),
+        messages=_messages(sums),
+        over=_over(sums),
+        unknown=int(bodies.loc[bodies["parts"].isna(), "recipients"].sum()),
+    )
+
+
+def _without_foreign(texts: pd.Series) -> pd.Series:
+    """Count the parts of each text as if every character were in the GSM alphabet."""
+    known = texts.dropna()
+    counted = parts.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
+    return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
+
+
+def _by_body(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return recipients and estimated cost in micro-units of each body, by currency."""
+    planned = rows[rows["body"].notna().to_numpy()]
+    cells = pd.DataFrame(
+        {
+            "body": planned["body"].to_numpy("int64"),
+            "currency": planned["est_currency"].to_numpy(object),
+            "recipients": 1,
+            "micros": contract.micros(planned["est_cost"]).array,
+        }
+    ).astype({"currency": "str", "recipients": "Int64"})
+    groups = cells.groupby(["body", "currency"], dropna=False, sort=True)
+    return groups[["recipients", "micros"]].sum(min_count=1).reset_index()
+
+
+def _totals(sums: pd.DataFrame) -> pd.DataFrame:
+    many = sums["recipients"]
+    cells = pd.DataFrame(
+        {
+            "currency": sums["currency"],
+            "recipients": many,
+            "parts": many * sums["parts"],
+            "plain_parts": many * sums["plain_parts"],
+            "saved_parts": many * sums["saved_parts"],
+            "est_cost": sums["micros"],
+            "saved_cost": sums["each"] * sums["saved_parts"],
+        }
+    )
+    return _as_money(_added_up(cells, ["currency"]), "est_cost", "saved_cost")
+
+
+def _characters(sums: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
+    forced = sums[(sums["forcing"].fillna("") != "").to_numpy(dtype=bool)]
+    cells = pd.DataFrame(
+        {
+            "currency": forced["currency"],
+            "forcing": forced["forcing"],
+            "recipients": forced["recipients"],
+            "extra_parts": forced["recipients"] * forced["extra_parts"],
+            "extra_cost": forced["each"] * forced["extra_parts"],
+        }
+    )
+    sets = _added_up(cells, ["currency", "forcing"])
+    sets["alone"] = sets["recipients"].where(sets["forcing"].str.len() == 1, 0)
+    sets["character"] = sets.pop("forcing").map(list)
+    each = sets.explode("character", ignore_index=True).astype({"character": "str"})
+    table = _added_up(each, ["currency", "character"])
+    names = [unicodedata.name(character, f"U+{ord(character):04X}") for character in table["character"]]
+    table["name"] = pd.Series(names, dtype="str")
+    table["replacement"] = table["character"].map(dict(replace)).astype("str")
+    order = ["currency", "character", "name", "replacement", "recipients", "alone", "extra_parts", "extra_cost"]
+    table = table.sort_values(["extra_cost", "extra_parts", "recipients"], ascending=False, ignore_index=True)
+    return _as_money(table[order], "extra_cost")
+
+
+def _messages(sums: pd.DataFrame) -> pd.DataFrame:
+    order = ["currency", "recipients", "encoding", "parts", "over", "forcing", "plain_encoding", "plain_parts"]
+    table = sums.set_index("body")[order].assign(
+        saved_parts=(sums["recipients"] * sums["saved_parts"]).array,
+        est_cost=sums["micros"].array,
+        saved_cost=(sums["each"] * sums["saved_parts"]).array,
+        text=sums["text"].array,
+    )
+    table = table.sort_values(["saved_cost", "saved_parts", "est_cost"], ascending=False, kind="stable")
+    return _as_money(table, "est_cost", "saved_cost")
+
+
+def _over(sums: pd.DataFrame) -> pd.DataFrame:
+    longer = sums[(sums["over"] > 0).to_numpy(dtype=bool)]
+    cells = longer[["currency", "over", "recipients"]].assign(last_part_cost=longer["each"])
+    return _as_money(_added_up(cells, ["currency", "over"]), "last_part_cost")
+
+
+def _added_up(cells: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    return cells.groupby(names, dropna=False, sort=True).sum(min_count=1).reset_index()
+
+
+def _as_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    return table.assign(**{name: contract.money(table[name]) for name in names})
+
+
+# -- the card ----------------------------------------------------------------------------------------------------------
+
+
+def _card(found: Savings) -> Card:
+    saved = int(found.totals["saved_parts"].sum())
+    blocks: list[Block] = [_figures(found)]
+    if len(found.characters):
+        blocks.append(_character_table(found.characters))
+    near = found.over[(found.over["over"] <= _NEAR).to_numpy(dtype=bool)]
+    if len(near):
+        blocks.append(_over_table(near))
+    blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
+    if found.unknown:
+        said = f"{number(found.unknown)} recipients get a template whose text is not known; template_text= gives it."
+        blocks.append(Note("!", said))
+    unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
+    if unrated and unrated < found.totals["recipients"].sum():
+        blocks.append(
+            Note("!", f"{number(unrated)} recipients have no rate: their parts are counted, their cost is not.")
+        )
+    blocks.append(Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts."))
+    closing = "Next: plan(..., replace=parts.PLAIN) plans with plain characters." if saved > 0 else ""
+    state = f"Nothing has been changed. Plain characters would save {_parts(saved)}{_money_of(found.totals)}."
+    if saved <= 0:
+        state = "Nothing has been changed. Plain characters would save nothing."
+    return Card(f"Savings: {found.campaign}", state, tuple(blocks), closing)
+
+
+def _parts(count: int) -> str:
+    return f"{number(count)} {'part' if count == 1 else 'parts'}"
+
+
+def _money_of(totals: pd.DataFrame) -> str:
+    rows = records(totals.dropna(subset=["currency", "saved_cost"]))
+    said = [money(row["saved_cost"], row["currency"]) for row in rows]
+    return f", about {' and '.join(said)}" if said else ""
+
+
+def _figures(found: Savings) -> Figures:
+    totals = found.totals
+    pairs: list[tuple[str, Any]] = [
+        ("recipients", int(totals["recipients"].sum())),
+        ("parts, estimated", int(totals["parts"].sum())),
+        ("parts with plain characters", int(totals["plain_parts"].sum())),
+    ]
+    priced = records(totals.dropna(subset=["currency", "est_cost"]))
+    pairs += [("estimated cost", money(row["est_cost"], row["currency"])) for row in priced]
+    return Figures(tuple(pairs))
+
+
+def _character_table(characters: pd.DataFrame) -> Table:
+    rows = tuple(
+        (
+            Code(row["character"]),
+            row["name"].lower(),
+            _instead(row["replacement"]),
+            int(row["recipients"]),
+            int(row["extra_parts"]),
+            _priced(row["extra_cost"], row["currency"]),
+        )
+        for row in records(characters.head(_SHOWN))
+    )
+    more = len(characters) - len(rows)
+    return Table(
+        ("Character", "Name", "Instead", "Recipients", "Extra parts", "Extra cost"),
+        rows,
+        ("left", "left", "left", "right", "right", "right"),
+        title="Characters that force UCS-2",
+        more=f"and {more} more: .characters" if more > 0 else "",
+    )
+
+
+def _instead(replacement: Any) -> Code | str:
+    if not isinstance(replacement, str):
+        return "none"
+    return Code(replacement) if replacement.strip() else "a blank" if replacement else "nothing"
+
+
+def _over_table(near: pd.DataFrame) -> Table:
+    rows = tuple(
+        (int(row["over"]), int(row["recipients"]), _priced(row["last_part_cost"], row["currency"]))
+        for row in records(near.head(_SHOWN))
+    )
+    return Table(
+        ("Units over a part", "Recipients", "Shorter texts would save"),
+        rows,
+        ("right", "right", "right"),
+        title="Just over a part boundary",
+    )
+
+
+def _message(row: dict[str, Any]) -> Message:
+    saved = f"saves {_parts(int(row['saved_parts']))}"
+    to = f"{number(int(row['recipients']))} {'recipient' if row['recipients'] == 1 else 'recipients'}"
+    cost = f", {money(row['saved_cost'], row['currency'])}" if row["saved_cost"] == row["saved_cost"] else ""
+    return Message(to, row["text"], f"With plain characters: {saved}{cost}", tuple(row["forcing"]))
+
+
+def _priced(value: Any, currency: Any) -> str:
+    return money(value, currency) if isinstance(currency, str) else "no rate"

@@ -1,0 +1,143 @@
+"""Where costs come from: a result table, a ledger, or a table of sums made of either; all become integers here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from .. import results as contract
+from .._ledger import Ledger
+from .._ledger.summing import spending
+from .._wire import amount
+from ..errors import UsageError
+
+Source = pd.DataFrame | Ledger
+
+NEEDED: Final = ("status", "parts", "price", "currency")
+ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
+_SUMMED: Final = ("currency", "messages", "parts", "price", "unpriced")
+_COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_price", "est_cost")
+
+
+def read(source: Source) -> pd.DataFrame:
+    """Return a frame as it is, and a ledger as its `spending`."""
+    return spending(source) if isinstance(source, Ledger) else source
+
+
+def files(source: Source) -> list[Path]:
+    """Return the files that a source is read from, which nothing may be written over."""
+    if not isinstance(source, Ledger):
+        return []
+    return [source.path, *(source.path.with_name(source.path.name + ending) for ending in ("-wal", "-shm"))]
+
+
+def is_summed(frame: pd.DataFrame) -> bool:
+    """Return whether a frame holds sums already (of `spending`, or of `cost.by`), not one row a message."""
+    return isinstance(frame, pd.DataFrame) and "status" not in frame.columns and set(_SUMMED) <= set(frame.columns)
+
+
+def has_estimates(frame: pd.DataFrame) -> bool:
+    """Return whether `compared` can be asked of a frame."""
+    return set(_COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
+
+
+def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequence[str]) -> list[str]:
+    """Return the names to group by, ``currency`` left out, for it always is one.
+
+    Raises:
+        UsageError: a name is not there, stands twice, or is that of a sum.
+    """
+    if not isinstance(columns, str | list | tuple | pd.Index):
+        raise UsageError(f"columns to group by must be a name or a list of names, got {type(columns).__name__}")
+    names = [columns] if isinstance(columns, str) else list(columns)
+    clashing = [name for name in names if name in taken]
+    if clashing:
+        raise UsageError(
+            f"column {clashing[0]!r} would clash with the sums of the same name; give it another name first: "
+            f"results.assign({clashing[0]}_each=results[{clashing[0]!r}])"
+        )
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise UsageError(f"column {repeated[0]!r} is asked for twice")
+    missing = [name for name in names if isinstance(frame, pd.DataFrame) and name not in frame.columns]
+    if missing:
+        if not is_summed(frame):
+            contract.check(frame, columns=NEEDED)  # a frame of another kind hears that first
+        known = ", ".join(map(repr, frame.columns))
+        raise UsageError(f"no column {missing[0]!r} to group by; the table has {known}")
+    return [name for name in names if name != "currency"]
+
+
+def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency."""
+    if is_summed(frame):
+        cells = {name: frame[name].astype("Int64").fillna(0) for name in ("messages", "parts", "unpriced")}
+        micros = contract.micros(frame["price"]).fillna(0)
+        return frame[names].assign(currency=frame["currency"], **cells, micros=micros)
+    table = _accepted(frame, NEEDED)
+    readable = table["price"].notna() & table["currency"].notna()
+    return table[names].assign(
+        currency=table["currency"],
+        messages=pd.Series(1, index=table.index, dtype="Int64"),
+        parts=table["parts"].fillna(0),
+        unpriced=(~readable).astype("Int64"),
+        micros=contract.micros(table["price"]).where(readable, 0),
+    )
+
+
+def compared(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return billed and estimated of the messages that have both in one currency, as Int64; the rest is left out."""
+    if is_summed(frame):
+        return _compared_sums(frame, names)
+    table = _accepted(frame, (*NEEDED, *ESTIMATED))
+    both = table["price"].notna() & table["est_cost"].notna() & (table["currency"] == table["est_currency"])
+    return table[names].assign(
+        currency=table["currency"],
+        messages=both.astype("Int64"),
+        parts=table["parts"].fillna(0).where(both, 0),
+        est_parts=table["est_parts"].fillna(0).where(both, 0),
+        price=contract.micros(table["price"]).where(both, 0),
+        est_cost=contract.micros(table["est_cost"]).where(both, 0),
+        left_out=(~both).astype("Int64"),
+    )
+
+
+def _compared_sums(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    missing = [name for name in _COMPARED if name not in frame.columns]
+    if missing:
+        raise UsageError(f"these sums hold no estimates (no {missing[0]}); compare the result table, or the ledger")
+    return frame[names].assign(
+        currency=frame["currency"],
+        messages=frame["compared"],
+        parts=frame["compared_parts"],
+        est_parts=frame["est_parts"],
+        price=contract.micros(frame["compared_price"]).fillna(0),
+        est_cost=contract.micros(frame["est_cost"]).fillna(0),
+        left_out=frame["messages"] - frame["compared"],
+    )
+
+
+def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:
+    table = contract.check(frame, columns=needed)
+    return table[table["status"] == "accepted"]
+
+
+def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Add up integers by currency and these names; missing names are groups of their own."""
+    return cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
+
+
+def amounts(micros: pd.Series, decimals: bool) -> pd.Series:
+    """Return integers as float64 amounts or as exact Decimals; missing stays missing."""
+    if not decimals:
+        return contract.money(micros)
+    exact: list[Any] = [None if pd.isna(value) else amount(int(value)) for value in micros]
+    return pd.Series(exact, index=micros.index, dtype="object")
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a small table row by row, for a card."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -1,0 +1,127 @@
+"""Sums by any column: exact, by currency, of accepted messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+
+from .. import results as contract
+from .._phones.lookup import country_name
+from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
+
+SUMS: Final = ("messages", "parts", "price", "price_per_message", "share", "unpriced")
+_COMPARED: Final = ("messages", "parts", "est_parts", "price", "est_cost", "difference", "left_out")
+
+
+def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
+    """Return what the accepted messages cost, by one or more columns of their table.
+
+    Args:
+        results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and these columns; or a
+            `Ledger`, or what `spending` made of one; or another table of this function, to be summed up further.
+        columns: names of columns, the caller's own included; a missing value is a group of its own; ``[]`` for totals.
+        decimals: amounts as exact ``Decimal`` instead of float64.
+
+    Returns:
+        ``currency``, the columns, ``messages`` and ``parts`` (Int64; of accepted rows), ``price`` and
+        ``price_per_message`` (float64, six places), ``share`` of its currency's price (float64, 0 to 1) and
+        ``unpriced`` (Int64: messages whose price or currency was not readable; they stand in `unpriced_rows` and are no
+        part of ``price``). Dearest first within a currency.
+
+    Raises:
+        UsageError: not a result table, or a column that is not there or would clash with those above.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted", "accepted", "skipped"], "parts": [1, 2, None],
+        ...                       "price": [0.0075, 0.0150, None], "currency": ["USD", "USD", None],
+        ...                       "segment": ["a", "b", "b"]})
+        >>> by(table, "segment")[["currency", "segment", "messages", "price", "share"]].values.tolist()
+        [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
+    """
+    frame = read(results)
+    names = grouping(frame, columns, taken=SUMS)
+    sums = added_up(billed(frame, names), names)
+    sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
+    return priced(sums, decimals)
+
+
+def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
+    """Return what the accepted messages cost by the country that the service billed them as.
+
+    Returns:
+        As `by` with ``iso``, and ``country``, its English name, after it.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.0395], "currency": ["USD"],
+        ...                       "iso": ["NA"]})
+        >>> by_country(table)[["iso", "country", "price"]].values.tolist()
+        [['NA', 'Namibia', 0.0395]]
+    """
+    return with_country(by(results, ["iso"], decimals=decimals))
+
+
+def with_country(table: pd.DataFrame) -> pd.DataFrame:
+    """Put the English names of countries after their codes, in a table of our own."""
+    names = table["iso"].map({iso: country_name(iso) for iso in table["iso"].dropna().unique()}).astype("str")
+    table.insert(list(table.columns).index("iso") + 1, "country", names)
+    return table
+
+
+def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the accepted rows whose price or currency could not be read: they cost something, nobody knows what.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 1], "price": [0.01, None],
+        ...                       "currency": ["USD", "USD"]}, index=["a", "b"])
+        >>> unpriced_rows(table).index.tolist()
+        ['b']
+    """
+    table = contract.check(results, columns=NEEDED)
+    return table[(table["status"] == "accepted") & (table["price"].isna() | table["currency"].isna())]
+
+
+def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
+    """Return billed beside estimated, over the accepted messages that have both in one currency.
+
+    Args:
+        results: as for `by`; a frame needs ``est_parts, est_cost, est_currency`` too.
+        columns, decimals: as for `by`.
+
+    Returns:
+        ``currency``, the columns, ``messages`` (Int64: those compared), ``parts``, ``est_parts`` (Int64), ``price``,
+        ``est_cost``, ``difference`` (float64, price - est_cost) and ``left_out`` (Int64: accepted messages without a
+        price, without an estimate, or with an estimate in another currency). Largest difference first within a
+        currency.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [2, 1], "price": [0.02, 0.01],
+        ...                       "currency": ["USD"] * 2, "est_parts": [1, 1], "est_cost": [0.01, None],
+        ...                       "est_currency": ["USD", None], "iso": ["US", "US"]})
+        >>> compare(table)[["iso", "messages", "price", "est_cost", "difference", "left_out"]].values.tolist()
+        [['US', 1, 0.02, 0.01, 0.01, 1]]
+    """
+    frame = read(results)
+    names = grouping(frame, columns, taken=_COMPARED)
+    sums = added_up(compared(frame, names), names)
+    sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["price"] - sums["est_cost"])
+    sums["_size"] = sums["difference"].abs()
+    sums = sums.sort_values(["currency", "_size"], ascending=[True, False], kind="stable", ignore_index=True)
+    known = sums["messages"] > 0
+    said = {name: amounts(sums[name].where(known), decimals) for name in ("price", "est_cost", "difference")}
+    return sums.drop(columns="_size").assign(**said)
+
+
+def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
+    """Turn integer sums into amounts: no amount where no price was readable."""
+    counted = sums["messages"] - sums["unpriced"]
+    micros = sums["micros"].where(counted > 0)
+    total = micros.groupby(sums["currency"], dropna=False).transform("sum")
+    each = micros.astype("Float64") / counted.where(counted > 0)
+    done = sums.drop(columns=["micros", "unpriced"])
+    done["price"] = amounts(micros, decimals)
+    done["price_per_message"] = amounts(each.round(), decimals)
+    done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
+    done["unpriced"] = sums["unpriced"]
+    return done

@@ -1,0 +1,257 @@
+"""The sums people ask for by name, and what changed between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import Any, Final
+
+import pandas as pd
+
+from .. import results as contract
+from .._ledger import Ledger
+from .._ledger.summing import spending
+from ..errors import UsageError
+from .sources import ESTIMATED, NEEDED, Source, is_summed, read
+from .sums import by, priced, with_country
+
+_SIX: Final = Decimal("0.000001")
+
+
+def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
+    """Return what each campaign did cost; columns as `by`, with ``campaign``.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+        ...                       "campaign": ["autumn"]})
+        >>> by_campaign(table)[["campaign", "price"]].values.tolist()
+        [['autumn', 0.01]]
+    """
+    return by(results, "campaign", decimals=decimals)
+
+
+def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.DataFrame:
+    """Return what each month did cost, oldest first; columns as `by`, with ``month`` (text such as 2026-11).
+
+    A message belongs to the month in which its answer came, on the calendar of the time zone ``tz``; the sums of
+    `spending` have theirs already.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+        ...                       "at": ["2026-10-31 23:30:00+00:00"]})
+        >>> by_month(table, tz="Europe/Berlin")["month"].tolist()
+        ['2026-11']
+    """
+    frame = spending(results, tz=tz) if isinstance(results, Ledger) else results
+    if not is_summed(frame):
+        checked = contract.check(frame, columns=(*NEEDED, "at"))
+        month = checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype("str")
+        frame = checked.assign(month=month)
+    return by(frame, "month", decimals=decimals).sort_values(["currency", "month"], kind="stable", ignore_index=True)
+
+
+def by_encoding(results: Source, *, decimals: bool = False) -> pd.DataFrame:
+    """Return what each encoding did cost; columns as `by`, with ``encoding`` (gsm7, ucs2).
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+        ...                       "encoding": ["ucs2"]})
+        >>> by_encoding(table)[["encoding", "parts"]].values.tolist()
+        [['ucs2', 1]]
+    """
+    return by(results, "encoding", decimals=decimals)
+
+
+def by_type(results: Source, *, decimals: bool = False) -> pd.DataFrame:
+    """Return what each type of number (mobile, fixed line ...) did cost; columns as `by`, with ``type``.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+        ...                       "type": ["mobile"]})
+        >>> by_type(table)[["type", "messages"]].values.tolist()
+        [['mobile', 1]]
+    """
+    return by(results, "type", decimals=decimals)
+
+
+def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
+    """Return one row a currency: what all did cost; columns as `by`.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.01, 0.02],
+        ...                       "currency": ["USD"] * 2})
+        >>> summary(table)[["currency", "messages", "parts", "price"]].values.tolist()
+        [['USD', 2, 3, 0.03]]
+    """
+    return by(results, [], decimals=decimals)
+
+
+def outcomes(results: pd.DataFrame) -> pd.DataFrame:
+    """Return every row of a result table by its state, with what it was to cost and what it did: nothing is left out.
+
+    Returns:
+        ``status, currency`` (billed, else estimated), ``rows`` (Int64), ``est_parts`` (Int64), ``est_cost`` and
+        ``price`` (float64, of the rows that have one; price of accepted rows only, est_cost only in that currency).
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted", "in_doubt"], "parts": [1, None], "price": [0.01, None],
+        ...     "currency": ["USD", None], "est_parts": [1, 1], "est_cost": [0.01, 0.01], "est_currency": "USD"})
+        >>> outcomes(table)[["status", "rows", "est_cost", "price"]].fillna(0).values.tolist()
+        [['accepted', 1, 0.01, 0.01], ['in_doubt', 1, 0.01, 0.0]]
+    """
+    table = contract.check(results, columns=(*NEEDED, *ESTIMATED))
+    accepted = table["status"] == "accepted"
+    currency = table["currency"].where(accepted).fillna(table["est_currency"])
+    cells = pd.DataFrame(
+        {
+            "status": pd.Categorical(table["status"], categories=contract.STATES),
+            "currency": currency,
+            "rows": pd.array([1] * len(table), dtype="Int64"),
+            "est_parts": table["est_parts"],
+            "est_cost": contract.micros(table["est_cost"]).where(table["est_currency"] == currency),
+            "price": contract.micros(table["price"]).where(accepted & table["currency"].notna()),
+        }
+    )
+    sums = cells.groupby(["status", "currency"], dropna=False, observed=True, sort=True).sum(min_count=1).reset_index()
+    sums["status"] = sums["status"].astype("str")
+    return sums.assign(est_cost=contract.money(sums["est_cost"]), price=contract.money(sums["price"]))
+
+
+def drift(results: Source, earlier: Source) -> pd.DataFrame:
+    """Return how the price of a part has moved since earlier results, by country and currency.
+
+    Returns:
+        ``currency, iso, country, parts, price_per_part`` (float64, six places), ``earlier_parts,
+        earlier_price_per_part``, ``change`` (the difference) and ``change_share`` (of the earlier price; float64).
+        Only countries that stand in both; the largest change first.
+
+    Example:
+        >>> then = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
+        ...                      "iso": ["US"]})
+        >>> drift(then.assign(price=[0.012]), then)[["iso", "change", "change_share"]].values.tolist()
+        [['US', 0.002, 0.2]]
+    """
+    now, before = _per_part(results), _per_part(earlier)
+    both = now.merge(before, on=["currency", "iso"], suffixes=("", "_before"))
+    table = both[["currency", "iso", "parts"]].assign(
+        price_per_part=contract.money(both["each"]),
+        earlier_parts=both["parts_before"],
+        earlier_price_per_part=contract.money(both["each_before"]),
+        change=contract.money(both["each"] - both["each_before"]),
+        change_share=((both["each"] / both["each_before"]) - 1).astype("float64").round(6),
+    )
+    order = table["change_share"].abs().sort_values(ascending=False, kind="stable").index
+    return with_country(table.loc[order].reset_index(drop=True))
+
+
+def _per_part(source: Source) -> pd.DataFrame:
+    """Return micro-units a part, rounded, of the messages whose price and parts are known."""
+    frame = read(source)
+    if not is_summed(frame):
+        checked = contract.check(frame, columns=(*NEEDED, "iso"))
+        frame = checked[checked["price"].notna() & checked["parts"].notna()]
+    sums = by(frame, "iso").dropna(subset=["currency", "iso", "price"])
+    sums = sums[(sums["parts"] > 0) & (sums["unpriced"] == 0)]
+    each = (contract.micros(sums["price"]).astype("Float64") / sums["parts"]).round().astype("Int64")
+    return sums[["currency", "iso", "parts"]].assign(each=each)
+
+
+def differences(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the accepted rows that were not billed as estimated, and why: they explain the difference.
+
+    Returns:
+        The rows on their index, largest difference first: ``to, region, iso, est_parts, parts, est_cost, price,
+        currency, est_currency``, ``difference`` (float64; missing across currencies) and ``why``: of COUNTRY (billed as
+        another country than the number's), PARTS (another number of parts), RATE (another price of a part), CURRENCY,
+        NO_PRICE, NO_ESTIMATE, joined by a blank.
+
+    Example:
+        >>> table = pd.DataFrame({"status": ["accepted"] * 2, "to": ["+12025550123", "+12025550147"],
+        ...     "region": ["US", "US"], "iso": ["US", "US"], "est_parts": [1, 1], "parts": [2, 1],
+        ...     "est_cost": [0.01, 0.01], "price": [0.02, 0.01], "currency": "USD", "est_currency": "USD"})
+        >>> differences(table)[["difference", "why"]].values.tolist()
+        [[0.01, 'PARTS']]
+    """
+    shown = ["to", "region", "iso", "est_parts", "parts", "est_cost", "price", "currency", "est_currency"]
+    table = contract.check(results, columns=(*NEEDED, *ESTIMATED, "to", "region", "iso"))
+    table = table.loc[table["status"] == "accepted", shown].copy()
+    price, estimate = contract.micros(table["price"]), contract.micros(table["est_cost"])
+    same = table["currency"] == table["est_currency"]
+    table["difference"] = contract.money((price - estimate).where(same))
+    reasons = {
+        "COUNTRY": _differ(table["iso"], table["region"]),
+        "PARTS": _differ(table["parts"], table["est_parts"]),
+        "RATE": (same & (price * table["est_parts"] != estimate * table["parts"])).fillna(False).astype("bool"),
+        "CURRENCY": _differ(table["currency"], table["est_currency"]),
+        "NO_PRICE": table["price"].isna(),
+        "NO_ESTIMATE": table["est_cost"].isna(),
+    }
+    why = pd.Series("", index=table.index, dtype="str")
+    for code, applies in reasons.items():
+        why = why + applies.map({True: f" {code}", False: ""}).astype("str")
+    table["why"] = why.str.strip()
+    found = table[table["why"] != ""]
+    size = found["difference"].abs().fillna(-1.0).to_numpy()
+    return found.iloc[(-size).argsort(kind="stable")]
+
+
+def _differ(left: pd.Series, right: pd.Series) -> pd.Series:
+    return (left.notna() & right.notna() & (left != right).fillna(False)).astype("bool")
+
+
+def convert(table: pd.DataFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
+    """Return a cost table in one currency, by an exchange table of your own: the only way currencies are ever added.
+
+    Args:
+        table: what `by` or one of its like returned.
+        exchange: what one unit of each currency is worth in ``to``: text, Decimal or number, such as
+            ``{"CNY": "0.1377"}``; ``to`` itself is 1.
+        to: the currency to convert into.
+        decimals: as for `by`.
+
+    Raises:
+        UsageError: no cost table, or a currency without a usable rate.
+
+    Example:
+        >>> table = pd.DataFrame({"currency": ["CNY", "USD"], "iso": ["CN", "US"], "messages": [1, 1],
+        ...                       "parts": [1, 1], "price": [10.0, 1.5], "unpriced": [0, 0]})
+        >>> convert(table, {"CNY": "0.1377"}, to="USD")[["currency", "iso", "price"]].values.tolist()
+        [['USD', 'US', 1.5], ['USD', 'CN', 1.377]]
+    """
+    if not is_summed(table):
+        raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
+    worth = _worth(table["currency"].dropna().unique().tolist(), exchange, to)
+    names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
+    micros = contract.micros(table["price"])
+    converted = [
+        None if pd.isna(amount) or pd.isna(currency) else _rounded(int(amount) * worth[currency])
+        for amount, currency in zip(micros, table["currency"], strict=True)
+    ]
+    cells = table[[*names, "messages", "parts", "unpriced"]].assign(
+        currency=pd.Series(to, index=table.index, dtype="str").where(table["currency"].notna()),
+        micros=pd.array(converted, dtype="Int64"),
+    )
+    sums = cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
+    sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
+    return priced(sums, decimals)
+
+
+def _rounded(amount: Decimal) -> int:
+    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
+
+
+def _worth(currencies: list[str], exchange: Mapping[str, Any], to: str) -> dict[str, Decimal]:
+    worth, missing = {to: Decimal(1)}, []
+    for currency in currencies:
+        if currency == to:
+            continue
+        try:
+            worth[currency] = Decimal(str(exchange[currency]))
+        except (KeyError, InvalidOperation):
+            missing.append(currency)
+        else:
+            if not (worth[currency].is_finite() and worth[currency] > 0):
+                missing.append(currency)
+    if missing:
+        raise UsageError(f"exchange= needs what one {', one '.join(missing)} is worth in {to}, a number above 0")
+    return worth

@@ -1,0 +1,279 @@
+"""What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
+
+Guards are asked when a request's turn has come and nothing of it is claimed yet, so what they hold back stays
+``planned``; its ``problem`` names the guard.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import zoneinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+import numpy as np
+
+from .._ledger import Pending, Run, Wanted
+from .._phones.zones import time_zones
+from .._wire import SendReply, amount, micros
+from ..errors import UsageError
+
+BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
+STOPPERS = frozenset({BUDGET, CANARY, FAILING})  # these end a call; quiet hours pass by a row
+STOP_AFTER = 10
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight.
+
+    Example:
+        >>> QuietHours(time(21), time(8)).covers(time(23, 30)), QuietHours(time(21), time(8)).covers(time(8))
+        (True, False)
+    """
+
+    begins: time
+    ends: time
+
+    def covers(self, moment: time) -> bool:
+        if self.begins <= self.ends:
+            return self.begins <= moment < self.ends
+        return moment >= self.begins or moment < self.ends
+
+    def silences(self, to: str, now: datetime) -> bool:
+        """Say whether it is quiet now in any time zone that this number may be in; unknown zones count as quiet."""
+        zones = _zones(to)
+        return not zones or any(self.covers(now.astimezone(zone).time()) for zone in zones)
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """The guards of one call of ``send``, read and checked; budget in micro-units."""
+
+    budget: Mapping[str, int] | None = None
+    quiet_hours: QuietHours | None = None
+    canary: int | None = None
+    stop_after: int | None = STOP_AFTER
+
+    @property
+    def looks_at_rows(self) -> bool:
+        return self.budget is not None or self.quiet_hours is not None or self.canary is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What may be sent of a chunk, and what stops the campaign after it, if anything.
+
+    ``wanted`` None means nothing of it; ``rows`` is how many were looked at and may go, ``reserved`` their cost in
+    micro-units by currency; ``more`` says that others of the chunk follow.
+    """
+
+    wanted: Wanted | None
+    rows: int = 0
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    stopper: str | None = None
+    detail: str = ""
+    more: bool = False
+
+
+def read(
+    *,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = STOP_AFTER,
+) -> Guards:
+    """Return checked guards.
+
+    Raises:
+        UsageError: lists everything wrong.
+
+    Example:
+        >>> read(budget={"USD": 50}).budget
+        {'USD': 50000000}
+    """
+    wrong: list[str] = []
+    for name, value in (("canary", canary), ("stop_after", stop_after)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            wrong.append(f"{name}= must be a whole number above 0, or None, got {value!r}")
+    found = Guards(
+        budget=None if budget is None else _read_budget(budget, wrong),
+        quiet_hours=None if quiet_hours is None else _read_hours(quiet_hours, wrong),
+        canary=canary,
+        stop_after=stop_after,
+    )
+    if wrong:
+        raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
+    return found
+
+
+class Watch:
+    """The guards at work on one run; asked by all threads.
+
+    Args:
+        now: the wall clock in UTC, for tests.
+    """
+
+    def __init__(self, guards: Guards, run: Run, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._guards, self._run, self._now = guards, run, now
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._spent: dict[str, int] = {}
+        self._left = 0
+        if guards.budget is not None:
+            self._check_budget(guards.budget)
+            self._spent = dict(run.spent())
+        if guards.canary is not None:
+            self._left = max(guards.canary - run.tried(), 0)
+
+    def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
+        """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
+        rows = self._run.pending(chunk)
+        if positions is not None:
+            wanted = set(positions)
+            rows = [row for row in rows if row.position in wanted]
+        return self._awake(chunk, rows)
+
+    def admit(self, chunk: int, rows: Sequence[Pending], *, most: int | None = None) -> Admission:
+        """Say what of these rows may be sent now, at most ``most``, and reserve its cost.
+
+        It is asked when their turn has come: they may have been due before a wait, and it may be quiet since.
+        """
+        rows = self._awake(chunk, rows)[:most]
+        with self._lock:
+            return self._within_canary_and_budget(chunk, rows)
+
+    def returned(self, admission: Admission) -> None:
+        """Hear that certainly nothing of an admitted chunk was sent."""
+        with self._lock:
+            self._left += admission.rows
+            self._spend(admission.reserved, -1)
+
+    def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
+        """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
+        reply = outcome if isinstance(outcome, SendReply) else None
+        with self._lock:
+            self._account(admission, reply, in_doubt=in_doubt)
+            # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
+            self._failures = 0 if reply is not None and reply.messages else self._failures + 1
+            limit = self._guards.stop_after
+            return FAILING if limit is not None and self._failures >= limit else None
+
+    def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
+        """Return the rows for which it is not quiet now; the others are named."""
+        quiet = self._guards.quiet_hours
+        if quiet is None:
+            return list(rows)
+        now = self._now()
+        silent = {row.position for row in rows if quiet.silences(row.to, now)}
+        if silent:
+            self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
+        return [row for row in rows if row.position not in silent]
+
+    def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
+        stopper, detail = None, ""
+        if self._guards.canary is not None:
+            rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
+            detail = f"canary={self._guards.canary}"
+        costs = _by_currency(rows)
+        for currency, limit in (self._guards.budget or {}).items():
+            spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
+            if cost and spent + cost > limit:
+                said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
+                return Admission(None, stopper=BUDGET, detail=said)
+        self._left -= len(rows)
+        self._spend(costs, 1)
+        wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
+        return Admission(wanted, len(rows), costs, stopper, detail)
+
+    def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
+        """Put what was billed in place of what was reserved.
+
+        What is in doubt may be billed, and a price that cannot be read or is in another currency says nothing of the
+        budget's: then the reservation stays, beside what was billed.
+        """
+        known = not in_doubt and (reply is None or _is_priced(reply, self._guards.budget or {}))
+        if known:
+            self._spend(admission.reserved, -1)
+        if reply is not None and reply.currency:
+            self._spend({reply.currency: reply.messages.billed_micros()}, 1)
+
+    def _spend(self, costs: Mapping[str, int], sign: int) -> None:
+        for currency, cost in costs.items():
+            self._spent[currency] = self._spent.get(currency, 0) + sign * cost
+
+    def _check_budget(self, budget: Mapping[str, int]) -> None:
+        unknown = self._run.without_estimate()
+        if unknown:
+            raise UsageError(
+                f"budget= needs an estimate for every recipient; there is no rate (or no known text) for "
+                f"{', '.join(unknown[:10])}. Give plan(rates=...) a rate for each, or template_text= for a template"
+            )
+        others = sorted(set(self._run.estimate_currencies()) - set(budget))
+        if others:
+            raise UsageError(f"budget= says nothing of {', '.join(others)}; give it an amount for each currency")
+
+
+def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:
+    costs: dict[str, int] = {}
+    for row in rows:
+        if row.currency and row.est_micros:
+            costs[row.currency] = costs.get(row.currency, 0) + row.est_micros
+    return costs
+
+
+def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
+    """Say whether a reply tells the whole price in a currency that the budget knows."""
+    whole = not reply.missing and reply.messages.price_micros() is not None
+    return whole and (not budget or reply.currency in budget)
+
+
+def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    if not isinstance(budget, Mapping) or not budget:
+        wrong.append(f"budget= must be a mapping of currency to amount, such as {{'USD': 50}}, got {budget!r}")
+        return found
+    for currency, limit in budget.items():
+        read = _micros_of(limit)
+        if read is None or not re.fullmatch(r"[A-Z]{3}", str(currency)):
+            wrong.append(f"budget= must give each currency (three capitals) an amount, got {currency!r}: {limit!r}")
+        else:
+            found[currency] = read
+    return found
+
+
+def _micros_of(limit: float | str | Decimal) -> int | None:
+    """Return an amount in micro-units; a sum of floats, even of a million, is the six decimals that it stands for."""
+    if isinstance(limit, float | np.floating) and math.isclose(limit, round(limit, 6), rel_tol=1e-10, abs_tol=1e-9):
+        limit = f"{limit:.6f}"
+    try:
+        return micros(Decimal(str(limit)))
+    except InvalidOperation:
+        return None
+
+
+def _read_hours(hours: tuple[str, str], wrong: list[str]) -> QuietHours | None:
+    try:
+        begins, ends = (time.fromisoformat(hour) for hour in hours)
+    except (ValueError, TypeError):
+        wrong.append(f"quiet_hours= must be two times of the day, such as ('21:00', '08:00'), got {hours!r}")
+        return None
+    if begins == ends or begins.tzinfo or ends.tzinfo:
+        wrong.append(f"quiet_hours= must be two different times without a zone, got {hours!r}")
+        return None
+    return QuietHours(begins, ends)
+
+
+@lru_cache(maxsize=100_000)
+def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
+    return tuple(_zone(name) for name in time_zones(to))
+
+
+@lru_cache(maxsize=1_000)
+def _zone(name: str) -> zoneinfo.ZoneInfo:
+    return zoneinfo.ZoneInfo(name)

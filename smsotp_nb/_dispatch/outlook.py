@@ -1,0 +1,120 @@
+"""What ``send`` would do now, as a card: where to, what is left, what holds it back. Nothing is recorded or sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from .. import _cards as cards
+from .._client import Client
+from .._ledger import Ledger, state_line
+from .._planning import Plan
+from .._wire import amount
+from ..errors import UsageError
+from . import guards
+from .pacing import check_rate
+from .sending import check_kinds
+
+
+def outlook(
+    plan: Plan,
+    *,
+    client: Client,
+    ledger: Ledger | None = None,
+    rate: float | None = None,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = guards.STOP_AFTER,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> cards.Card:
+    """Show what ``send`` with the same arguments would do now.
+
+    Returns:
+        A card: the service in words, the ledger, what is recorded already, rows to go, time at the chosen rate, and
+        each guard with what it would hold back.
+
+    Raises:
+        UsageError: this is no plan or no client, or a guard makes no sense.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     "the sandbox" in outlook(plan, client=box.client(), ledger=ledger).text()
+        True
+    """
+    check_kinds(plan, client, what="outlook")
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    check_rate(rate)
+    book = ledger or Ledger()
+    recorded = _recorded(plan, client, book)
+    left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
+    where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
+    new = ", a new file" if book.created else ""
+    lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
+    if recorded:
+        lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
+    lines += _guard_lines(plan, asked, rate, left, now())
+    figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
+    return cards.Card(
+        f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
+    )
+
+
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> dict[str, int] | None:
+    try:
+        return ledger.campaign(plan.campaign, service=client.service).counts
+    except UsageError:
+        return None
+
+
+def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
+    known = plan.estimate.dropna(subset=["est_cost"]).groupby("currency")["est_cost"].sum()
+    return tuple(
+        (f"whole plan, estimated, {currency}", cards.money(cost, str(currency))) for currency, cost in known.items()
+    )
+
+
+def _guard_lines(plan: Plan, asked: guards.Guards, rate: float | None, left: int, now: datetime) -> list[cards.Note]:
+    lines = []
+    if rate is not None:
+        lines.append(cards.Note("i", f"At {rate:g} recipients a second: about {_duration(left / rate)}."))
+    for currency, limit in (asked.budget or {}).items():
+        estimate = plan.estimate.loc[plan.estimate["currency"].eq(currency), "est_cost"].sum()
+        said = f"Budget {cards.money(amount(limit), currency)}"
+        if plan.estimate["est_cost"].isna().any() or not set(plan.estimate["currency"].dropna()) <= set(
+            asked.budget or {}
+        ):
+            lines.append(
+                cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
+            )
+        elif round(estimate * 1_000_000) <= limit:
+            lines.append(cards.Note("check", f"{said}: covers the estimate."))
+        else:
+            lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
+    if asked.quiet_hours is not None:
+        lines.append(_quiet_line(plan, asked.quiet_hours, now))
+    if asked.canary is not None:
+        lines.append(cards.Note("!", f"Canary: at most {asked.canary:,} recipients, then it stops."))
+    if asked.stop_after is not None:
+        lines.append(cards.Note("i", f"Stops after {asked.stop_after} failures in a row."))
+    return lines
+
+
+def _quiet_line(plan: Plan, quiet: guards.QuietHours, now: datetime) -> cards.Note:
+    rows = plan.rows
+    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
+    silent = [number for number in to if quiet.silences(number, now)]
+    span = f"{quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
+    if not silent:
+        return cards.Note("check", f"Quiet hours {span}: nobody is held back now.")
+    return cards.Note("!", f"Quiet hours {span}: it is quiet for {len(silent):,} recipients now; they wait as planned.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,127 @@
+"""How fast a campaign may go: the caller's ceiling, and the pauses that the service asks for, shared by all threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from .._client import Gate
+from ..errors import NotSent, UsageError
+
+DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
+SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the rate; each second without one gives a twentieth back
+SLOWEST = 1 / 64
+SLICE = 0.1  # seconds
+
+
+def check_rate(rate: float | None) -> None:
+    """Refuse a rate that is no speed.
+
+    Raises:
+        UsageError: it is not recipients a second above 0, or None.
+    """
+    if rate is not None and not (isinstance(rate, (int, float)) and rate > 0):
+        raise UsageError(f"rate= must be recipients a second, above 0, or None, got {rate!r}")
+
+
+class Pacer(Gate):
+    """The gate of a campaign: recipients a second, a shared pause, and the way to stop.
+
+    The rate is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
+    next one back for two seconds, whichever thread asks. Throttling halves the rate and time gives it back, never above
+    the caller's ceiling. Without one the speed reached so far is halved, and then grows without end.
+
+    Args:
+        rate: recipients a second, or None for no ceiling.
+        stop: set to make every waiting thread give up before it sends.
+        cancel: the caller's event that does the same; it is only looked at.
+        clock: monotonic seconds, for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        rate: float | None,
+        stop: threading.Event,
+        cancel: threading.Event | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(self._wait)
+        self._cancel = cancel
+        self._ceiling, self._speed, self._stop, self._clock = rate, rate, stop, clock
+        self._guard = threading.Lock()
+        self._began = self._due = self._paused_until = self._slowed_at = clock()
+        self._share = 1.0  # of the speed, at the latest throttling
+        self._passed = 0
+
+    @property
+    def paced(self) -> bool:
+        """Whether there is a speed to keep, so that the recipients of a request must be known before its turn."""
+        return self._speed is not None
+
+    def waits(self) -> bool:
+        """Say whether the next request would have to wait."""
+        with self._guard:
+            return max(self._due, self._paused_until) > self._clock()
+
+    def before(self, recipients: int, stop: threading.Event | None = None) -> None:
+        """Return when these recipients may be posted.
+
+        Args:
+            recipients: how many.
+            stop: ends this wait as well as the pacer's own stop does.
+
+        Raises:
+            NotSent: the campaign was stopped first.
+        """
+        with self._guard:
+            now = self._clock()
+            start = max(now, self._due, self._paused_until)
+            rate = self._rate(now)
+            self._due = start + (recipients / rate if rate else 0.0)
+            self._passed += recipients
+        event = stop or self._stop
+        while (left := max(start, self._paused_until) - self._clock()) > 0 and not self._ended(event):
+            self._wait(left, event)
+        if self._ended(event):
+            raise NotSent("stopped before it was sent", phase="before")
+
+    def late(self, recipients: int) -> None:
+        """Count recipients of a request that were not known when its turn came; the next one waits for them too."""
+        with self._guard:
+            now = self._clock()
+            rate = self._rate(now)
+            self._due = max(self._due, now) + (recipients / rate if rate else 0.0)
+            self._passed += recipients
+
+    def throttled(self, seconds: float | None) -> None:
+        """Hold all threads back for the pause that the service asked for, and go on more slowly."""
+        pause = DEFAULT_PAUSE if seconds is None else seconds
+        with self._guard:
+            now = self._clock()
+            if self._speed is None:
+                self._speed = max(self._passed / max(now - self._began, 1.0), 1.0)
+            if now >= self._paused_until:  # replies to requests of the same moment count once
+                self._share = max(self._share_at(now) * SLOWER, SLOWEST)
+            self._paused_until = self._slowed_at = max(self._paused_until, now + pause)
+
+    def stopped(self) -> bool:
+        return self._stop.is_set() or (self._cancel is not None and self._cancel.is_set())
+
+    def _rate(self, now: float) -> float | None:
+        return None if self._speed is None else self._speed * self._share_at(now)
+
+    def _share_at(self, now: float) -> float:
+        grown = self._share + FASTER * max(now - self._slowed_at, 0.0)
+        return grown if self._ceiling is None else min(grown, 1.0)
+
+    def _ended(self, event: threading.Event) -> bool:
+        return event.is_set() or self.stopped()
+
+    def _wait(self, seconds: float, event: threading.Event | None = None) -> None:
+        """Wait, in slices short enough to hear the caller's event too; the stop is heard at once."""
+        event = event or self._stop
+        until = self._clock() + seconds
+        while (left := until - self._clock()) > 0 and not self._ended(event):
+            event.wait(left if self._cancel is None else min(left, SLICE))

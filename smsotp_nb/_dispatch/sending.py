@@ -1,0 +1,519 @@
+"""Send a plan: claim, post, settle, for each chunk; and the same call again is the resume."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+
+from .._client import Client, Patience, Tries
+from .._ledger import Claim, Ledger, Run, Verdict, Wanted, state_line
+from .._planning import Plan, to_oneself
+from .._progress import Bar
+from .._wire import Body, SendReply, check_body
+from ..errors import (
+    InvalidPhoneNumbers,
+    NotSent,
+    ServiceError,
+    Throttled,
+    TransportError,
+    UsageError,
+)
+from ..results import Progress
+from . import guards
+from .crew import Crew
+from .pacing import Pacer, check_rate
+from .stoppers import ISOLATING, STOPPED, STRANGER, verdict
+from .table import table_of, tell
+
+MOST_THREADS = 256
+# Long enough for the longest pause that a Retry-After may ask for.
+PATIENCE = Patience(attempts=8, seconds=400.0)
+ONCE = Patience(attempts=1)
+_OPEN = contextlib.nullcontext()
+FEW = 10  # recipients of the first request to a service that has never answered in its own words
+
+ProgressCallback = Callable[[Progress], None]
+Outcome = SendReply | ServiceError | TransportError
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has become of the rows so far, in numbers; told to the progress callback."""
+
+    total: int
+    counts: dict[str, int]
+    costs: Counter[str] = field(default_factory=Counter)
+
+    def add(self, settled: _Settled) -> None:
+        for state, rows in settled.rows.items():
+            self.counts[state] += rows
+            self.counts["planned"] -= rows
+        self.costs.update(settled.costs)
+
+    def progress(self) -> Progress:
+        one = len(self.costs) == 1  # amounts in several currencies have no sum to show
+        return Progress(
+            done=self.total - self.counts["planned"],
+            total=self.total,
+            accepted=self.counts["accepted"],
+            rejected=self.counts["rejected"],
+            in_doubt=self.counts["in_doubt"],
+            cost_micros=next(iter(self.costs.values())) if one else 0,
+            currency=next(iter(self.costs)) if one else "",
+            at=time.monotonic(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """One chunk as it ended: rows by their new state, micro-units by currency, and where a reply contradicts itself."""
+
+    rows: Mapping[str, int]
+    costs: Mapping[str, int] = field(default_factory=dict)
+    disagreement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """How one request ended: what the ledger is still to be told (None: it knows), and what it means for the rows."""
+
+    claim: Claim
+    outcome: SendReply | Verdict | None
+    settled: _Settled
+    seconds: float = 0.0
+
+
+def send(
+    plan: Plan,
+    *,
+    client: Client,
+    ledger: Ledger | str | Path | None = None,
+    concurrency: int = 4,
+    rate: float | None = None,
+    budget: Mapping[str, float | str | Decimal] | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after: int | None = guards.STOP_AFTER,
+    isolate_invalid: bool = False,
+    progress: bool | ProgressCallback = True,
+    stop: threading.Event | None = None,
+) -> pd.DataFrame:
+    """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
+
+    Every intent is on the disk before the first byte of its request, and nothing waits between the two: rows that wait
+    for their turn are planned. A Stop begins nothing more, waits for the answers under way, records them and raises
+    KeyboardInterrupt; a second Stop leaves those in doubt.
+
+    A service that has never answered in the words of the interface gets one small request first. Where anything else
+    answers - a wrong address, a wrong key - the call ends there, with at most ten recipients in doubt.
+
+    Args:
+        plan: from ``plan(...)``.
+        client: the service; ``Sandbox().client()`` to try it.
+        ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
+        concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
+        rate: most recipients a second, over all threads; None for no ceiling. Throttling lowers it for a while.
+        budget: most to spend by currency, such as ``{"USD": 50}``, earlier calls for this campaign included: it stops
+            before the request that may cross it. What is in doubt counts as spent.
+        quiet_hours: two times of the day, such as ``("21:00", "08:00")``, between which nobody is texted by the clock
+            where the number is at home; a number in several time zones must be allowed in all. Its rows stay planned.
+        canary: send to this many first; the next call without it sends the rest.
+        stop_after: stop after so many requests in a row were refused or left in doubt.
+        isolate_invalid: post a list that is refused with 107111 again in halves until the refused numbers stand alone;
+            this assumes that nothing of a refused list is sent.
+        progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
+        stop: set from another thread, it ends the call as a first Stop does, but returns the table: what a form's
+            Cancel needs.
+
+    Returns:
+        The result table: one row for every input row, on its index and in its order, columns ``results.COLUMNS`` and
+        then the plan's kept ones. Rows still ``planned`` say why in ``problem``, and CampaignIncomplete is warned.
+
+    Raises:
+        UsageError: nothing was sent. CampaignHeld, PlanChanged, LedgerError: nothing new was sent.
+        KeyboardInterrupt: after a Stop, everything known being recorded.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "nobody"]})
+        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
+        ['accepted', 'skipped']
+    """
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    _check(plan, client, concurrency)
+    check_rate(rate)
+    with _book(ledger) as book:
+        if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
+            return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
+        with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
+            campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
+            table = campaign.work(concurrency, callback)
+    campaign.tell()
+    return table
+
+
+def send_test(
+    plan: Plan, *, to: str, client: Client, ledger: Ledger | str | Path | None = None, row: int = 0
+) -> pd.DataFrame:
+    """Send one filled message of a plan to yourself; each call sends, and none counts as part of the campaign.
+
+    Args:
+        plan: whose message is sent.
+        to: your number, with its plus.
+        client, ledger: as for ``send``; the ledger keeps tests apart.
+        row: whose message: the row-th planned recipient, from 0.
+
+    Returns:
+        The result table of the one message.
+
+    Raises:
+        UsageError: ``to`` is no number to text, or the plan has no such recipient; nothing was sent.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello {name}!")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send_test(plan, to="+1 415 555 0100", client=box.client(), ledger=ledger)
+        ...     box.inbox["text"].tolist()
+        ['Hello Ann!']
+    """
+    one = to_oneself(plan, to, row=row)
+    _check(one, client, 1)
+    with _book(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
+        campaign = _Sending(one, client, run, rate=None, asked=guards.Guards(), isolate=False)
+        table = campaign.work(1, _silent)
+    campaign.tell()
+    return table
+
+
+def _silent(told: Progress) -> None:
+    """Draw nothing."""
+
+
+def _callback(
+    progress: bool | ProgressCallback, plan: Plan, ledger: Ledger
+) -> contextlib.AbstractContextManager[ProgressCallback]:
+    if callable(progress):
+        return contextlib.nullcontext(progress)
+    new = " (new)" if ledger.created else ""
+    if progress:
+        return Bar(plan.campaign, note=f"recorded in {ledger.path}{new}")
+    return contextlib.nullcontext(_silent)
+
+
+class _Sending:
+    """One call of ``send`` at work on one campaign."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        client: Client,
+        run: Run,
+        *,
+        rate: float | None,
+        asked: guards.Guards,
+        isolate: bool,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
+        # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
+        self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
+        self._pacer = Pacer(rate=rate, stop=self._halt, cancel=cancel)
+        run.release()
+        self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
+        self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
+        self._latest: tuple[int | None, Body] = (None, Body())
+        self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
+        self._stopper: tuple[str, str] | None = None
+        self._disagreements: list[str] = []
+        self._counts: dict[str, int] = {}
+
+    def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
+        """Send every chunk still to go and return the result table."""
+        chunks, counts = self._run.chunks(), self._run.counts()
+        tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
+        callback(tally.progress())
+        crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
+        try:
+            for settled in crew.reports():
+                tally.add(settled)
+                self._disagreements += [settled.disagreement] * bool(settled.disagreement)
+                callback(tally.progress())
+        except BaseException as error:
+            # A Stop, or the caller's callback failed: threads left to themselves would go on sending.
+            self._stop.set()
+            self._halt.set()
+            self._finish(crew)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
+        if self._stopper:
+            self._run.hold(self._stopper[0])
+        outcomes = self._run.outcomes()
+        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in counts}
+        return table_of(self._plan, outcomes, self._client.service)
+
+    def tell(self) -> None:
+        """Warn of what is not complete, in doubt, or in disagreement with itself."""
+        tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
+
+    def _finish(self, crew: Crew[int, _Settled]) -> None:
+        """Wait for the answers under way, which the threads record; a second Stop leaves them in doubt."""
+        try:
+            for _ in crew.rest():
+                pass
+        except KeyboardInterrupt:
+            self._run.abandon()
+
+    def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
+        """Send the chunks that fall to one thread; an answer is recorded together with the intent of what is next."""
+        answer: _Answer | None = None
+        rests: list[int] = []
+        try:
+            for chunk in _with_rests(chunks, rests):
+                if answer and self._pacer.waits():  # the answer does not wait with it
+                    self._record(answer, None)
+                    told, answer = answer, None
+                    yield told.settled
+                with _OPEN if self._spoken else self._alone_at_first():
+                    admission = self._turn(chunk, self._stop)
+                    claim = self._record(answer, admission.wanted)
+                    last, answer = answer, None
+                    if last:
+                        yield last.settled
+                    if claim:  # else nothing is left to claim: nothing may be sent
+                        answer = self._send(claim, admission)
+                rests += [chunk] * admission.more
+                if admission.stopper:
+                    self._end(admission.stopper, admission.detail)
+        finally:
+            if answer:  # whatever ended this share, also a record that failed for what was next
+                self._record(answer, None)
+        if answer:
+            yield answer.settled
+
+    @contextlib.contextmanager
+    def _alone_at_first(self) -> Iterator[None]:
+        """Let one request at a time into this block until the service has spoken as one does, then all of them."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._first)
+            if self._spoken:
+                stack.close()
+            yield
+
+    def _turn(self, chunk: int, stop: threading.Event, positions: Sequence[int] | None = None) -> guards.Admission:
+        """Wait for the turn of a request, and ask then, with nothing of it claimed, what may go of it."""
+        rows, most, more = None, None if self._spoken else FEW, False
+        if self._ended(stop):
+            return guards.Admission(None)
+        if self._looks or self._pacer.paced or most:
+            due = self._watch.due(chunk, positions)
+            rows, more = due[:most], len(due) > (most or len(due))
+            if not rows:
+                return guards.Admission(None)
+        try:
+            self._pacer.before(len(rows or ()), stop)
+        except NotSent:
+            self._ended(stop)
+            return guards.Admission(None)
+        if rows is None:
+            return guards.Admission(Wanted(chunk, positions))
+        return dataclasses.replace(self._watch.admit(chunk, rows), more=more)
+
+    def _ended(self, stop: threading.Event) -> bool:
+        """Say whether nothing more may begin; where the caller said so, the campaign hears of it."""
+        if self._pacer.stopped():
+            self._end(STOPPED, "cancelled")
+        return stop.is_set()
+
+    def _record(self, answer: _Answer | None, then: Wanted | None) -> Claim | None:
+        """Record an answer, if there is one, and the intent of the next request, if there is one."""
+        outcome = answer.outcome if answer else None
+        if answer and isinstance(outcome, SendReply):
+            return self._run.settle_reply(answer.claim, outcome, seconds=answer.seconds, then=then)
+        if answer and isinstance(outcome, Verdict):
+            return self._run.settle(answer.claim, outcome, then=then)
+        return self._run.claim(then.chunk, then.positions) if then else None
+
+    def _send(self, claim: Claim, admission: guards.Admission) -> _Answer:
+        """Post what is claimed; again while certainly nothing of it was sent, at its turn and claimed anew."""
+        tries = Tries(self._pacer, PATIENCE)
+        claimed, seconds = True, 0.0
+
+        def attempt() -> Outcome | None:
+            nonlocal claim, admission, claimed, seconds
+            if not claimed:
+                with tries.at_the_gate():
+                    admission = self._turn(claim.chunk, self._halt, claim.positions)
+                again = self._claim_again(claim, admission)
+                if again is None:
+                    return None
+                claim = again
+            started = time.monotonic()
+            outcome = self._deliver(claim, admission)
+            seconds = time.monotonic() - started
+            if isinstance(outcome, NotSent | Throttled):
+                self._run.settle(claim, verdict(outcome)[0])
+                self._watch.returned(admission)
+                claimed = False
+            else:
+                claimed = True
+            return outcome
+
+        outcome = tries.make(attempt)
+        if outcome is None or not claimed:
+            return self._given_up(claim, outcome)
+        return self._judged(claim, admission, outcome, seconds)
+
+    def _claim_again(self, claim: Claim, admission: guards.Admission) -> Claim | None:
+        if admission.stopper:
+            self._end(admission.stopper, admission.detail)
+        wanted = admission.wanted
+        if wanted is None:
+            return None
+        self._run.uncount(claim, wanted.positions or claim.positions)
+        return self._run.claim(wanted.chunk, wanted.positions)
+
+    def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
+        """Post once."""
+        if len(claim.to) > admission.rows:
+            self._pacer.late(len(claim.to) - admission.rows)
+        try:
+            return self._client.deliver(claim.to, self._message(claim.body), patience=ONCE)
+        except (ServiceError, TransportError) as error:
+            return error
+        except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
+            self._run.settle(claim, Verdict("NOT_SENT", "before", error=str(error)))
+            raise
+
+    def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
+        """End the call with what kept a request from being sent, unless a guard or a stop did; its rows are planned."""
+        if last is not None and self._pacer.stopped():
+            self._end(STOPPED, "cancelled")
+        elif last is not None:
+            self._end(verdict(last)[1] or STOPPED, str(last))
+        return _Answer(claim, None, _Settled({}))
+
+    def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> _Answer:
+        self._hear(outcome)
+        if isinstance(outcome, SendReply):
+            answer = _Answer(claim, outcome, _accepted(outcome), seconds)
+        elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
+            return self._in_halves(claim, outcome, admission)
+        else:
+            answer = self._refused(claim, outcome)
+        failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in answer.settled.rows)
+        if failing:
+            self._end(failing, str(outcome))
+        return answer
+
+    def _hear(self, outcome: Outcome) -> None:
+        """Take whoever answers for the service once it spoke as one does; until then, anything else ends the call."""
+        if not self._spoken:
+            self._spoken = isinstance(outcome, SendReply | ServiceError)
+            if not self._spoken:
+                self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
+
+    def _message(self, key: int) -> Body:
+        """Return the message of a body key; many chunks carry the one that was asked for last."""
+        known, message = self._latest
+        if known != key:
+            message = self._plan.message(self._body[key])
+            self._latest = key, message
+        return message
+
+    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
+        """Post a refused list again as two; by assumption nothing of it was sent."""
+        self._run.settle(claim, dataclasses.replace(verdict(error)[0], name=ISOLATING))
+        self._watch.returned(admission)
+        middle = len(claim.positions) // 2
+        rows, costs, said = Counter[str](), Counter[str](), []
+        for positions in (claim.positions[:middle], claim.positions[middle:]):
+            admission = self._turn(claim.chunk, self._stop, positions)
+            half = self._record(None, admission.wanted)
+            if half:
+                answer = self._send(half, admission)
+                self._record(answer, None)
+                rows.update(answer.settled.rows)
+                costs.update(answer.settled.costs)
+                said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
+            if admission.stopper:
+                self._end(admission.stopper, admission.detail)
+        return _Answer(claim, None, _Settled(rows, costs, "; ".join(said)))
+
+    def _refused(self, claim: Claim, error: ServiceError | TransportError) -> _Answer:
+        found, stopper = verdict(error)
+        if stopper and not self._halt.is_set():
+            self._end(stopper, str(error))
+        rows = {found.name: len(claim.to)} if found.name in {"rejected", "in_doubt"} else {}
+        return _Answer(claim, found, _Settled(rows))
+
+    def _end(self, stopper: str, detail: str) -> None:
+        """Begin nothing more; the first reason is the one that is told."""
+        self._stopper = self._stopper or (stopper, detail)
+        self._stop.set()
+        if stopper not in guards.STOPPERS:
+            self._halt.set()
+
+
+def _with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:
+    """Yield chunks, and after each what stands in ``rests`` by then."""
+    for chunk in chunks:
+        yield chunk
+        while rests:
+            yield rests.pop()
+
+
+def _accepted(reply: SendReply) -> _Settled:
+    rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
+    costs = {reply.currency: reply.messages.billed_micros()} if reply.currency else {}
+    return _Settled(rows, costs, "; ".join(reply.disagreements()))
+
+
+def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
+    """Refuse what is no plan or no client.
+
+    Raises:
+        UsageError: says what was given, and how to make what is needed.
+    """
+    if not isinstance(plan, Plan):
+        raise UsageError(f"{what} needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
+    if not isinstance(client, Client):
+        raise UsageError(f"client= must be a Client, got {type(client).__name__}; Sandbox().client() is one to try")
+
+
+def _check(plan: Plan, client: Client, concurrency: int) -> None:
+    wrong = []
+    check_kinds(plan, client, what="send")
+    if not isinstance(concurrency, int) or not 1 <= concurrency <= MOST_THREADS:
+        wrong.append(f"concurrency= must be a whole number from 1 to {MOST_THREADS}, got {concurrency!r}")
+    settings = client.settings
+    kinds = plan.bodies.drop_duplicates(["kind", "signature"]).index
+    for body in kinds:
+        wrong += check_body(plan.message(int(body)), variant=settings.variant, form=settings.form)
+    if wrong:
+        unique = tuple(dict.fromkeys(wrong))
+        raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)
+
+
+def _book(ledger: Ledger | str | Path | None) -> contextlib.AbstractContextManager[Ledger]:
+    """Return the ledger of a call, for its length; one that was given stays open."""
+    if isinstance(ledger, Ledger):
+        return contextlib.nullcontext(ledger)
+    if ledger is None or isinstance(ledger, (str, Path)):
+        return Ledger(ledger)
+    raise UsageError(f"ledger= must be a Ledger or the path of one, got {type(ledger).__name__}")

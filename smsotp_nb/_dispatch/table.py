@@ -1,0 +1,65 @@
+"""What ``send`` hands back: the result table, and warnings of what is not complete."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from .._ledger import state_line
+from .._planning import Plan
+from ..errors import CampaignIncomplete, SmsOtpWarning
+from ..results import COLUMNS
+from .stoppers import STOPPERS
+
+
+def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
+    """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
+
+    The two are matched by order, which the fingerprint holds: what a plan left out may differ from the recorded one.
+    """
+    rows = plan.rows
+    planned = rows["status"].eq("planned").to_numpy().nonzero()[0]
+    if outcomes is None:
+        unknown = [name for name in COLUMNS if name in {"status", "problem"} or name not in rows]
+        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown})
+    sendable = outcomes.loc[outcomes["status"].ne("skipped")]
+    sendable.index = pd.Index(planned)
+    by_position = sendable.reindex(range(len(rows)))
+    table = pd.DataFrame(index=rows.index)
+    for name, dtype in COLUMNS.items():
+        if name in {"campaign", "service"}:
+            column: Any = plan.campaign if name == "campaign" else service
+        elif name in {"status", "problem"}:
+            ours = pd.Series(rows[name].array).where(rows["status"].ne("planned").to_numpy())
+            column = by_position[name].where(by_position["status"].notna(), ours).array
+        else:
+            column = by_position[name].array if name in by_position else rows[name].array
+            column = pd.Series(column).fillna(0).array if name == "attempts" else column
+        table[name] = pd.Series(column, index=rows.index, dtype=dtype)
+    for name in plan.kept:
+        table[name] = rows[name]
+    return table
+
+
+def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
+    if counts["planned"]:
+        held = "rows are held back (their problem says by what)"
+        why = f"{STOPPERS[stopper[0]]} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
+        text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
+        warnings.warn(text, CampaignIncomplete, stacklevel=4)
+    if counts["in_doubt"]:
+        warnings.warn(
+            f"{counts['in_doubt']:,} rows of campaign {campaign!r} are in doubt: they may have been accepted and are "
+            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve them",
+            SmsOtpWarning,
+            stacklevel=4,
+        )
+    if disagreements:
+        warnings.warn(
+            f"{len(disagreements):,} replies disagree with their own records: {disagreements[0]}; the table holds the "
+            "records",
+            SmsOtpWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,129 @@
+"""How the answers of one request are recorded: whole, beside the request, or row by row.
+
+A chunk that went out whole and was answered in full, which is nearly every chunk, is kept as it came: one line of ids
+in the order of its rows, and what they were billed as. Its rows are not touched at all, neither by the intent nor by
+the answer. Anything else - a number without a record, an id that is none of the usual, rows of which a person spoke -
+is recorded row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._wire import Billing, Messages
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING
+
+Place = tuple[str | None, str | None]  # where a message was billed: iso and cc
+Ints = npt.NDArray[np.int64]
+ID = 16  # bytes of an id of 32 hexadecimal digits
+KIND = np.dtype("<u2")
+MOST_KINDS = int(np.iinfo(KIND).max)  # of a campaign, numbered from 1
+MOST_MICROS = 10**12  # a price that millions of rows can add up to without an overflow
+
+
+# -- whole -------------------------------------------------------------------------------------------------------------
+
+
+class Whole(NamedTuple):
+    """The answers to all rows of a chunk, in the order of their positions.
+
+    ``ids`` has 16 bytes a row; ``kinds`` two bytes a row, or two in all where every row was billed alike: the number of
+    its billing in the campaign.
+    """
+
+    ids: bytes
+    kinds: bytes
+
+
+def fits(billing: Billing) -> bool:
+    """Say whether messages billed like this may be kept whole."""
+    return billing.parts is not None and billing.price_micros is not None and billing.price_micros <= MOST_MICROS
+
+
+def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]) -> Whole | None:
+    """Return the answers to keep whole: of a reply with a complete record of every number; None of any other.
+
+    Args:
+        to: the numbers of the request, in the order of their positions.
+        messages: of numbers in ``to``, one each.
+        billings: the numbers of billings in the campaign.
+    """
+    if len(messages) != len(to) or not billings.keys() >= messages.tally.keys():
+        return None
+    ids, billed = messages.ids, messages.billings
+    if tuple(messages.to) != tuple(to):
+        place = {number: at for at, number in enumerate(messages.to)}
+        order = [place[number] for number in to]
+        ids, billed = [ids[at] for at in order], [billed[at] for at in order]
+    packed = _packed(ids)
+    if packed is None:
+        return None
+    kinds = billed if len(messages.tally) > 1 else billed[:1]
+    return Whole(packed, np.array([*map(billings.__getitem__, kinds)], KIND).tobytes())
+
+
+def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
+    """Return of answers that were kept whole how many rows each has, and the billing of row after row."""
+    rows = np.array([len(chunk.ids) // ID for chunk in chunks], np.int64)
+    kinds = b"".join(
+        chunk.kinds * (len(chunk.ids) // ID if len(chunk.kinds) == KIND.itemsize else 1) for chunk in chunks
+    )
+    return rows, np.frombuffer(kinds, KIND).astype(np.int64)
+
+
+def _packed(ids: Sequence[str | None]) -> bytes | None:
+    """Return ids of 32 hexadecimal digits as bytes; None where they would not read back as they are."""
+    known = [one or "" for one in ids]
+    if set(map(len, known)) != {2 * ID}:
+        return None
+    try:
+        packed = bytes.fromhex("".join(known))
+    except ValueError:
+        return None
+    return packed if packed.hex() == "".join(known) else None
+
+
+# -- row by row --------------------------------------------------------------------------------------------------------
+
+
+class Statement(NamedTuple):
+    """SQL, and its values up to those of campaign, chunk and attempt."""
+
+    sql: str
+    values: Sequence[Any]
+
+
+def by_row(place: Mapping[str, int], messages: Messages, billed: Mapping[Place, int]) -> Statement:
+    """Return what records these answers, at least one, in their rows.
+
+    A row is answered while it is in that request's attempt. It may have been given up by a second Stop meanwhile, and
+    a person may even have said that it was not accepted: the service knows better.
+
+    Args:
+        place: the position of each number of the request.
+        messages: of numbers in ``place``.
+        billed: the numbers in the ledger of where they were billed, by iso and cc.
+    """
+    values: list[object] = []
+    for record in messages:
+        message = _packed([record.id]) or record.id
+        values += place[record.to], message, billed[record.iso, record.cc], record.parts, record.price_micros
+    return Statement(_answering(len(messages)), values)
+
+
+@lru_cache
+def _answering(records: int) -> str:
+    return (
+        f"WITH answer(position, message, billed, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
+        f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
+        "parts=answer.parts, price=answer.price FROM answer WHERE recipient.position=answer.position "
+        f"AND campaign=? AND chunk=? AND attempt=? AND own_state IN ({SENDING}, {IN_DOUBT}, {PLANNED}) "
+        # Sent anew as a whole chunk since then, they are of that attempt, whatever they say themselves.
+        "AND NOT EXISTS (SELECT 1 FROM chunk WHERE campaign=recipient.campaign AND chunk=recipient.chunk "
+        "AND state IS NOT NULL)"
+    )

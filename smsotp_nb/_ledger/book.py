@@ -1,0 +1,485 @@
+"""The record of all campaigns of one user, and what a person may say of them."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from .. import _cards as cards
+from .. import results
+from .._services import is_rehearsal, name_key
+from .._wire import Numbers, mask
+from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
+from ..results import STATES
+from ..settings import data_folder, ledger_path
+from . import copies, overview, reading
+from .disk import in_memory, runs
+from .lock import RunLock
+from .overview import state_line
+from .ownership import Ownership
+from .recording import Planned, difference, purge, record
+from .run import OWNER_DIED, Run, give_up
+from .store import Store
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
+
+
+class Ledger:
+    """The campaign record: which row was sent, what it cost, and of which nobody knows.
+
+    A campaign is known by its service and its name, so a rehearsal never stands in the way of the real send.
+
+    Args:
+        path: the file; without it this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder),
+            which is made when it is first used.
+        create: make the file where there is none; without it a path that does not exist is an error, for a mistyped
+            one would be a record in which nobody was texted.
+        accept_older: use the file although this user last saw it with more in it: after a backup was put in its place,
+            or in the place of a ledger that is gone. What is missing in it is not known to anybody then.
+        now: microseconds since 1970, for tests.
+
+    Raises:
+        LedgerError: the file does not exist, is damaged, is older than it was last seen, or cannot be used; says why
+            and what to do. UsageError: this is no path.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> len(ledger.campaigns())
+        0
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        create: bool = False,
+        accept_older: bool = False,
+        now: Callable[[], int] = lambda: time.time_ns() // 1000,
+    ) -> None:
+        self.path = _users_own() if path is None else _given(path, create=create)
+        self._store, self._now = Store(self.path, create=create or path is None, accept_older=accept_older), now
+        self.created = self._store.created
+
+    def campaigns(self) -> pd.DataFrame:
+        """Return one row for each campaign: service, campaign, kind, created_at, rows, then its rows by state (Int64).
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> list(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaigns().columns)[:3]
+            ['service', 'campaign', 'kind']
+        """
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id, service, name, kind, created_at, rows FROM campaign ORDER BY id"
+            ).fetchall()
+        frame = pd.DataFrame(found, columns=["id", "service", "campaign", "kind", "created_at", "rows"])
+        frame = frame.astype({"service": "str", "campaign": "str", "kind": "str", "rows": "Int64"})
+        frame["created_at"] = pd.to_datetime(frame["created_at"].astype("Int64"), unit="us", utc=True)
+        by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
+        return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
+
+    def campaign(self, name: str, *, service: str | None = None) -> Campaign:
+        """Return one campaign by its name; ``service`` is needed only where several services have one of that name.
+
+        Raises:
+            UsageError: there is none, or there are several; names what there is.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaign("autumn")
+            Traceback (most recent call last):
+            smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
+        """
+        if not isinstance(name, str):
+            raise UsageError(f"a campaign is known by its name, a text; got {type(name).__name__}")
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id, service, kept, name FROM campaign "
+                "WHERE name_key=? AND kind='campaign' AND service=coalesce(?, service)",
+                (name_key(name), service),
+            ).fetchall()
+            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind='campaign'")]
+        if not found:
+            held = "it holds " + (", ".join(map(repr, names[:10])) or "none yet")
+            raise UsageError(f"no campaign {name!r} in the ledger; {held}")
+        if len(found) > 1:
+            services = ", ".join(repr(row[1]) for row in found)
+            raise UsageError(f"several services have a campaign {name!r}; pass service= one of {services}")
+        number, owner, kept, recorded = found[0]
+        return Campaign(self, self._store, number, recorded, owner, tuple(json.loads(kept)))
+
+    def knows(self, name: str, *, service: str) -> bool:
+        """Say whether a campaign is recorded.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).knows("autumn", service="sandbox:a")
+            False
+        """
+        return self._find(service, name) is not None
+
+    def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
+        """Record a plan, or take up the campaign where it stands, and hold it until the run is closed.
+
+        Raises:
+            CampaignHeld: another process or call runs it. PlanChanged: the plan is not the one recorded.
+            LedgerError: people were texted under this name already, by another live account or address.
+        """
+        number, ownership = None, None
+        if kind == "campaign":
+            number = self._find(service, plan.campaign)
+            ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
+        if ownership is not None:
+            with self._store.reading() as connection:
+                ownership.check(connection)
+        if number is None:
+            number = record(self._store, plan, service=service, kind=kind, now=self._now())
+        lock = self._lock(number, plan.campaign)
+        try:
+            self._same_plan(number, plan)
+            return Run(self._store, number, lock, now=self._now, ownership=ownership)
+        except BaseException:
+            lock.release()
+            raise
+
+    def backup(self, path: str | Path) -> Path:
+        """Write the ledger as of this moment to a new file, also while a campaign runs, and return its path.
+
+        A copy that is made by other means may lack what still stands in the log beside the file.
+
+        Raises:
+            LedgerError: there is a file already, or it cannot be written.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
+            'backup.sqlite'
+        """
+        return copies.backup(self._store, _given(path, create=True))
+
+    @classmethod
+    def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
+        """Put a backup in the place of a ledger and open it; what stood there is kept beside it.
+
+        Args:
+            backup: a file that ``backup`` wrote.
+            path: the ledger to replace; without it this user's own.
+            accept_older: restore it although people were texted since it was made.
+
+        Raises:
+            LedgerError: the ledger is in use, or the backup is none, is damaged, or is older than what was last seen;
+                says how many recipients it may lack. Nothing was changed.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> folder = pathlib.Path(tempfile.mkdtemp())
+            >>> ledger = Ledger(folder / "l.sqlite", create=True)
+            >>> backup = ledger.backup(folder / "backup.sqlite")
+            >>> ledger.close()
+            >>> len(Ledger.restore(backup, folder / "l.sqlite").campaigns())
+            0
+        """
+        place = _users_own() if path is None else _given(path, create=True)
+        copies.restore(_given(backup, create=True), place, accept_older=accept_older)
+        return cls(place, accept_older=accept_older)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def card(self) -> cards.Card:
+        """Return the ledger as a card: where it is, and a line for each campaign, the latest first.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).card().state)
+            No campaign is recorded yet.
+        """
+        return overview.of_ledger(self.path, self.campaigns())
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+    def _lock(self, number: int, name: str) -> RunLock:
+        return RunLock(runs(self.path) / str(number), name)
+
+    def _find(self, service: str, name: str) -> int | None:
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'", (service, name_key(name))
+            ).fetchone()
+        return found[0] if found else None
+
+    def _same_plan(self, number: int, plan: Planned) -> None:
+        with self._store.reading() as connection:
+            known, purged, name = connection.execute(
+                "SELECT fingerprint, purged, name FROM campaign WHERE id=?", (number,)
+            ).fetchone()
+        if name != plan.campaign:
+            raise LedgerError(
+                f"campaign {plan.campaign!r} is spelled like {name!r}, which is recorded. Nothing was sent. Plan it as "
+                f"campaign={name!r} to go on with that one, or choose a name that differs in more than case and blanks"
+            )
+        if purged:
+            raise LedgerError(
+                f"campaign {plan.campaign!r} was purged: who was texted is not known any more, so it is never sent "
+                "again. Nothing was sent; choose another campaign name"
+            )
+        if known != plan.fingerprint:
+            raise difference(reading.recorded(self._store, number), plan)
+
+
+def _users_own() -> Path:
+    """Return the path of this user's one ledger; only a folder that was named, and is not there, is refused."""
+    path = ledger_path()
+    folder = path.parent
+    if path != data_folder() / path.name and not folder.is_dir():
+        raise LedgerError(
+            f"SMSOTP_LEDGER names {path}, and there is no folder {folder}. Make the folder, or correct the variable: a "
+            "ledger that is begun in another place does not know whom you texted"
+        )
+    kind = in_memory(path)
+    if kind:
+        warnings.warn(
+            f"the ledger {path} is on a file system in memory ({kind}): it is gone when this machine restarts, and "
+            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
+            SmsOtpWarning,
+            stacklevel=3,
+        )
+    return path
+
+
+def _given(path: str | Path, *, create: bool) -> Path:
+    """Return a path that was given as an absolute one."""
+    if not isinstance(path, str | Path):
+        raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
+    spelled = str(path).strip()
+    if (
+        not spelled
+        or spelled == ":memory:"
+        or "\0" in spelled
+        or "://" in spelled
+        or spelled.lower().startswith("file:")
+    ):
+        raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
+    try:
+        found = Path(path).expanduser().absolute()
+        there = found.exists()
+    except (RuntimeError, ValueError, OSError) as error:
+        reason = str(error)
+    else:
+        if there or create:
+            return found
+        raise LedgerError(
+            f"there is no ledger at {found}. A new one knows of nobody who was texted: correct the path, or, to begin "
+            f"a record there, pass Ledger({str(path)!r}, create=True)"
+        )
+    raise UsageError(f"{str(path)!r} is no path of a ledger: {reason}")
+
+
+class Campaign:
+    """One campaign of a ledger: its rows as a frame, what is in doubt, and what a person says of it.
+
+    Example:
+        >>> "in_doubt" in dir(Campaign)
+        True
+    """
+
+    def __init__(
+        self, ledger: Ledger, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
+    ) -> None:
+        self.name, self.service = name, service
+        self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by state."""
+        self._recover()
+        return reading.counts(self._store, self._number)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The result table as recorded, one row for each row of the plan, indexed by its position."""
+        self._recover()
+        return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """One row for each request posted: its verdict, its evidence and the reply's own totals (see ``reading``)."""
+        self._recover()
+        return reading.requests(self._store, self._number)
+
+    @property
+    def numbers(self) -> pd.Series:
+        """The E.164 numbers that the campaign set out to text, whatever became of them.
+
+        Raises:
+            LedgerError: the campaign was purged, so nobody knows them any more.
+        """
+        self._refuse_purged()
+        frame = reading.recorded(self._store, self._number)
+        return frame.loc[frame["body"].notna(), "to"]
+
+    @property
+    def reached(self) -> pd.Series:
+        """The E.164 numbers whom the campaign may have reached, by position: accepted, in doubt or being sent.
+
+        Raises:
+            LedgerError: the campaign was purged, so nobody knows them any more.
+        """
+        self._refuse_purged()
+        return reading.numbers_of(self._store, self._number, (SENDING, ACCEPTED, IN_DOUBT))
+
+    @property
+    def in_doubt(self) -> pd.DataFrame:
+        """The rows of which nobody knows, with the evidence: phase, http_status, error, started_at, settled_at."""
+        self._recover()
+        return reading.with_evidence(self._store, self._number, IN_DOUBT)
+
+    @property
+    def rejected(self) -> pd.DataFrame:
+        """The rows that the service refused, with the evidence."""
+        return reading.with_evidence(self._store, self._number, REJECTED)
+
+    def resolve(self, rows: pd.DataFrame | Sequence[str] | str, *, accepted: bool) -> int:
+        """Say of rows in doubt that they were accepted, or that they were not and may be sent; return how many.
+
+        Args:
+            rows: a frame with a column ``to`` (such as ``in_doubt`` or a part of it), or E.164 numbers.
+            accepted: True makes them accepted, False makes them planned: the next ``send`` posts them. Nothing else
+                that Python takes for true or false is taken for an answer.
+
+        Raises:
+            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False; nothing
+                was changed. CampaignHeld: it is running.
+        """
+        if not isinstance(accepted, bool | np.bool_):
+            raise UsageError(
+                f"accepted= must be True (they got it) or False (they did not, so text them), got {accepted!r}; "
+                "nothing was changed"
+            )
+        self._recover()
+        rows = _hidden(rows)
+        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
+
+    def reopen(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
+        """Put rejected rows back to planned, so that the next ``send`` posts them; return how many.
+
+        Raises:
+            UsageError: a number was not rejected in this campaign; nothing was changed. CampaignHeld: it is running.
+        """
+        rows = _hidden(rows)
+        return self._move(rows, REJECTED, PLANNED)
+
+    def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the campaign's frame to a CSV, Excel or Parquet file, as safely as `results.write`; return its path."""
+        return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
+
+    def purge(self) -> int:
+        """Delete the numbers and everything recorded of them, from the file too; return how many rows went.
+
+        What the campaign cost stays known, in sums that name nobody (`cost.spending`).
+
+        The name stays taken: without the numbers nobody can know who was texted, so it is never sent again.
+
+        Raises:
+            CampaignHeld: it is running.
+        """
+        lock = self._ledger._lock(self._number, self.name)
+        try:
+            gone = purge(self._store, self._number)
+        finally:
+            lock.release()
+        return gone
+
+    def line(self) -> str:
+        """Return the campaign in one line: accepted, in doubt, rejected, to go."""
+        return state_line(self.counts)
+
+    def card(self) -> cards.Card:
+        """Return the campaign as a card: rows by state, and those in doubt with their evidence, numbers masked."""
+        return overview.of_campaign(self.name, self.service, self.counts, self.in_doubt)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r} on {self.service}: {self.line()})"
+
+    def _refuse_purged(self) -> None:
+        with self._store.reading() as connection:
+            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        if purged:
+            raise LedgerError(f"campaign {self.name!r} was purged: whom it texted is not known any more")
+
+    def _recover(self) -> None:
+        """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""
+        if not reading.counts(self._store, self._number)["sending"]:
+            return
+        try:
+            lock = self._ledger._lock(self._number, self.name)
+        except CampaignHeld:  # they are under way
+            return
+        try:
+            give_up(self._store, self._number, OWNER_DIED, now=self._ledger._now())
+        finally:
+            lock.release()
+
+    def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
+        wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
+        lock = self._ledger._lock(self._number, self.name)
+        try:
+            with self._store.writing() as connection:
+                found = connection.execute(
+                    "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
+                )
+                places = {number: (chunk, position) for number, chunk, position in found}
+                strangers = Numbers(number for number in wanted if number not in places)
+                if strangers:
+                    what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
+                    more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
+                    raise UsageError(f"{what}{more}; nothing was changed")
+                connection.executemany(
+                    "UPDATE recipient SET own_state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
+                    [(after, self._number, *places[number]) for number in wanted],
+                )
+        finally:
+            lock.release()
+        return len(wanted)
+
+
+def _hidden(rows: pd.DataFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
+    """Return rows as they are in a frame, else numbers that a traceback does not show."""
+    return rows if isinstance(rows, pd.DataFrame) else Numbers([rows] if isinstance(rows, str) else rows)
+
+
+def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
+    if isinstance(rows, pd.DataFrame):
+        if "to" not in rows.columns:
+            raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
+        found = rows["to"].tolist()
+    else:
+        found = [rows] if isinstance(rows, str) else list(rows)
+    wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
+    if wrong:
+        raise UsageError(
+            f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
+        )
+    return [number[1:] for number in found]

@@ -1,0 +1,75 @@
+"""The record for the eye: a card of the ledger, a card of a campaign, a campaign in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from .. import _cards as cards
+from .._services import shown
+from .._wire import mask
+
+LATEST = 20
+SHOWN = 10
+
+
+def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
+    """Return a card of what ``Ledger.campaigns`` gives."""
+    latest = campaigns.iloc[::-1].head(LATEST)
+    rows = tuple(
+        (
+            f"{name} (test)" if kind == "test" else name,
+            shown(service),
+            f"{created:%Y-%m-%d %H:%M}",
+            int(accepted),
+            int(in_doubt),
+            int(rejected),
+            int(planned),
+        )
+        for name, kind, service, created, accepted, in_doubt, rejected, planned in zip(
+            latest["campaign"], latest["kind"], latest["service"], latest["created_at"],
+            latest["accepted"], latest["in_doubt"], latest["rejected"], latest["planned"], strict=True,
+        )
+    )  # fmt: skip
+    columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
+    more = f"and {len(campaigns) - LATEST:,} earlier ones" if len(campaigns) > LATEST else ""
+    blocks = (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),) if rows else ()
+    what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
+    state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
+    return cards.Card(
+        f"Ledger: {path}", state, blocks, closing="Next: ledger.campaign(name) shows one." if rows else ""
+    )
+
+
+def of_campaign(name: str, service: str, counts: dict[str, int], in_doubt: pd.DataFrame) -> cards.Card:
+    """Return a card of one campaign; ``in_doubt`` is what ``Campaign.in_doubt`` gives."""
+    words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
+    said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
+    figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
+    blocks: tuple[cards.Block, ...] = (figures,)
+    closing = ""
+    if len(in_doubt):
+        rows = tuple(
+            (cards.Code(mask(to)), phase, "" if pd.isna(status) else str(status), error)
+            for to, phase, status, error in in_doubt[["to", "phase", "http_status", "error"]]
+            .head(SHOWN)
+            .itertuples(index=False)
+        )
+        more = f"and {len(in_doubt) - SHOWN:,} more" if len(in_doubt) > SHOWN else ""
+        blocks += (cards.Table(("In doubt", "Phase", "HTTP", "What is known"), rows, ("left",) * 4, more=more),)
+        closing = "Next: find out, then campaign.resolve(rows, accepted=True or False). Never sent again by itself."
+    return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
+
+
+def state_line(found: dict[str, int]) -> str:
+    """Return counts by state in one line of words.
+
+    Example:
+        >>> state_line({"accepted": 12340, "in_doubt": 200, "rejected": 3, "planned": 87457})
+        '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
+    """
+    words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
+    said = [f"{found.get(state, 0):,} {word}" for state, word in words]
+    under_way = found.get("sending", 0)
+    return ", ".join(said + [f"{under_way:,} under way"] * bool(under_way))

@@ -1,0 +1,94 @@
+"""What replies said in all, held against the rows that were recorded of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from ..results import money
+from .columns import sums_whole
+from .summing import table_of
+from .tables import ACCEPTED
+
+if TYPE_CHECKING:
+    from .book import Ledger
+
+_SAID: Final = ("recipients", "message_count", "total")
+
+
+def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> pd.DataFrame:
+    """Return for each accepted request of a campaign what its reply said in all, beside the sum of its recorded rows.
+
+    Args:
+        ledger: the record.
+        campaign: its name.
+        service: needed only where several services have a campaign of that name.
+
+    Returns:
+        One row a request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients`` as
+        said and ``records``, ``message_count`` as said and ``parts`` (Int64), ``total`` as said, ``price`` of its rows
+        (float64), ``unpriced`` (Int64: rows without a readable price), ``agrees`` (boolean; missing where nothing was
+        said) and ``disagreement`` (str: in words, as noticed when the reply came).
+
+    Raises:
+        UsageError: no such campaign, or several services have one.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> from smsotp_nb._ledger import Ledger
+        >>> reconcile(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True), "autumn")
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
+    """
+    found = ledger.campaign(campaign, service=service)
+    said = _integers(
+        table_of(
+            ledger._store,
+            "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "
+            "disagreement FROM attempt WHERE campaign=? AND verdict IN ('accepted', 'partial') ORDER BY id",
+            ("at", "request_id", "currency", *_SAID, "disagreement"),
+            (found._number,),
+        ),
+        ("at", *_SAID),
+    )
+    counted = ("records", "parts", "price", "unpriced", "uncounted")
+    rows = table_of(
+        ledger._store,
+        "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), sum(price IS NULL), "
+        f"sum(parts IS NULL) FROM recipient WHERE campaign=? AND own_state={ACCEPTED} GROUP BY attempt",
+        counted,
+        (found._number,),
+    )
+    with ledger._store.reading() as connection:
+        rows = pd.concat([rows, sums_whole(connection, found._number)])
+    both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
+    return _reconciled(both)
+
+
+def _integers(frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(names, "Int64"))
+
+
+def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
+    agrees = (
+        (both["recipients"].fillna(both["records"]) == both["records"])
+        & ((both["message_count"].fillna(both["parts"]) == both["parts"]) | (both["uncounted"] > 0))
+        & ((both["total"].fillna(both["price"]) == both["price"]) & (both["unpriced"] == 0))
+    )
+    return pd.DataFrame(
+        {
+            "at": pd.to_datetime(both["at"], unit="us", utc=True).dt.as_unit("us"),
+            "request_id": both["request_id"].astype("str"),
+            "currency": both["currency"].astype("str"),
+            "recipients": both["recipients"],
+            "records": both["records"],
+            "message_count": both["message_count"],
+            "parts": both["parts"],
+            "total": money(both["total"]),
+            "price": money(both["price"]),
+            "unpriced": both["unpriced"],
+            "agrees": agrees.where(both[list(_SAID)].notna().any(axis=1)).astype("boolean"),
+            "disagreement": both["disagreement"].astype("str"),
+        }
+    )

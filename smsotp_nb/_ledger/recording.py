@@ -1,0 +1,253 @@
+"""A plan written into the ledger, once, and how a later plan differs from it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from .._services import name_key
+from ..errors import LedgerError, PlanChanged
+from . import summing
+from .answers import MOST_KINDS
+from .store import Store
+from .tables import PLANNED, SKIPPED
+
+TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
+
+
+class Planned(Protocol):
+    """What the ledger needs of a plan: its rows in order, the key of each body, and one fingerprint over both."""
+
+    @property
+    def campaign(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def kept(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> pd.DataFrame: ...
+    @property
+    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]: ...
+
+
+def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
+    """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is."""
+    rows = plan.rows
+    keys = [int(key) for key in plan.body_keys]
+    if len(set(keys)) != len(keys):
+        raise LedgerError("two different texts have the same key; change one of them by a character")
+    with store.writing() as connection:
+        found = connection.execute(
+            "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
+            (service, name_key(plan.campaign), kind),
+        ).fetchone()
+        if found:  # another process recorded it between the caller's look and this transaction
+            return int(found[0])
+        number = inserted(
+            connection,
+            "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept) "
+            "VALUES (?,?,?,?,?,?,?,?)",
+            (
+                service,
+                plan.campaign,
+                name_key(plan.campaign),
+                kind,
+                plan.fingerprint,
+                now,
+                len(rows),
+                json.dumps(list(plan.kept)),
+            ),
+        )
+        connection.executemany(
+            "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?,?,?,?,?)",
+            _chunk_rows(rows, keys, number),
+        )
+        for state in (SKIPPED, PLANNED):
+            _insert_rows(connection, number, plan, state)
+    return number
+
+
+def _insert_rows(connection: sqlite3.Connection, campaign: int, plan: Planned, state: int) -> None:
+    names, rows, values = _columns(connection, plan, state)
+    own = f"({campaign},{state},0,{','.join('?' * len(names))})"  # what is the same in all rows
+    for begins in range(0, rows, TOGETHER):
+        many = min(TOGETHER, rows - begins)
+        sql = (
+            f"INSERT INTO recipient (campaign, own_state, attempts, {', '.join(names)}) VALUES {','.join([own] * many)}"
+        )
+        # No variable holds them: a traceback prints the variables of every frame.
+        connection.execute(sql, [*chain.from_iterable(islice(values, many))])
+
+
+def purge(store: Store, campaign: int) -> int:
+    """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many.
+
+    What it cost stays, in sums that name nobody.
+    """
+    sums = summing.sums_of(store, campaign)
+    with store.writing() as connection:
+        summing.keep(connection, campaign, sums)
+        gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
+        # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
+        connection.execute(
+            "UPDATE session SET upto=max(upto, coalesce((SELECT max(attempt.id) FROM attempt WHERE campaign=? "
+            "AND attempt.session=session.id), 0))",
+            (campaign,),
+        )
+        # The latest of all requests stays, emptied: its number must not be given to another one.
+        latest = "(SELECT max(id) FROM attempt)"
+        connection.execute(f"DELETE FROM attempt WHERE campaign=? AND id<>{latest}", (campaign,))
+        connection.execute(
+            f"UPDATE attempt SET verdict='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
+            f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
+            (campaign,),
+        )
+        connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
+        connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
+        connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
+    store.checkpoint()
+    with store.writing_outside() as connection:
+        connection.execute("VACUUM")
+    store.checkpoint()
+    return gone
+
+
+def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
+    """Insert one row and return its number."""
+    number = connection.execute(sql, values).lastrowid
+    if number is None:
+        raise LedgerError("the ledger gave a new row no number")
+    return number
+
+
+def number_of(connection: sqlite3.Connection, table: str, names: Sequence[str], values: Sequence[Any]) -> int:
+    """Return the number of a row in a table of what repeats; a new one is recorded."""
+    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
+    found = connection.execute(sql, values).fetchone()
+    insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    return int(found[0]) if found else inserted(connection, insert, values)
+
+
+def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence[Any]) -> int | None:
+    """Return the number of a billing (billed, parts, price) in a campaign; a new one while there is room."""
+    mine = (campaign, *kind)
+    known = "SELECT id FROM billing WHERE campaign=? AND billed=? AND parts=? AND price=?"
+    if found := connection.execute(known, mine).fetchone():
+        return int(found[0])
+    latest = connection.execute("SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?", (campaign,)).fetchone()[0]
+    if latest >= MOST_KINDS:  # a service that never bills alike
+        return None
+    connection.execute("INSERT INTO billing VALUES (?, ?, ?, ?, ?)", (campaign, latest + 1, *kind))
+    return int(latest) + 1
+
+
+def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Iterable[tuple[Any, ...]]:
+    first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
+    for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
+        yield campaign, int(chunk), keys[int(body)], _int(parts), _text(encoding)
+
+
+def _columns(
+    connection: sqlite3.Connection, plan: Planned, state: int
+) -> tuple[list[str], int, Iterator[tuple[Any, ...]]]:
+    """Return what is recorded of the rows of a state: names, how many rows, and them in the order of the table."""
+    mine = np.flatnonzero(plan.rows["status"].eq("planned").to_numpy() == (state == PLANNED))
+    chunk = plan.rows["chunk"].to_numpy("int64", na_value=-1)[mine]
+    order = np.argsort(chunk, kind="stable")
+    rows = plan.rows.iloc[mine[order]]
+    columns = {
+        "chunk": chunk[order].tolist(),
+        "position": mine[order].tolist(),
+        "destination": _destinations(connection, rows),
+    }
+    if plan.kept:
+        columns["kept"] = _kept_texts(rows, plan.kept)
+    if state == SKIPPED:
+        columns["problem"] = _objects(rows["problem"])
+    # Last, for a traceback prints the variables of every frame, and more can go wrong above.
+    columns["number"] = _objects(rows["to"].str[1:].astype("Int64"))
+    return list(columns), len(rows), zip(*columns.values(), strict=True)
+
+
+def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:
+    """Return the number of each row's destination, recording those that are new."""
+    cost = (rows["est_cost"] * 1_000_000).round().to_numpy("float64", na_value=np.nan)
+    parts = rows["est_parts"].to_numpy("float64", na_value=np.nan)
+    table = rows[["region", "type", "est_currency"]].reset_index(drop=True)
+    table.insert(2, "rate", np.round(cost / parts))
+    group = table.groupby(list(table.columns), dropna=False, sort=False).ngroup().to_numpy()
+    numbers: list[int] = []
+    for key in table.iloc[np.unique(group, return_index=True)[1]].itertuples(index=False):
+        values: list[Any] = [None if pd.isna(value) else value for value in key]
+        values[2] = None if values[2] is None else int(values[2])
+        numbers.append(number_of(connection, "destination", ("region", "type", "rate", "currency"), values))
+    return [numbers[place] for place in group.tolist()]
+
+
+def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str]:
+    columns = [_objects(rows[name]) for name in kept]
+    texts = [_json(values) for values in zip(*columns, strict=True)]
+    # Half a surrogate, which no file of Unicode text can hold, becomes a question mark.
+    return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
+
+
+def _json(values: Sequence[Any]) -> str:
+    try:
+        return json.dumps(values, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # what JSON cannot say is recorded as its text
+        return json.dumps(list(map(_said, values)), ensure_ascii=False)
+
+
+def _said(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, default=_plain))
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _objects(column: pd.Series) -> list[Any]:
+    return column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload, no-any-return]
+
+
+def _int(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _text(value: Any) -> str | None:
+    return None if pd.isna(value) else str(value)
+
+
+def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
+    """Return the refusal of a plan that is not the one recorded; it says how many rows differ, and in what."""
+    then = recorded.loc[recorded["body"].notna()]
+    rows = plan.rows
+    now = rows.loc[rows["status"].eq("planned")]
+    keys = pd.Series(plan.body_keys)
+    before = pd.Series(then["body"].to_numpy("int64"), index=then["to"].to_numpy(object))
+    after = pd.Series(keys.take(now["body"].to_numpy("int64")).to_numpy(), index=now["to"].to_numpy(object))
+    added = len(after.index.difference(before.index))
+    removed = len(before.index.difference(after.index))
+    both = before.index.intersection(after.index)
+    changed = int((before.loc[both].to_numpy() != after.loc[both].to_numpy()).sum())
+    said = [f"{added} recipients added"] * bool(added) + [f"{removed} removed"] * bool(removed)
+    said += [f"{changed} with another text"] * bool(changed)
+    text = ", ".join(said) or "the same recipients and texts in another order"
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with another plan: {text}. Nothing was sent. Call send with the plan "
+        "as it was to go on; or plan under a new campaign name, with exclude=ledger.campaign(...) for what was added",
+        added=added,
+        removed=removed,
+        changed=changed,
+    )

@@ -1,0 +1,433 @@
+"""One runner's hold on one campaign: claim before the first byte, settle after the answer."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import pandas as pd
+
+from .._wire import Billing, SendReply
+from ..errors import LedgerError, SmsOtpWarning
+from .answers import Place, Whole, by_row, fits, whole
+from .columns import sums_whole
+from .lock import RunLock
+from .ownership import Ownership
+from .reading import counts, outcomes
+from .recording import billing_number, inserted, number_of
+from .store import Store
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
+
+OWNER_DIED = "the process that sent it ended before the answer was recorded"
+STOPPED = "stopped a second time before the answer came"
+
+# What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
+# no price is known, which is so of rows in doubt.
+HALF = 31
+_BILLED = (
+    f"SELECT coalesce(a.currency, d.currency), sum(r.price >> {HALF}), sum(r.price & {2**HALF - 1}) FROM recipient r "
+    "JOIN destination d ON d.id=r.destination LEFT JOIN attempt a ON a.id=r.attempt "
+    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NOT NULL GROUP BY 1"
+)
+_ESTIMATED = (
+    "SELECT d.currency, c.est_parts, d.rate, count(*) FROM recipient r "
+    "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
+    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NULL GROUP BY 1, 2, 3"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Rows whose intent to be sent is on the disk: one attempt, one chunk, its numbers by position."""
+
+    attempt: int
+    chunk: int
+    body: int
+    positions: tuple[int, ...]
+    to: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
+
+    chunk: int
+    positions: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row still to go: its position, its number and its estimate, so that a guard can say whether it may go."""
+
+    position: int
+    to: str = field(repr=False)
+    est_micros: int | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one attempt ended, in the words that the ledger keeps as evidence.
+
+    ``name`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and the
+    rows go back to planned, a ``problem`` such as NOT_SENT.
+    """
+
+    name: str
+    phase: str | None = None
+    http_status: int | None = None
+    error_code: str | None = None
+    error: str | None = None
+    request_id: str | None = None
+    seconds: float | None = None
+
+
+class Run:
+    """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
+
+    On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
+    """
+
+    def __init__(
+        self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int], ownership: Ownership | None = None
+    ) -> None:
+        self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
+        self._ownership = ownership
+        self._billed: dict[Place, int] = {}
+        self._billings: dict[Billing, int] = {}
+        self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
+
+    def abandon(self) -> int:
+        """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
+        return give_up(self._store, self.campaign, STOPPED, now=self._now())
+
+    def chunks(self) -> list[int]:
+        """Return the numbers of the chunks with rows still to go, in order."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+                (self.campaign, PLANNED),
+            )
+            return [row[0] for row in rows]
+
+    def pending(self, chunk: int) -> list[Pending]:
+        """Return the rows of a chunk still to go, in order."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
+                "JOIN destination d ON d.id=destination "
+                "WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
+                (self.campaign, chunk, PLANNED),
+            )
+            # Multiplied here: in SQLite a product that is too large for an integer is a rough one.
+            return [
+                Pending(position, to, None if parts is None or rate is None else parts * rate, currency)
+                for position, to, parts, rate, currency in rows
+            ]
+
+    def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
+        """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
+        still = (problem, self.campaign, PLANNED)
+        where = "problem IS NULL AND chunk IN (SELECT chunk FROM chunk WHERE campaign=? AND state IS NULL)"
+        rows = [tuple[object, ...]((*still, self.campaign))]
+        if chunk is not None:
+            where = "chunk=? AND position=?"
+            rows = [(*still, chunk, position) for position in positions]
+        with self._store.writing("NORMAL") as connection:
+            connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND own_state=? AND {where}", rows)
+
+    def release(self) -> None:
+        """Forget what held rows back in an earlier call."""
+        with self._store.writing("NORMAL") as connection:
+            connection.execute(
+                "UPDATE recipient SET problem=NULL WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
+                (self.campaign, PLANNED),
+            )
+
+    def spoken(self) -> bool:
+        """Say whether this campaign's service ever answered in the words of the interface, here or in another one."""
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+                "AND (a.verdict IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+                (self.campaign,),
+            ).fetchone()
+        return found is not None
+
+    def tried(self) -> int:
+        """Return how many rows are no longer planned."""
+        found = self.counts()
+        return sum(found.values()) - found["planned"] - found["skipped"]
+
+    def spent(self) -> dict[str, int]:
+        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
+        spent = Counter[str]()
+        with self._store.snapshot() as connection:
+            mine = (self.campaign, ACCEPTED, IN_DOUBT)
+            for currency, above, below in connection.execute(_BILLED, mine):
+                spent[currency] += (above << HALF) + below
+            for currency, parts, rate, rows in connection.execute(_ESTIMATED, mine):
+                spent[currency] += (parts or 0) * (rate or 0) * rows
+            of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (self.campaign,)))
+            for attempt, micros in sums_whole(connection, self.campaign)["price"].items():
+                spent[of[attempt]] += int(micros)
+        return {currency: micros for currency, micros in spent.items() if currency is not None}
+
+    def without_estimate(self) -> list[str]:
+        """Return the regions of rows still to go whose cost is not estimated."""
+        return self._of_estimate("region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)")
+
+    def estimate_currencies(self) -> list[str]:
+        """Return the currencies of the estimates of rows still to go."""
+        return self._of_estimate("currency", "currency IS NOT NULL")
+
+    def _of_estimate(self, what: str, where: str) -> list[str]:
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
+                f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
+                (self.campaign, PLANNED),
+            )
+            return [row[0] for row in rows]
+
+    def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
+        """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
+
+        When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
+        """
+        wanted = Wanted(chunk, positions)
+        return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
+
+    def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
+        """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
+        with self._store.writing("NORMAL") as connection:
+            connection.executemany(
+                "UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? "
+                "AND position=?",
+                [(self.campaign, claim.chunk, claim.attempt, PLANNED, position) for position in positions],
+            )
+
+    def settle_reply(
+        self, claim: Claim, reply: SendReply, *, seconds: float, then: Wanted | None = None
+    ) -> Claim | None:
+        """Record an accepted request: every matched number accepted, every number without a record in doubt.
+
+        ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
+        """
+        verdict = Verdict(
+            "partial" if reply.missing else "accepted",
+            phase="body",
+            http_status=200,
+            error="the reply has no record of this number" if reply.missing else None,
+            request_id=reply.request_id,
+            seconds=seconds,
+        )
+        billed: dict[Place, int] = {}
+        billings: dict[Billing, int] = {}
+
+        def work(connection: sqlite3.Connection) -> Claim | None:
+            self._learn(connection, reply, billed, billings)
+            answers = whole(claim.to, reply.messages, billings) if reply.currency else None
+            if answers and self._accept_whole(connection, claim):
+                self._write_attempt(connection, claim, verdict, reply, answers)
+            else:
+                self._write_attempt(connection, claim, verdict, reply)
+                self._accept_by_row(connection, claim, reply, billed)
+            return self._claim(connection, then) if then else None
+
+        found = self._store.together(work, "FULL" if then else "NORMAL")
+        self._billed.update(billed)  # not before they are recorded
+        self._billings.update(billings)
+        return self._owned(found)
+
+    def settle(self, claim: Claim, verdict: Verdict, *, then: Wanted | None = None) -> Claim | None:
+        """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
+        state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(verdict.name, PLANNED)
+        problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
+
+        def work(connection: sqlite3.Connection) -> Claim | None:
+            self._write_attempt(connection, claim, verdict)
+            self._write_state(connection, claim, state, problem)
+            return self._claim(connection, then) if then else None
+
+        return self._owned(self._store.together(work, "FULL" if then else "NORMAL"))
+
+    def _owned(self, found: Claim | None) -> Claim | None:
+        """Refuse, outside of the transaction that others may share, what another account has taken over."""
+        if self._ownership is not None:
+            self._ownership.refuse_if_lost()
+        return found
+
+    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
+        if self._ownership is not None and not self._ownership.held(connection):
+            return None
+        going = f"own_state={PLANNED}"
+        if wanted.positions is not None:
+            going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
+        mine = (self.campaign, wanted.chunk)
+        attempt = inserted(
+            connection,
+            "INSERT INTO attempt (campaign, chunk, session, started_at) VALUES (?, ?, ?, ?)",
+            (*mine, self._store.session, self._now()),
+        )
+        if not self._claim_whole(connection, attempt, wanted.chunk, going):
+            claimed = connection.execute(
+                "UPDATE recipient SET own_state=?3, problem=NULL, attempts=attempts+1, attempt=?4 "
+                f"WHERE campaign=?1 AND chunk=?2 AND {going} "
+                "AND (SELECT state FROM chunk WHERE campaign=?1 AND chunk=?2) IS NULL",
+                (*mine, SENDING, attempt),
+            ).rowcount
+            if not claimed:
+                connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+                return None
+        # One row of text instead of a row for each number: every row fetched lets another thread in.
+        positions, numbers, body = connection.execute(
+            "SELECT group_concat(r.position), group_concat(r.number), c.body FROM chunk c "
+            "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
+            "AND (c.attempt=?3 OR r.attempt=?3 AND r.own_state=?4)",
+            (*mine, attempt, SENDING),
+        ).fetchone()
+        to = ("+" + numbers.replace(",", ",+")).split(",")
+        pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
+        self._store.claimed(attempt, len(pairs))
+        return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
+
+    def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
+        """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
+        sql = (
+            "UPDATE chunk SET state=?, attempt=? WHERE campaign=? AND chunk=? AND state IS NULL AND NOT EXISTS ("
+            f"SELECT 1 FROM recipient r WHERE r.campaign=chunk.campaign AND r.chunk=chunk.chunk AND NOT ({going}))"
+        )
+        return connection.execute(sql, (SENDING, attempt, self.campaign, chunk)).rowcount == 1
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by state."""
+        return counts(self._store, self.campaign)
+
+    def outcomes(self) -> pd.DataFrame:
+        """Return the ledger's columns of the result table, one row for each recorded row, by position."""
+        return outcomes(self._store, self.campaign)
+
+    def close(self) -> None:
+        """Leave what was recorded in the ledger's one file, and let the next runner in."""
+        try:
+            self._store.checkpoint()
+        except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
+            warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _write_attempt(
+        self,
+        connection: sqlite3.Connection,
+        claim: Claim,
+        verdict: Verdict,
+        reply: SendReply | None = None,
+        answers: Whole | None = None,
+    ) -> None:
+        totals: tuple[object, ...] = (None,) * 5
+        if reply is not None:
+            said = "; ".join(reply.disagreements()) or None
+            totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
+        connection.execute(
+            "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
+            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
+            "ids=?, kinds=? WHERE id=? AND campaign=? AND ids IS NULL",  # what is kept whole stays as it is
+            (
+                self._now(),
+                verdict.name,
+                verdict.phase,
+                verdict.http_status,
+                verdict.error_code,
+                verdict.error,
+                verdict.request_id,
+                verdict.seconds,
+                *totals,
+                *(answers or (None, None)),
+                claim.attempt,
+                self.campaign,
+            ),
+        )
+
+    def _accept_whole(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
+        sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
+        values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
+        return connection.execute(sql, values).rowcount == 1
+
+    def _accept_by_row(
+        self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, billed: Mapping[Place, int]
+    ) -> None:
+        spread(connection, self.campaign, claim.chunk, claim.attempt)
+        if reply.messages:
+            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, billed)
+            connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
+        if reply.missing:
+            self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
+
+    def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
+        spread(connection, self.campaign, claim.chunk, claim.attempt)
+        # Only rows still in this attempt: a person may have resolved a late one in the meantime.
+        connection.execute(
+            "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",
+            (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
+        )
+
+    def _learn(
+        self,
+        connection: sqlite3.Connection,
+        reply: SendReply,
+        billed: dict[Place, int],
+        billings: dict[Billing, int],
+    ) -> None:
+        """Add the numbers of where and as what a reply's messages were billed; what is new is recorded."""
+        for billing in reply.messages.tally:
+            place = billing.iso, billing.cc
+            billed[place] = self._billed.get(place) or number_of(connection, "billed", ("iso", "cc"), place)
+            if fits(billing):
+                kind = (billed[place], billing.parts, billing.price_micros)
+                number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
+                billings.update({billing: number} if number else {})
+
+
+def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
+    """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
+    if not _anything_under_way(store, campaign):
+        return 0
+    with store.writing() as connection:
+        whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
+        for chunk, attempt in connection.execute(whole_ones, (campaign, SENDING)).fetchall():
+            spread(connection, campaign, chunk, attempt)
+        found = connection.execute(
+            "UPDATE recipient SET own_state=?, problem='NO_ANSWER' WHERE campaign=? AND own_state=?",
+            (IN_DOUBT, campaign, SENDING),
+        ).rowcount
+        connection.execute(
+            "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
+            "WHERE campaign=? AND verdict IS NULL",
+            (why, now, campaign),
+        )
+    return found
+
+
+def _anything_under_way(store: Store, campaign: int) -> bool:
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?1 AND verdict IS NULL) "
+            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=?1 AND state=?2) "
+            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=?1 AND own_state=?2)",
+            (campaign, SENDING),
+        )
+        return bool(found.fetchone()[0])

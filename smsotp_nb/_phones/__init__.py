@@ -1,0 +1,6 @@
+"""Phone numbers to E.164; the public face is `smsotp_nb.phones`.
+
+``judgement`` judges a column, ``readings`` and ``weighing`` find out what a text can mean, ``repairs`` and ``cells``
+what stands around a number, ``regions`` which country stands beside it. ``verdicts`` is phonenumbers' own answer,
+``fast`` the same for whole columns, ``reference`` alone asks phonenumbers itself. ``vocabulary`` holds the codes.
+"""

@@ -1,0 +1,287 @@
+"""What a list is worth and what to ask its owner: counts by problem and note, examples, countries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow
+import pyarrow.compute
+
+from .._cards import Card, Figures, Table, share
+from ..errors import UsageError
+from .beside import free_names
+from .lookup import country_name
+from .met import Met
+from .several import one_phone
+from .vocabulary import NOTES, PROBLEMS
+
+EXAMPLES: Final = 3
+SHOWN_REGIONS: Final = 12
+REPAIRS_END: Final = list(NOTES).index("REGION_CASE")
+REPAIR_NOTES: Final = frozenset(list(NOTES)[:REPAIRS_END])
+
+ASKS: Final = {
+    "MISSING": "the numbers that are missing",
+    "NOT_TEXT": "the file with the phone column formatted as text",
+    "SCI_NOTATION_LOST_DIGITS": "the file again with the phone column formatted as text: the last digits are gone",
+    "MULTIPLE_NUMBERS": "which one of two numbers to text, one number per row",
+    "TEXT_IN_NUMBER": "the numbers without words in them",
+    "DIGITS_HIDDEN": "the whole numbers: some of their digits are hidden or cut off",
+    "AMBIGUOUS_READING": "these numbers with a plus and the calling code",
+    "NOT_A_NUMBER": "phone numbers: these cells hold something else",
+    "REGION_MISSING": "a country for each row, or numbers with a plus and the calling code",
+    "REGION_UNKNOWN": "countries as codes such as DE or US",
+    "UNKNOWN_CALLING_CODE": "the right calling codes",
+    "TOO_SHORT_AFTER_IDD": "the rest of the number",
+    "TOO_SHORT_NSN": "the rest of the number",
+    "TOO_LONG": "numbers without typing errors, and without an old prefix",
+    "TOO_SHORT": "whole numbers, area code included",
+    "INVALID_LENGTH": "numbers without typing errors",
+    "LOCAL_ONLY": "the area codes",
+    "NOT_IN_USE": "numbers of today's plan: typing errors, or changed since the list was made",
+    "TYPE_NOT_ALLOWED": "mobile numbers: premium, toll-free and the like are not texted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A judged list in figures.
+
+    Attributes:
+        rows, usable, repaired, repeated: rows in all; with a ``to``; of these repaired; of these repeating another.
+        problems: ``problem, rows, share, meaning, ask`` (what to ask the list's owner for), ``examples``.
+        notes: ``note, rows, share, meaning, examples``.
+        regions: ``region, country, rows`` of the usable rows.
+        types: ``type, rows`` of the usable rows.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> report = phones.report(phones.normalize(["+14155550100", "n/a"]))
+        >>> report.rows, report.usable, report.problems["problem"].tolist()
+        (2, 1, ['MISSING'])
+    """
+
+    rows: int
+    usable: int
+    repaired: int
+    repeated: int
+    problems: pd.DataFrame
+    notes: pd.DataFrame
+    regions: pd.DataFrame
+    types: pd.DataFrame
+
+    def card(self) -> Card:
+        """Return the report as a card; examples are shortened so that nobody can be called from it."""
+        left_out = self.rows - self.usable
+        figures = (("rows", self.rows), ("usable", self.usable), ("repaired", self.repaired))
+        blocks = [Figures((*figures, ("repeated", self.repeated), ("not usable", left_out)))]
+        return Card(
+            "Phone list",
+            f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
+            (*blocks, *self._tables()),
+            "Ask the owner of the list for what the table says; rejected rows: phones.rejected(frame, judged)."
+            if left_out
+            else "Every row has a number.",
+        )
+
+    def _tables(self) -> list[Table]:
+        tables = []
+        if len(self.problems):
+            rows = _rows(self.problems, "problem", "rows", "meaning", "ask")
+            columns = ("Problem", "Rows", "Meaning", "Ask for")
+            tables.append(Table(columns, rows, ("code", "right", "left", "left"), title="Not usable"))
+        if len(self.notes):
+            rows = _rows(self.notes, "note", "rows", "meaning")
+            tables.append(Table(("Note", "Rows", "Meaning"), rows, ("code", "right", "left"), title="Noted"))
+        if len(self.regions):
+            rows = _rows(self.regions.head(SHOWN_REGIONS), "region", "country", "rows")
+            left = len(self.regions) - SHOWN_REGIONS
+            more = f"and {left} more" if left > 0 else ""
+            heads = ("Code", "Country", "Usable rows")
+            tables.append(Table(heads, rows, ("code", "left", "right"), title="By country", more=more))
+        return tables
+
+    def __str__(self) -> str:
+        return self.card().text()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+
+def _rows(table: pd.DataFrame, *columns: str) -> tuple[tuple[Any, ...], ...]:
+    return tuple(zip(*(table[name].tolist() for name in columns), strict=True))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts that grow chunk by chunk; numbers met are kept as integers, eight bytes each.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> tally = Tally()
+        >>> for numbers in (["+14155550100"], ["+1 415 555 0100", "n/a"]):
+        ...     repeats = tally.add(phones.normalize(numbers), numbers)
+        >>> tally.report().usable, tally.report().repeated
+        (2, 1)
+    """
+
+    rows: int = 0
+    usable: int = 0
+    repaired: int = 0
+    repeated: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    regions: Counter[str] = field(default_factory=Counter)
+    types: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    met: Met = field(default_factory=Met)
+
+    def add(self, judged: pd.DataFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
+        """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
+        usable = judged["to"].notna().to_numpy(bool)
+        self.rows += len(judged)
+        self.usable += int(usable.sum())
+        self.problems.update(_counts(judged["problem"]))
+        self.regions.update(_counts(judged["region"][usable]))
+        self.types.update(_counts(judged["type"][usable]))
+        self._count_notes(judged["note"], usable)
+        self._keep_examples(judged, numbers)
+        repeats = np.zeros(len(judged), bool)
+        repeats[usable] = self.met.add(_digits(one_phone(judged["to"][usable])))
+        self.repeated += int(repeats.sum())
+        return repeats
+
+    def _count_notes(self, note: pd.Series, usable: npt.NDArray[np.bool_]) -> None:
+        """Count by the few ways in which notes come together."""
+        for text, rows in _counts(note).items():
+            self.notes.update(dict.fromkeys(_codes(text), rows))
+        repaired = (rows for text, rows in _counts(note[usable]).items() if not REPAIR_NOTES.isdisjoint(_codes(text)))
+        self.repaired += sum(repaired)
+
+    def _keep_examples(self, judged: pd.DataFrame, numbers: object) -> None:
+        if numbers is None:
+            return
+        wanted = {
+            code
+            for code in (*PROBLEMS, *NOTES)
+            if (code in self.problems or code in self.notes) and len(self.examples.get(code, ())) < EXAMPLES
+        }
+        if not wanted:
+            return
+        raw = numbers if isinstance(numbers, pd.Series) else pd.Series(np.asarray(numbers, dtype=object))
+        for code in wanted:
+            kept = self.examples.setdefault(code, [])
+            together = [codes for codes in judged["note"].dropna().unique() if code in _codes(codes)]
+            has = (judged["problem"] == code) | judged["note"].isin(together)
+            rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
+            cells = raw.iloc[rows].tolist()
+            kept += [str(cell) for cell in cells if not pd.api.types.is_scalar(cell) or not pd.isna(cell)]
+
+    def report(self) -> Report:
+        return Report(
+            rows=self.rows,
+            usable=self.usable,
+            repaired=self.repaired,
+            repeated=self.repeated,
+            problems=self._table("problem", self.problems, PROBLEMS, ask=True),
+            notes=self._table("note", self.notes, NOTES, ask=False),
+            regions=_counted("region", self.regions).pipe(_with_country),
+            types=_counted("type", self.types),
+        )
+
+    def _table(self, name: str, counts: Counter[str], meanings: dict[str, str], *, ask: bool) -> pd.DataFrame:
+        table = _counted(name, counts)
+        codes = [str(code) for code in table[name]]
+        table["share"] = (table["rows"].astype("float64") / max(self.rows, 1)).round(6)
+        table["meaning"] = pd.Series([meanings[code] for code in codes], dtype="str")
+        if ask:
+            table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype="str")
+        table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype="str")
+        return table
+
+
+def _counts(texts: pd.Series) -> dict[str, int]:
+    return {str(text): int(rows) for text, rows in texts.value_counts().items()}
+
+
+def _codes(note: str) -> set[str]:
+    """Return the codes of a note; what a code is about may stand behind it, after a colon."""
+    return {word.partition(":")[0] for word in note.split()}
+
+
+def _digits(to: pd.Series) -> npt.NDArray[np.int64]:
+    """Return E.164 numbers as whole numbers."""
+    texts = pyarrow.array(to, pyarrow.large_string(), from_pandas=True)
+    whole = pyarrow.compute.cast(pyarrow.compute.utf8_slice_codeunits(texts, 1), pyarrow.int64())
+    return np.asarray(whole.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _counted(name: str, counts: Counter[str]) -> pd.DataFrame:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return pd.DataFrame(
+        {
+            name: pd.Series([code for code, _ in ordered], dtype="str"),
+            "rows": pd.Series([count for _, count in ordered], dtype="Int64"),
+        }
+    )
+
+
+def _with_country(table: pd.DataFrame) -> pd.DataFrame:
+    table.insert(1, "country", pd.Series([country_name(str(code)) for code in table["region"]], dtype="str"))
+    return table
+
+
+def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
+    """Sum up what ``normalize`` returned; with the raw ``numbers`` beside it, every code comes with examples.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> numbers = ["+14155550100", "n/a", "5550100"]
+        >>> phones.report(phones.normalize(numbers, default_region="US"), numbers=numbers).problems["ask"].tolist()
+        ['the area codes', 'the numbers that are missing']
+    """
+    missing = {"to", "region", "type", "problem", "note"} - set(judged.columns)
+    if missing:
+        raise UsageError(
+            f"report() reads the frame that phones.normalize() returns; {', '.join(sorted(missing))} missing"
+        )
+    tally = Tally()
+    tally.add(judged, numbers)
+    return tally.report()
+
+
+def rejected(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are not texted with their ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
+
+    Ordered by problem, then as they were; ``results.write`` exports the frame safely. A column of ``people`` that has
+    one of these names stays, and the new one is called ``sms_problem`` and so on.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> people = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "n/a"]})
+        >>> phones.rejected(people, phones.normalize(people["phone"]))[["name", "problem"]]
+          name  problem
+        1  Bob  MISSING
+    """
+    if len(people) != len(judged) or not people.index.equals(judged.index):
+        raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
+    rows = np.flatnonzero(judged["to"].isna())
+    found = with_reasons(people.iloc[rows], judged.iloc[rows])
+    place = judged["problem"].iloc[rows].map({code: at for at, code in enumerate(PROBLEMS)}).to_numpy()
+    return found.iloc[np.argsort(place, kind="stable")]
+
+
+def with_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Put ``problem, note, meaning, ask`` beside rows of a list; a name that the list has becomes ``sms_...``."""
+    problem = judged["problem"]
+    meaning, ask = (problem.map(words).astype("str") for words in (PROBLEMS, ASKS))
+    reasons = pd.DataFrame({"problem": problem, "note": judged["note"], "meaning": meaning, "ask": ask})
+    return pd.concat([people, reasons.rename(columns=free_names(reasons.columns, people.columns))], axis=1)

@@ -1,0 +1,128 @@
+"""What the caller asked for, checked in one go before any row is looked at."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import pandas as pd
+
+from .. import _wire as wire
+from .. import rates as rate_tables
+from .. import results, templates
+from ..errors import UsageError
+from . import wording
+
+Found = TypeVar("Found")
+PLAN_COLUMNS = ("body", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The call's arguments, each known to be usable. ``rates`` is empty where none were given."""
+
+    campaign: str
+    variant: wire.Variant
+    chunk_size: int
+    keep: tuple[str, ...]
+    region: pd.Series[Any] | None
+    wording: wording.Wording
+    rates: rate_tables.Book
+    today: dt.date
+
+
+def read(
+    recipients: pd.DataFrame,
+    *,
+    to: str,
+    region: str | pd.Series[Any] | None,
+    campaign: str,
+    keep: Sequence[str],
+    chunk_size: int,
+    variant: wire.Variant,
+    rates: pd.DataFrame | str | Path | None,
+    today: dt.date | None,
+    message: Mapping[str, Any],
+) -> Asked:
+    """Check the arguments of `plan`.
+
+    Raises:
+        UsageError: lists everything wrong with them.
+    """
+    if not isinstance(recipients, pd.DataFrame):
+        kind = type(recipients).__name__
+        raise UsageError(f"recipients must be a DataFrame, got {kind}; read_recipients(path) reads one from a file")
+    wrong = _check_columns(recipients, to, region)
+    kept = (keep,) if isinstance(keep, str) else tuple(keep)
+    wrong += _check_keep(recipients, kept)
+    if not isinstance(campaign, str) or not campaign.strip():
+        wrong.append("campaign= must be a name, such as 'autumn-sale'; the send is recorded under it")
+    elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
+        wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can keep; type the name anew")
+    if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or not 1 <= chunk_size <= wire.MAX_RECIPIENTS:
+        wrong.append(f"chunk_size= must be a whole number from 1 to {wire.MAX_RECIPIENTS}, got {chunk_size!r}")
+    worded = table = None
+    if not (today is None or isinstance(today, dt.date)):
+        wrong.append(f"today= must be a date, got {type(today).__name__}")
+    elif rates is not None:
+        table = _gather(wrong, lambda: _read_rates(rates, today or _today()))
+    if variant not in get_args(wire.Variant):
+        wrong.append(f"variant= must be 'intl' or 'cn', got {variant!r}")
+    else:
+        worded = _gather(wrong, lambda: _read_wording(recipients, message, variant))
+    if wrong or worded is None:
+        raise UsageError("the plan cannot be made: " + "; ".join(wrong), problems=tuple(wrong))
+    regions = recipients[region] if isinstance(region, str) else region
+    return Asked(campaign.strip(), variant, int(chunk_size), kept, regions, worded, table or {}, today or _today())
+
+
+def _gather(wrong: list[str], make: Callable[[], Found]) -> Found | None:
+    try:
+        return make()
+    except UsageError as error:
+        wrong += error.problems
+        return None
+
+
+def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | None) -> list[str]:
+    wrong = []
+    missing = templates.no_column(to, frame)
+    if missing:
+        wrong.append(f"to=: {missing}")
+    if isinstance(region, str):
+        missing = templates.no_column(region, frame)
+        code = f"; for one country for all, pass default_region={region.upper()!r}" if len(region) == 2 else ""
+        if missing:
+            wrong.append(f"region=: {missing}{code}")
+    elif region is not None and not isinstance(region, pd.Series):
+        wrong.append(f"region= must be a column's name or a Series, got {type(region).__name__}")
+    elif region is not None and not region.index.equals(frame.index):
+        wrong.append("region= is a Series on another index than the recipients; take it from the same frame")
+    return wrong
+
+
+def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
+    wrong = [f"keep=: {missing}" for name in keep if (missing := templates.no_column(name, frame))]
+    taken = [name for name in keep if name in results.COLUMNS or name in PLAN_COLUMNS]
+    wrong += [f"keep=: {name!r} is the name of a column of the results; rename yours first" for name in taken]
+    if len(set(keep)) < len(keep):
+        wrong.append("keep= names a column twice")
+    return wrong
+
+
+def _read_wording(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
+    found = wording.read(**message, variant=variant)
+    templates.column_texts(frame.iloc[:0], found.columns, fill=found.fill)
+    return found
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
+def _read_rates(rates: pd.DataFrame | str | Path, today: dt.date) -> rate_tables.Book:
+    table = rate_tables.read(rates) if isinstance(rates, (str, Path)) else rate_tables.check(rates)
+    return rate_tables.book(table, today=today)

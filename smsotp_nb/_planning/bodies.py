@@ -1,0 +1,216 @@
+"""Rows to bodies: the message filled for every row, equal messages grouped, each with its parts and its key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from json.encoder import encode_basestring
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .. import _wire as wire
+from .. import parts, templates
+from .wording import Wording
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What every row says, on 0..: ``values`` make the bodies differ, ``missing`` and ``note`` say what a row lacks."""
+
+    values: dict[str, pd.Series[str]]
+    missing: npt.NDArray[np.bool_]
+    note: pd.Series[str]
+
+
+def word(wording: Wording, frame: pd.DataFrame) -> Worded:
+    """Fill the message for every row of the frame."""
+    if not wording.columns:
+        return Worded({}, np.zeros(len(frame), dtype=bool), _str([None]).take(np.zeros(len(frame), dtype=np.intp)))
+    if wording.main is not None:
+        filled = wording.main.fill(frame, fill=wording.fill)
+        name = wording.body.kind
+        text = replaced(filled.text, wording.replace)
+        blank = _blank(text, wording.main)
+        note = filled.columns.reset_index(drop=True).mask(blank, f"VALUE_MISSING:{name}")
+        return Worded({name: text.reset_index(drop=True)}, filled.missing.to_numpy() | blank, note)
+    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
+    missing, note = templates.missing_values(texts, len(frame))
+    values = {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
+    return Worded(values, missing.to_numpy(), note)
+
+
+def _blank(text: pd.Series[str], template: templates.Template) -> npt.NDArray[np.bool_]:
+    """Mark texts of which nothing is left, which only a blank ``fill`` can bring about."""
+    if any(literal.strip() for literal in template.literals):
+        return np.zeros(len(text), dtype=bool)
+    return (text.str.strip() == "").to_numpy(dtype=bool, na_value=False)
+
+
+def group(worded: Worded, at: npt.NDArray[np.intp]) -> tuple[Ints, npt.NDArray[np.intp]]:
+    """Number the bodies of the rows at these positions, by first appearance.
+
+    Returns:
+        The body number of each of these rows, and for each body the position of the row where it appears first.
+    """
+    codes = np.zeros(len(at), dtype=np.int64)
+    for values in worded.values.values():
+        found, distinct = pd.factorize(values.take(at))
+        codes, _ = pd.factorize(codes * (len(distinct) + 1) + found)
+    codes = codes.astype(np.int64)
+    first = np.flatnonzero(~pd.Series(codes).duplicated().to_numpy())
+    return codes, at[first]
+
+
+def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.DataFrame:
+    """Return the bodies frame, without recipients and estimate; index is the body number."""
+    body, size = wording.body, len(first)
+    same: dict[str, str | None] = {
+        "kind": body.kind,
+        "text": _literal(wording) if body.kind == "text" else None,
+        "content": _literal(wording) if body.kind == "content" else None,
+        "template_id": body.template_id,
+        "template_data": "{}" if body.kind == "template" else None,
+        "signature": body.signature,
+    }
+    frame = pd.DataFrame({name: _str([value]).take(np.zeros(size, dtype=np.intp)) for name, value in same.items()})
+    frame.index = pd.RangeIndex(size, name="body")
+    distinct = {name: values.take(first) for name, values in worded.values.items()}
+    if body.kind == "template" and distinct:
+        frame["template_data"] = _str(_json_objects(distinct)).set_axis(frame.index)
+    else:
+        for name, values in distinct.items():
+            frame[name] = values.set_axis(frame.index)
+    return frame
+
+
+def _literal(wording: Wording) -> str | None:
+    """Return the text of a message without placeholders."""
+    return parts.plain("".join(wording.main.literals), replace=wording.replace) if wording.main else None
+
+
+def _json_objects(values: Mapping[str, pd.Series[str]]) -> list[str | None]:
+    quoted = [
+        [f"{encode_basestring(name)}:{encode_basestring(text)}" for text in series.tolist()]
+        for name, series in values.items()
+    ]
+    return ["{" + ",".join(pairs) + "}" for pairs in zip(*quoted, strict=True)]
+
+
+def replaced(texts: pd.Series[str], replace: Mapping[str, str]) -> pd.Series[str]:
+    """Return the texts with these characters written otherwise."""
+    if not replace:
+        return texts
+    at = texts.str.contains(f"[{re.escape(''.join(replace))}]").to_numpy(dtype=bool, na_value=False)
+    if not at.any():
+        return texts
+    found = set("".join(texts[at].tolist())) & replace.keys()
+    if not found.isdisjoint("".join(replace[char] for char in found)):  # one after the other would replace twice
+        changed = texts.to_numpy(dtype=object).copy()
+        changed[at] = [parts.plain(text, replace=replace) for text in changed[at]]
+        return _str(changed.tolist()).set_axis(texts.index)
+    for char in found:
+        texts = texts.str.replace(char, replace[char], regex=False)
+    return texts
+
+
+def rewritten(bodies: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
+    """Return the bodies as ``plan(replace=...)`` would have made them, estimates left as they are."""
+    frame = bodies.copy(deep=False)
+    for name in ("text", "content"):
+        frame[name] = replaced(frame[name], replace)
+    data = frame["template_data"]
+    if data.notna().any():
+        values = [{key: parts.plain(text, replace=replace) for key, text in json.loads(one).items()} for one in data]
+        frame["template_data"] = _str([json.dumps(one, ensure_ascii=False) for one in values]).set_axis(frame.index)
+    return frame
+
+
+def estimate_parts(texts: pd.Series[str]) -> pd.DataFrame:
+    """Return ``encoding`` (str) and ``est_parts`` (Int64) of texts, missing where the text is."""
+    known = texts.notna().to_numpy()
+    found, encodings = parts.counts(texts[known].tolist())
+    values = np.zeros(len(texts), dtype=np.int64)
+    values[known] = found
+    labels = np.full(len(texts), None, dtype=object)
+    labels[known] = encodings
+    return pd.DataFrame(
+        {"encoding": _str(labels.tolist()), "est_parts": pd.arrays.IntegerArray(values, ~known)}
+    ).set_axis(texts.index)
+
+
+def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
+    """Return what `parts.measure` says of the texts, and parts and encoding of their plain form."""
+    known = texts.notna().to_numpy()
+    given = texts[known].tolist()
+    found, after = parts.measure(given), parts.measure(plain[known].tolist())
+    frame = pd.DataFrame(
+        {
+            "encoding": np.where(found.wide, "ucs2", "gsm7"),
+            "parts": found.parts,
+            "units": found.units,
+            "over": found.over,
+            "forcing": pd.Series(parts.forcing(given), dtype="str"),
+            "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
+            "plain_parts": after.parts,
+        }
+    )
+    counts, words = ["parts", "units", "over", "plain_parts"], ["encoding", "forcing", "plain_encoding"]
+    frame = frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(words, "str"))
+    return frame.set_axis(texts.index[known]).reindex(texts.index)
+
+
+# -- the key of a body -------------------------------------------------------------------------------------------------
+
+
+def body_key(body: wire.Body) -> int:
+    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer.
+
+    Example:
+        >>> body_key(wire.Body(text="Hello")) == body_key(wire.Body(text="Hello"))
+        True
+    """
+    value = getattr(body, _VARYING[body.kind])
+    text = _compact(dict(sorted(value))) if body.kind == "template" else value
+    return int(_keys(_head(body.kind, body.template_id, body.signature), [text])[0])
+
+
+def body_keys(frame: pd.DataFrame) -> Ints:
+    """Return `body_key` of every body, without building the bodies."""
+    if frame.empty:
+        return np.zeros(0, dtype=np.int64)
+    kind, template_id, signature = (_or_none(frame[name].iloc[0]) for name in ("kind", "template_id", "signature"))
+    return _keys(_head(str(kind), template_id, signature), frame[_VARYING[str(kind)]].tolist())
+
+
+# In which field the bodies of one plan may differ; all others are equal.
+_VARYING = {"text": "text", "content": "content", "template": "template_data"}
+
+
+def _head(kind: str, template_id: str | None, signature: str | None) -> bytes:
+    """Return what is equal in all bodies of a plan; JSON holds no line break, so what follows cannot be mistaken."""
+    return f"{_compact([kind, template_id, signature])}\n".encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _keys(head: bytes, values: Sequence[str]) -> Ints:
+    digests = b"".join([blake2b(head + text.encode(), digest_size=8).digest() for text in values])
+    return np.frombuffer(digests, dtype=">i8").astype(np.int64)
+
+
+def _or_none(value: Any) -> str | None:
+    return None if pd.isna(value) else str(value)
+
+
+def _str(texts: list[str | None]) -> pd.Series[str]:
+    return cast("pd.Series[str]", pd.Series(texts, dtype="str"))

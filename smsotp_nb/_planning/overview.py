@@ -1,0 +1,244 @@
+"""A plan for the eye: its card and its one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import _cards as cards
+from .. import _wire as wire
+from .. import phones, rates
+
+if TYPE_CHECKING:
+    from .value import Plan
+
+_COUNTRIES = 12
+_BOUNDS = ("est_low", "est_high")
+_LABELS = 3
+_MEANINGS = phones.vocabulary.PROBLEMS | {
+    "SUPPRESSED": "on the suppression list",
+    "EXCLUDED": "already part of the campaign that exclude= names",
+    "VALUE_MISSING": "a value of the message is missing; fill={column: value} stands in",
+    "DUPLICATE_OF": "the number of another row, which is planned",
+}
+_WARNINGS = {
+    "REGION_MISMATCH": "Planned numbers of another country than their row says",
+    "FIXED_LINE": "Planned numbers that are landlines and may not take texts",
+}
+_ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
+
+
+def one_line(plan: Plan) -> str:
+    """Say a plan in one line, for ``repr``."""
+    rows = plan.rows
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    return (
+        f"<Plan {plan.campaign}: {len(planned):,} recipients in {_requests(planned):,} requests, "
+        f"{_parts(planned)} parts, estimated cost {_cost(planned)}{_unrated(planned)}; "
+        f"{len(rows) - len(planned):,} rows left out>"
+    )
+
+
+def card(plan: Plan) -> cards.Card:
+    """Build the card of a plan: figures, countries, rows left out, three messages, and what to do next."""
+    rows = plan.rows
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned))]
+    if len(planned):
+        blocks.append(_countries(plan.estimate))
+    if len(planned) < len(rows):
+        blocks.append(_left_out(plan.skipped))
+    blocks += _messages(plan)
+    if plan.hint:
+        blocks.append(cards.Note("!", plan.hint))
+    blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(plan, planned)
+    if len(planned):
+        closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
+    else:
+        closing = "Next: no row can be sent; plan.skipped says why, row by row. Correct the list and plan again."
+    return cards.Card(f"Plan: {plan.campaign}", "Nothing has been sent.", tuple(blocks), closing)
+
+
+def costs(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known.
+
+    Example:
+        >>> costs(pd.DataFrame({"est_currency": ["USD", "USD", None], "est_cost": [0.0075, 0.0075, None]}))
+        {'USD': 0.015}
+    """
+    known = rows[rows["est_cost"].notna()]
+    micros = (known["est_cost"] * 1_000_000).round().astype("int64")
+    sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)
+    return {str(currency): round(int(total) / 1_000_000, 6) for currency, total in sums.items()}
+
+
+def _requests(planned: pd.DataFrame) -> int:
+    return int(planned["chunk"].nunique())
+
+
+def _parts(planned: pd.DataFrame) -> str:
+    known = planned["est_parts"].dropna()
+    return "unknown" if len(planned) and known.empty else f"{int(known.sum()):,}"
+
+
+def about(rows: pd.DataFrame) -> str:
+    """Return the estimated cost of the rows in words, such as ``"USD 38.42"``; empty where no rate is known."""
+    return " and ".join(cards.about(total, currency) for currency, total in costs(rows).items())
+
+
+def reasons(skipped: pd.DataFrame) -> list[tuple[str, str, int]]:
+    """Return why rows are left out, the commonest first: the problem's code, what it means, and how many rows."""
+    counts = skipped["problem"].value_counts().to_dict()
+    return [(str(problem), _MEANINGS.get(str(problem), ""), int(count)) for problem, count in counts.items()]
+
+
+def _cost(planned: pd.DataFrame) -> str:
+    return about(planned) or ("unknown" if len(planned) else cards.MISSING)
+
+
+def _unrated(planned: pd.DataFrame) -> str:
+    """Say how many recipients the cost does not cover, where it covers any."""
+    missing = int(planned["est_cost"].isna().sum())
+    if not 0 < missing < len(planned):
+        return ""
+    return f"; {missing:,} recipient{'s' if missing > 1 else ''} without a rate"
+
+
+def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:
+    return cards.Figures(
+        (
+            ("recipients", len(planned)),
+            ("different messages", int(planned["body"].nunique())),
+            ("requests", _requests(planned)),
+            ("parts, estimated", _parts(planned)),
+            ("cost, estimated" + _range(estimate) + _unrated(planned), _cost(planned)),
+            ("rows left out", left_out),
+        )
+    )
+
+
+def _countries(estimate: pd.DataFrame) -> cards.Table:
+    shown = estimate.head(_COUNTRIES).to_dict("records")
+    places = {
+        currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
+        for currency, group in estimate.head(_COUNTRIES).groupby("currency")
+    }
+    # One currency stands in the heads, several stand beside each amount.
+    one = str(next(iter(places))) if len(places) == 1 else ""
+    rows = tuple(
+        (
+            row["country"],
+            int(row["recipients"]),
+            "unknown" if pd.isna(row["parts"]) else int(row["parts"]),
+            *_priced(row, "" if one else row["currency"], places.get(row["currency"], (2, 2))),
+        )
+        for row in shown
+    )
+    of = f", {one}" if one else ""
+    columns = ("Country", "Recipients", "Parts", f"Rate{of}", f"Estimated cost{of}")
+    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
+
+
+def _range(estimate: pd.DataFrame) -> str:
+    """Say between which sums the cost lies, where rates are known to vary."""
+    known = estimate[estimate["est_cost"].notna()]
+    lows, highs = (costs(known.assign(est_cost=known[name], est_currency=known["currency"])) for name in _BOUNDS)
+    spans = [
+        f"{cards.about(low, currency)} to {cards.about(highs[currency])}"
+        for currency, low in lows.items()
+        if low < highs[currency]
+    ]
+    return f"; {' and '.join(spans)}" if spans else ""
+
+
+def _rest(estimate: pd.DataFrame) -> str:
+    """Say what the table leaves out: how many, how much, and which of them have no rate."""
+    rest = estimate.iloc[_COUNTRIES:]
+    if rest.empty:
+        return ""
+    totals = costs(rest.assign(est_currency=rest["currency"]))
+    money = "".join(f", {cards.about(total, currency)}" for currency, total in totals.items())
+    unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
+    shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
+    no_rate = f"; no rate for {shown}" if unrated else ""
+    return f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients{money}{no_rate}"
+
+
+def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) -> tuple[str, str]:
+    if pd.isna(row["rate"]):
+        return "no rate", cards.money(None)
+    rate = cards.money(row["rate"], currency, places=places[0])
+    old = "old, " if row["confidence"] == "old" else ""  # before the digits, which stay below each other
+    return old + rate, cards.money(row["est_cost"], currency, places=places[1])
+
+
+def _left_out(skipped: pd.DataFrame) -> cards.Table:
+    rows = []
+    for problem, meaning, count in reasons(skipped):
+        labels = skipped.index[(skipped["problem"] == problem).to_numpy()][:_LABELS].tolist()
+        shown = ", ".join(map(_label, labels)) + (" ..." if count > _LABELS else "")
+        rows.append((cards.Code(problem), count, shown, meaning))
+    columns = ("Problem", "Rows", "First rows", "Meaning")
+    return cards.Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Rows left out")
+
+
+def _label(label: Any) -> str:
+    """Show a row label, but not one that is a phone number itself."""
+    text = str(label)
+    return wire.mask(text) if re.fullmatch(r"\+?[\d ()-]{9,}", text) else text
+
+
+def _messages(plan: Plan) -> list[cards.Message]:
+    preview = plan.preview()
+    labels = preview.index.tolist()
+    return [
+        _message(plan, f"Row {_label(label)}, {row['to']}", row)
+        for label, row in zip(labels, preview.to_dict("records"), strict=True)
+    ]
+
+
+def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
+    if not pd.isna(row["text"]):
+        return cards.Message(to, row["text"], _foot(row), tuple(row["forcing"]))
+    body = plan.message(row["body"])
+    text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
+    return cards.Message(to, text, "The template's text is not known here; template_text= gives it.")
+
+
+def _foot(row: dict[Hashable, Any]) -> str:
+    parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
+    forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
+    return f"{parts}, {_ENCODINGS[row['encoding']]}{forced}"
+
+
+def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
+    combined = planned["note"].value_counts().to_dict().items()
+    counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in _WARNINGS}
+    return [cards.Note("!", f"{_WARNINGS[code]}: {count:,} (note {code})") for code, count in counts.items() if count]
+
+
+def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
+    old = estimate.loc[estimate["confidence"].eq("old").to_numpy(), "country"].tolist()
+    if not old:
+        return []
+    shown = ", ".join(old[:_COUNTRIES]) + (" ..." if len(old) > _COUNTRIES else "")
+    return [cards.Note("!", f"Rates of more than {rates.OLD_AFTER.days} days ago: {shown}.")]
+
+
+def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
+    notes = []
+    if planned["est_parts"].isna().any():
+        notes.append("Parts and cost are not known without the template's text; give template_text= to estimate them.")
+    elif planned["est_currency"].isna().all() and len(planned):
+        notes.append("No rates were given; plan(rates=...) estimates the cost.")
+    if planned["est_parts"].notna().any():
+        notes.append("Parts and cost are estimates: the usual packing, and parts times the rate. The reply counts.")
+    if plan.bodies[["content", "signature"]].notna().all(axis=1).any():
+        notes.append(
+            f"How the service joins content and signature is not known; {plan.signature_join!r} is assumed "
+            "(signature_join= sets another)."
+        )
+    return [cards.Note("i", text) for text in notes]

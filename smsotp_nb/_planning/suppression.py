@@ -1,0 +1,167 @@
+"""Whom to leave out - people who said no, people of another campaign - from whatever form the list comes in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import pandas as pd
+
+from .. import _wire as wire
+from .. import phones, recipients, templates
+from ..errors import UsageError
+
+_SHOWN = 5
+_WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the plan reads the numbers of its own recipients: their column, its region, and what may be repaired."""
+
+    to: str
+    region: str | None = None
+    default_region: str | None = None
+    repair: Sequence[str] = ()
+    ignore_unreadable: bool = False
+
+
+def suppressed(source: Any, reading: Reading) -> pd.Series[str]:
+    """Return the numbers of people who said no, in E.164.
+
+    ``source`` is a list, Series, frame or path. A frame's numbers stand in its column ``to`` (the recipients' name for
+    it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in
+    these names make no difference.
+
+    Raises:
+        UsageError: the column is not clear, or entries cannot be read; it lists them.
+    """
+    numbers, regions = _columns(source, (reading.to, "to", "phone"), reading, "suppress=")
+    return _read(numbers, regions, reading, "suppress=", e164=numbers.name == "to")
+
+
+class Recorded(Protocol):
+    """A campaign of the ledger, as far as a plan needs it: the numbers of all that it may have reached."""
+
+    @property
+    def reached(self) -> pd.Series[Any]: ...
+
+
+def excluded(source: Any, reading: Reading) -> pd.Series[str]:
+    """Return the numbers of people whom another campaign has, in E.164.
+
+    ``source`` is a campaign of the ledger, of which whom it may have reached counts; or all that ``suppressed`` takes,
+    of which everybody counts. Here the column ``to`` comes first, and a number without a plus, as a spreadsheet or
+    pandas makes it of the ``to`` of a result table, is read as E.164, too.
+
+    Raises:
+        UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
+    """
+    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
+    if isinstance(reached, pd.Series):
+        return reached.dropna().astype("str")
+    numbers, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
+    return _read(numbers, regions, reading, "exclude=", e164=True)
+
+
+def _read(
+    numbers: pd.Series[Any], regions: pd.Series[Any] | None, reading: Reading, name: str, *, e164: bool
+) -> pd.Series[str]:
+    """Return what is read of numbers; where they may be ``e164`` without its plus, both readings of one are left out.
+
+    To leave out one person too many is the smaller mistake: the other one texts somebody who is on the list.
+    """
+    # The old mobile 1 of Mexico is mended unasked: the phone that it rang is the one to leave out.
+    repair = tuple(dict.fromkeys((*reading.repair, "mx_1")))
+    found = phones.normalize(numbers, region=regions, default_region=reading.default_region, repair=repair)
+    to, problem = [found["to"]], found["problem"]
+    if e164:
+        international = phones.normalize(_with_plus(numbers), repair=("mx_1",))
+        to.append(international["to"])
+        problem = problem.mask(international["to"].notna(), None)
+    # A blank entry is none, and a number of a kind that is never texted needs no suppression.
+    unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
+    if unread.any() and not reading.ignore_unreadable:
+        raise _unreadable(numbers[unread], problem[unread], name)
+    return cast("pd.Series[str]", pd.concat(to).dropna().drop_duplicates())
+
+
+def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
+    """Return what may be E.164 but for its plus with one; all else is missing."""
+    digits = numbers.astype("str").str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+    return "+" + digits
+
+
+def _columns(
+    source: Any, names: Sequence[str], reading: Reading, argument: str
+) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+    if isinstance(source, (str, Path)):
+        source = _file(source, argument)
+    if isinstance(source, pd.DataFrame):
+        name = _phone_column(source, names, reading, argument)
+        beside = None if reading.region is None else _named(source, (reading.region,))
+        regions = None if beside is None else source[beside]
+        return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
+    if isinstance(source, pd.Series):
+        return source, None
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        also = "a campaign of the ledger, " if argument == "exclude=" else ""
+        raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {type(source).__name__}")
+    return pd.Series(list(source), dtype=object), None
+
+
+def _file(path: str | Path, argument: str) -> pd.DataFrame:
+    if not Path(path).expanduser().is_file():
+        raise UsageError(f"{argument}{str(path)!r} is no file; give the path of one, or a list of numbers")
+    return recipients.read_recipients(path)
+
+
+def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, argument: str) -> Any:
+    named = _named(frame, names)
+    if named is not None:
+        return named
+    if len(frame.columns) == 1:
+        return frame.columns[0]
+    columns = ", ".join(repr(name) for name in frame.columns)
+    wanted = f"{reading.to!r}, 'to' or 'phone'"
+    raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); give the Series itself")
+
+
+def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
+    """Return the first of these columns the frame has: as written, else in other letters (``Phone``); None: none."""
+    for name in names:
+        if templates.no_column(name, frame) is None:
+            return name
+    for name in names:
+        found = [column for column in frame.columns if str(column).strip().casefold() == str(name).casefold()]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
+    """A bare list of numbers in a file has no header; its first number must not be lost as one."""
+    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and isinstance(numbers.dtype, pd.StringDtype):
+        return pd.Series([str(numbers.name), *numbers], dtype="str")
+    return numbers
+
+
+def _shown(number: Any) -> str:
+    text = str(number)
+    return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else repr(text)
+
+
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], argument: str) -> UsageError:
+    lines = tuple(
+        f"entry {label!r}: {problem} ({_shown(number)})"
+        for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+    )
+    more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
+    return UsageError(
+        f"{len(lines)} entries of {argument} cannot be read, so these people could not be left out: "
+        f"{'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
+        problems=lines,
+    )

@@ -1,0 +1,160 @@
+"""The plan itself: a frozen value that holds everything a send needs and hands out copies only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from .. import _wire as wire
+from .. import parts
+from ..errors import UsageError
+from . import bodies, overview
+from .bodies import Ints
+from .wording import Wording
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plan:
+    """A campaign as it would be sent: the dry run. Made by `plan`, sent by ``send``; making it sends nothing.
+
+    Attributes:
+        campaign, variant, chunk_size, signature_join: as given to `plan`.
+        kept: names of the caller's own columns that travel into the results.
+        fingerprint: hex SHA-256 over ``to``, body and order of the planned rows.
+        body_keys: int64 array by body number, equal for equal bodies.
+        hint: advice about the message, or None.
+
+    Example:
+        >>> import smsotp_nb._planning as planning
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "hello"]})
+        >>> made = planning.plan(people, to="phone", campaign="demo", text="Hello")
+        >>> made.rows["status"].tolist(), made.message(0).text
+        (['planned', 'skipped'], 'Hello')
+    """
+
+    campaign: str
+    variant: wire.Variant
+    chunk_size: int
+    kept: tuple[str, ...]
+    signature_join: str
+    fingerprint: str
+    body_keys: Ints
+    hint: str | None
+    _rows: pd.DataFrame = field(repr=False)
+    _bodies: pd.DataFrame = field(repr=False)
+    _estimate: pd.DataFrame = field(repr=False)
+    _wording: Wording = field(repr=False)
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """One row for every input row, in its order and on its index.
+
+        ``to, region, type`` (str), ``status`` (planned | skipped), ``problem, note`` (str), ``body, chunk, est_parts``
+        (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
+        """
+        return self._rows.copy(deep=False)
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """The rows that will not be sent; ``problem`` says why."""
+        return self._rows[(self._rows["status"] == "skipped").to_numpy()]
+
+    @property
+    def bodies(self) -> pd.DataFrame:
+        """One row for every distinct message; index is the body number of ``rows``.
+
+        ``kind, text, content, template_id, template_data`` (JSON text)``, signature`` (str), ``recipients`` (Int64),
+        ``encoding`` (str), ``est_parts`` (Int64, of one message; missing for a template of unknown text).
+        """
+        return self._bodies.copy(deep=False)
+
+    @property
+    def estimate(self) -> pd.DataFrame:
+        """Recipients, parts and cost by country, the dearest first.
+
+        ``region, country, currency`` (str), ``recipients, parts`` (Int64), ``rate`` (of one part; the average where it
+        differs by type of number), ``est_cost``, and ``est_low, est_high`` where the rate is known to vary (float64),
+        ``confidence`` (str: ``known``, ``old`` for a rate of more than 180 days ago, ``none``). What is not known is
+        missing, never 0.
+        """
+        return self._estimate.copy(deep=False)
+
+    @property
+    def texts(self) -> pd.Series[str]:
+        """The text of every body as its recipients read it, by body number; NaN where a template's is unknown."""
+        return self._wording.reads(self._bodies).rename("text")
+
+    def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
+        """Measure every body's text, and what it would be with these characters written otherwise.
+
+        Returns:
+            By body number: ``recipients`` (Int64), ``encoding`` (str), ``parts, units, over`` (Int64: of one message;
+            ``over`` is what must go to save a part), ``forcing`` (str: the characters that force ucs2),
+            ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing where a template's text is unknown.
+        """
+        plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
+        return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
+
+    def preview(self, n: int = 3) -> pd.DataFrame:
+        """Return the messages of n real recipients as they will read them.
+
+        These are the first planned row and the dearest text; then come further texts, in order. Index: the row labels.
+        ``to`` is masked; ``text`` is whole, content joined with its signature, and NaN where a template's is unknown.
+
+        Returns:
+            ``to, text`` (str), ``est_parts`` (Int64), ``encoding`` (str), ``forcing`` (str: the characters that force
+            ucs2), ``body`` (Int64, its number).
+        """
+        at = self._preview_rows(n)
+        body = self._rows["body"].iloc[at].reset_index(drop=True)
+        shown = self._bodies.iloc[body.to_numpy(dtype=np.int64)]
+        texts = self._wording.reads(shown)
+        forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
+        return pd.DataFrame(
+            {
+                "to": pd.Series([wire.mask(to) for to in self._rows["to"].iloc[at]], dtype="str"),
+                "text": texts.reset_index(drop=True),
+                "est_parts": shown["est_parts"].reset_index(drop=True),
+                "encoding": shown["encoding"].reset_index(drop=True),
+                "forcing": pd.Series(forcing, dtype="str"),
+                "body": body,
+            }
+        ).set_axis(self._rows.index[at])
+
+    def message(self, body: int) -> wire.Body:
+        """Return the message of a body number, as it goes on the wire.
+
+        Raises:
+            UsageError: there is no such body.
+        """
+        if not 0 <= body < len(self._bodies):
+            raise UsageError(f"no body {body}; this plan has {len(self._bodies)}, numbered from 0")
+        asked = self._wording.body
+        if asked.kind == "template":
+            data = json.loads(self._bodies["template_data"].array[body])
+            return replace(asked, template_data=tuple(data.items()))
+        text = str(self._bodies[asked.kind].array[body])
+        return replace(asked, text=text) if asked.kind == "text" else replace(asked, content=text)
+
+    def _preview_rows(self, n: int) -> list[int]:
+        body = self._rows["body"]
+        planned = np.flatnonzero(body.notna().to_numpy())
+        first = planned[~body.iloc[planned].duplicated().to_numpy()]
+        if not len(first):
+            return []
+        dearest = self._bodies["est_parts"].fillna(0).to_numpy(dtype=np.int64).argmax()
+        wanted = [int(first[0]), int(first[dearest]), *map(int, first[:n]), *map(int, planned[:n])]
+        return sorted(list(dict.fromkeys(wanted))[: max(n, 0)])
+
+    def __repr__(self) -> str:
+        return overview.one_line(self)
+
+    def __str__(self) -> str:
+        return overview.card(self).text()
+
+    def _repr_html_(self) -> str:
+        return overview.card(self).html()

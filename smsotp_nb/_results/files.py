@@ -1,0 +1,256 @@
+"""Result tables on disk: CSV, Excel and Parquet, without losing a dtype, a plus, a leading zero or Namibia.
+
+In CSV text is quoted and numbers are not, so that both come back as what they were. Columns before ``campaign`` are
+the index. Cells that a spreadsheet would run as a formula get an apostrophe, which `read` takes away again.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import pandas as pd
+import pyarrow
+
+from .._outputs import StrPath, write_file
+from ..errors import UsageError
+from . import workbook
+from .cells import joined, neutral_frame, restored
+from .contract import COLUMNS, check
+
+_NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
+
+
+def write(
+    frame: pd.DataFrame,
+    path: str | Path,
+    *,
+    excel_safe: bool = True,
+    overwrite: bool = False,
+    inputs: Iterable[StrPath] = (),
+) -> Path:
+    """Write a result or cost table to ``.csv``, ``.xlsx`` or ``.parquet`` and return the path.
+
+    CSV and Excel: text that begins with ``= + - @`` gets an apostrophe before it, E.164 numbers stay whole. In CSV
+    ``excel_safe=False`` leaves such text as it is and the byte order mark out. Excel holds times as ISO text, to the
+    microsecond. A file that is there already is replaced only with ``overwrite=True``, and only when the new one is
+    complete; one of ``inputs``, the files that the table was made from, is never replaced.
+
+    Raises:
+        FileExists: the file is there already.
+        UsageError: an unknown ending, a missing folder, a column the format cannot hold, too many rows for Excel, a
+            full disk, or Excel support is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = write(pd.DataFrame({"to": ["+12025550123"], "name": ["=1+1"]}), Path(folder) / "r.csv")
+        ...     print(file.read_text(encoding="utf-8-sig"))
+        "to","name"
+        "+12025550123","'=1+1"
+        <BLANKLINE>
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"write needs a DataFrame, got {type(frame).__name__}; send() returns one")
+    csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
+    writer = _by_ending(Path(path), {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # a file format writes them too, and fails on what it does not know
+    return write_file(path, functools.partial(writer, frame), inputs=inputs, overwrite=overwrite)
+
+
+def write_book(
+    tables: Mapping[str, pd.DataFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
+) -> Path:
+    """Write tables to one Excel workbook, a sheet each, as safely as `write`; their indexes stay out.
+
+    Raises:
+        FileExists, UsageError: as `write`.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = write_book({"total": pd.DataFrame({"price": [0.5]})}, Path(folder) / "spent.xlsx")
+        ...     pd.read_excel(file, sheet_name="total")["price"].tolist()
+        [0.5]
+    """
+    _by_ending(Path(path), {".xlsx": workbook.write})
+    return write_file(path, functools.partial(workbook.write, tables), inputs=inputs, overwrite=overwrite)
+
+
+def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:
+    """Write a text file as UTF-8, as safely as `write`, and return its path.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_text("Zoë", Path(folder) / "name.txt").read_text(encoding="utf-8")
+        'Zoë'
+    """
+    return write_file(path, lambda file: file.write(text.encode("utf-8")), inputs=inputs, overwrite=overwrite)
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Read a result table that `write` wrote, or one that a spreadsheet saved since.
+
+    The contract's columns come back with its dtypes. The caller's own columns keep theirs in Parquet; in CSV and Excel
+    a column of plain numbers comes back as numbers (never one with a leading zero or a plus), all else as text.
+
+    Raises:
+        UsageError: the file is not there, cannot be read, is not a result table, or its numbers have lost their plus.
+
+    Example:
+        >>> import tempfile
+        >>> table = pd.DataFrame({name: pd.Series(["NA"] if name == "iso" else [None], dtype=dtype)
+        ...                       for name, dtype in COLUMNS.items()}).assign(status="accepted")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     read(write(table, Path(folder) / "r.csv"))["iso"].tolist()
+        ['NA']
+    """
+    file = Path(path).expanduser()
+    reader = _by_ending(file, {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
+    try:
+        frame = reader(file)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {str(file)!r}") from None
+    return _with_plus(check(frame), file)
+
+
+def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
+    """Refuse what a spreadsheet took for a number: 1.20256E+10 cannot be undone, and a guess is a stranger."""
+    lost = table["to"][table["to"].notna() & ~table["to"].str.match(r"\+[1-9]").fillna(False).astype("bool")]
+    if len(lost):
+        raise UsageError(
+            f"column 'to' of {file.name!r} must hold numbers with their plus; {len(lost):,} have none, first in row "
+            f"{lost.index[0]!r}. A spreadsheet saved this file: read the one that results.write wrote"
+        )
+    return table
+
+
+def _by_ending(file: Path, known: dict[str, Any]) -> Any:
+    found = known.get(file.suffix.lower())
+    if found is None:
+        raise UsageError(f"{file.name!r} must end in {', '.join(known)}; the ending says the format")
+    return found
+
+
+def _flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put a meaningful index before the columns, where `read` finds it; a plain count of rows is none."""
+    index = frame.index
+    if isinstance(index, pd.RangeIndex) and index.name is None and index.start == 0 and index.step == 1:
+        return frame
+    levels = {name or "": index.get_level_values(level) for level, name in enumerate(index.names)}
+    flat = pd.DataFrame({name: pd.Series(values, index=index) for name, values in levels.items()}, index=index)
+    return pd.concat([flat, frame], axis=1)
+
+
+def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
+    position = list(frame.columns).index("campaign") if "campaign" in frame.columns else 0
+    if not position:
+        return frame
+    names = list(frame.columns[:position])
+    return frame.set_index(names).rename_axis([name or None for name in names])
+
+
+# -- CSV ---------------------------------------------------------------------------------------------------------------
+
+
+def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
+    flat = _flat(frame)
+    if excel_safe:
+        flat = neutral_frame(flat)
+    encoding = "utf-8-sig" if excel_safe else "utf-8"
+    flat.to_csv(file, mode="wb", index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
+
+
+def _read_csv(file: Path) -> pd.DataFrame:
+    text = file.read_bytes()
+    marked = text.startswith(codecs.BOM_UTF8)
+    separator = max(",;\t", key=text[: text.find(b"\n")].decode("utf-8", "replace").count)
+    try:
+        texts = pd.read_csv(
+            file, sep=separator, dtype="str", keep_default_na=False, na_values=[""], encoding="utf-8-sig"
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
+    texts.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in texts.columns]
+    if separator == ";":
+        texts = _points_for_commas(texts)
+    own = [position for position, name in enumerate(texts.columns) if name not in COLUMNS]
+    first = {at: int(texts.iloc[:, at].notna().to_numpy().argmax()) for at in own if texts.iloc[:, at].notna().any()}
+    bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
+    columns = [
+        _plain_numbers(texts.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(texts.iloc[:, at])
+        for at in range(texts.shape[1])
+    ]
+    return _unflattened(joined(columns, texts, restore=marked))
+
+
+def _as_it_is(column: pd.Series) -> pd.Series:
+    return column
+
+
+def _points_for_commas(texts: pd.DataFrame) -> pd.DataFrame:
+    """A spreadsheet that writes semicolons writes 0,0075 for an amount."""
+    amounts = [name for name, dtype in COLUMNS.items() if dtype == "float64" and name in texts.columns]
+    return texts.assign(**{name: texts[name].str.replace(",", ".", regex=False) for name in amounts})
+
+
+def _quoted(text: str, separator: str, first: dict[int, int]) -> set[int]:
+    """Return the columns whose first value (its row in ``first``) stands in quotes: text, whatever it looks like."""
+    quoted, row, at, last = set(), -1, 0, max(first.values(), default=-1)
+    for match in re.finditer(rf'("(?:[^"]|"")*"|[^{separator}\r\n]*)({separator}|\r?\n|\Z)', text):
+        if row > last:
+            break
+        if first.get(at) == row and match[1].startswith('"'):
+            quoted.add(at)
+        ends = match[2] != separator
+        row, at = (row + 1, 0) if ends else (row, at + 1)
+    return quoted
+
+
+def _plain_numbers(texts: pd.Series) -> pd.Series:
+    present = texts.dropna()
+    if present.isin(["True", "False"]).all():
+        flags = texts.map({"True": True, "False": False})
+        return flags.astype("boolean" if texts.isna().any() else "bool")
+    if present.str.fullmatch(_WHOLE).all():
+        return texts.astype("Int64" if texts.isna().any() else "int64")
+    return texts.astype("float64") if present.str.fullmatch(_NUMBER).all() else texts
+
+
+# -- Excel ------------------------------------------------------------------------------------------------------------
+
+
+def _write_excel(frame: pd.DataFrame, file: BinaryIO) -> None:
+    workbook.write({"results": _flat(frame)}, file)
+
+
+def _read_excel(file: Path) -> pd.DataFrame:
+    return _unflattened(workbook.read(file))
+
+
+# -- Parquet -----------------------------------------------------------------------------------------------------------
+
+
+def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
+    try:
+        frame.to_parquet(file, engine="pyarrow")
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise UsageError(f"Parquet cannot hold this table: {error}") from None
+
+
+def _read_parquet(file: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(file, engine="pyarrow")
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise UsageError(f"{file.name!r} cannot be read as Parquet: {error}") from None

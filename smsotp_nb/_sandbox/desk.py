@@ -1,0 +1,360 @@
+"""What the sandbox offers beside the interface: inbox, balance, clock, faults, its page and its description."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from .. import _wire as wire
+from ..errors import UsageError
+from . import expect, faults, inbox, journal, misses
+from .account import Account
+from .bell import Concerns
+from .gate import HEADERS
+from .outcome import as_bytes
+from .receipts import Callback
+from .service import money
+from .state import State
+from .tenants import Tenants
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
+LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
+ASSETS: Mapping[str, str] = {
+    "inbox.html": "text/html",
+    "inbox.css": "text/css",
+    "inbox.js": "text/javascript",
+    "requests.js": "text/javascript",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to the desk: whose account it is about, and its parameters without those that say so."""
+
+    account: Account
+    query: Mapping[str, str]
+    request: web.Request
+
+    @property
+    def state(self) -> State:
+        return self.account.state
+
+    @property
+    def currency(self) -> str:
+        return self.account.service.tariff.currency
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the one who asks still waits for the answer."""
+        transport = self.request.transport
+        return transport is not None and not transport.is_closing()
+
+    async def fields(self) -> Mapping[str, Any]:
+        """Read a JSON object, and nothing else: a page elsewhere cannot send that type without being asked first."""
+        if self.request.content_type != "application/json":
+            raise UsageError("send a JSON object, with Content-Type: application/json")
+        try:
+            asked = json.loads(await self.request.read())
+        except (ValueError, RecursionError):
+            raise UsageError("the body is not JSON") from None
+        if not isinstance(asked, dict):
+            raise UsageError("the body is not a JSON object")
+        return asked
+
+    async def wait(self, seconds: float, concerns: Concerns) -> None:
+        """Return when something of concern happens, after so many seconds, or when the client has left."""
+        loop, bell = asyncio.get_running_loop(), self.account.bell
+        end = loop.time() + seconds
+        while not bell.closed and self.is_there and (left := end - loop.time()) > 0:
+            if await bell.wait(min(left, LOOK_AGAIN), concerns):
+                return
+
+    async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
+        """Write a long reply of JSON piece by piece, so that others are answered in between."""
+        reply = web.StreamResponse(headers={**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"})
+        await reply.prepare(self.request)
+        for piece in pieces:
+            if piece:
+                await reply.write(piece)
+            await asyncio.sleep(0)  # writing alone does not wait while the buffer has room
+        await reply.write_eof()
+        return reply
+
+
+Act = Callable[[Asked], Awaitable[web.StreamResponse]]
+
+
+class Desk:
+    """Answers everything but the three operations.
+
+    Args:
+        tenants: whose messages, balance, clock, faults and requests it shows.
+        url: the sandbox's own address.
+        shut: called with seconds to refuse connections for so long.
+    """
+
+    def __init__(self, tenants: Tenants, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
+        self._tenants = tenants
+        self._url = url
+        self._shut = shut
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return every route, for the application."""
+        about = [
+            web.get("/", _asset("inbox.html")),
+            web.get("/inbox.css", _asset("inbox.css")),
+            web.get("/inbox.js", _asset("inbox.js")),
+            web.get("/requests.js", _asset("requests.js")),
+            web.get("/openapi.json", self._description),
+            web.get("/sandbox.json", self._of_any(_about)),
+            web.get("/requests.json", self._of_any(_requests)),
+            web.delete("/requests.json", self._of_any(_forget_requests)),
+            web.get("/tenants.json", self._of_any(self._list_tenants)),
+            web.post("/tenants.json", self._of_any(self._open_tenant)),
+            web.delete("/tenants.json", self._of_one(self._end_tenant)),
+        ]
+        of_one: list[tuple[str, str, Act]] = [
+            ("GET", "/summary.json", _summary),
+            ("GET", "/inbox.json", _inbox),
+            ("DELETE", "/inbox.json", _clear),
+            ("POST", "/expect.json", _expect),
+            ("GET", "/receipts.json", _receipts),
+            ("POST", "/receipts.json", self._send_receipts),
+            ("DELETE", "/receipts.json", _stop_receipts),
+            ("GET", "/balance.json", _balance),
+            ("POST", "/balance.json", _top_up),
+            ("GET", "/clock.json", _clock),
+            ("POST", "/clock.json", _move_clock),
+            ("GET", "/faults.json", _list_faults),
+            ("POST", "/faults.json", self._switch_on),
+            ("DELETE", "/faults.json", _switch_off),
+        ]
+        return about + [web.route(method, path, self._of_one(act)) for method, path, act in of_one]
+
+    def _of_one(self, act: Act, *, or_own: bool = False) -> Handler:
+        """Let a request be about one account; with tenants it says about whose."""
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return await act(Asked(*self._tenants.asked(request.query, or_own=or_own), request))
+
+        return handle
+
+    def _of_any(self, act: Act) -> Handler:
+        """Let a request be about one account, or with tenants about what is nobody's."""
+        return self._of_one(act, or_own=True)
+
+    async def _description(self, _request: web.Request) -> web.Response:
+        described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
+        return as_json(described | {"servers": [{"url": self._url}]})
+
+    async def _switch_on(self, asked: Asked) -> web.Response:
+        fault = faults.Fault.read(await asked.fields())
+        if fault.kind == "refuse" and self._tenants.on:
+            raise UsageError("refuse shuts the whole sandbox, for every tenant; take drop_before")
+        if fault.kind == "refuse":
+            await self._shut(fault.seconds)
+        else:
+            asked.account.faults.switch_on(fault)
+        return as_json(faults.to_json(asked.account.faults))
+
+    async def _send_receipts(self, asked: Asked) -> web.Response:
+        callback = Callback.read(await asked.fields())
+        if urlsplit(callback.url).port == urlsplit(self._url).port:
+            raise UsageError("receipts to the sandbox itself would be requests of their own; name another port")
+        asked.account.receipts.switch(callback)
+        return await _receipts(asked)
+
+    # tenants
+
+    async def _list_tenants(self, _asked: Asked) -> web.Response:
+        return as_json({"tenants": self._tenants.told()})
+
+    async def _open_tenant(self, asked: Asked) -> web.Response:
+        fields = await asked.fields()
+        if self._tenants.knows(fields.get("tenant")):
+            return as_json({"error": "there is a tenant with this access key; DELETE it first"}, status=409)
+        return as_json(_facts(self._tenants.open(fields)))
+
+    async def _end_tenant(self, asked: Asked) -> web.Response:
+        self._tenants.end(asked.account)
+        return as_json({"tenants": self._tenants.told()})
+
+
+# messages
+
+
+async def _inbox(asked: Asked) -> web.StreamResponse:
+    chosen = inbox.Filter.read(asked.query)
+    if chosen.wait and not await _is_any(chosen, asked.state):
+        await asked.wait(chosen.wait, lambda happened: happened is not None and chosen.concerns(happened.accepted))
+    return await asked.stream(inbox.pages(asked.state, asked.currency, replace(chosen, wait=0.0)))
+
+
+async def _is_any(chosen: inbox.Filter, state: State) -> bool:
+    """Say whether there is such a message; one that comes while earlier ones are looked at counts."""
+    looked = 0
+    while looked < (last := int(state.fact("messages"))):
+        for rows in inbox.search(state, replace(chosen, after=max(chosen.after, looked), limit=None)):
+            if rows:
+                return True
+            await asyncio.sleep(0)
+        looked = last
+    return False
+
+
+async def _clear(asked: Asked) -> web.Response:
+    chosen = asked.query.get("id")  # empty is a slip, not everything
+    if set(asked.query) - {"id"}:
+        raise UsageError("DELETE /inbox.json takes id, the id of one message, or nothing")
+    if chosen is None:
+        asked.state.clear()
+    elif not asked.state.forget(chosen):
+        raise UsageError("there is no message with this id")
+    return as_json(_facts(asked.account))
+
+
+async def _summary(asked: Asked) -> web.Response:
+    return as_json(inbox.summary(asked.state, asked.currency))
+
+
+# requests and expectations
+
+
+async def _requests(asked: Asked) -> web.StreamResponse:
+    wanted = journal.Wanted.read(asked.query)
+    if wanted.wait and not any(asked.account.journal.select(wanted)):
+        await asked.wait(wanted.wait, lambda happened: happened is not None and wanted.fits(happened.told))
+    return await asked.stream(journal.pages(asked.account.journal, wanted))
+
+
+async def _forget_requests(asked: Asked) -> web.Response:
+    asked.account.journal.clear()
+    return as_json(_facts(asked.account))
+
+
+async def _expect(asked: Asked) -> web.Response:
+    expectation = expect.Expectation.read(await asked.fields())
+    count = await _counted(expectation, asked)
+    told = {"met": expectation.met(count.found), "expected": expectation.describe(), "found": count.found}
+    if told["met"]:
+        return as_json(told | {"messages": [inbox.entry(row, asked.currency) for row in count.rows]})
+    about = (expectation, count, asked.state, asked.account.journal)
+    return as_json(told | {"error": misses.summary(*about), "misses": misses.nearest(*about)}, status=409)
+
+
+async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Count:
+    """Return the count of what is expected once nothing can change it any more, or its time has passed."""
+    count = expect.Count(expectation, asked.state)
+    loop, bell = asyncio.get_running_loop(), asked.account.bell
+    end = loop.time() + expectation.within
+    while True:
+        while count.look():
+            await asyncio.sleep(0)
+        left = end - loop.time()
+        if expectation.decided(count.found) or left <= 0 or bell.closed or not asked.is_there:
+            return count
+        await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
+
+
+# receipts
+
+
+async def _receipts(asked: Asked) -> web.Response:
+    return as_json(asked.account.receipts.told())
+
+
+async def _stop_receipts(asked: Asked) -> web.Response:
+    asked.account.receipts.switch(None)
+    return await _receipts(asked)
+
+
+# account
+
+
+async def _about(asked: Asked) -> web.Response:
+    return as_json(_facts(asked.account))
+
+
+def _facts(account: Account) -> dict[str, Any]:
+    service = account.service
+    return {
+        "id": account.state.id,
+        "variant": service.variant,
+        "form": service.form,
+        "hmac": service.rules.secret is not None,
+        "currency": service.tariff.currency,
+        "balance": money(account.state.balance),
+        "messages": account.state.count(),
+        "templates": sorted(service.templates),
+        "tenants": account.keeps_tenants,
+    }
+
+
+async def _balance(asked: Asked) -> web.Response:
+    return as_json({"balance": money(asked.state.balance), "currency": asked.currency})
+
+
+async def _top_up(asked: Asked) -> web.Response:
+    fields = await asked.fields()
+    more = wire.micros(fields.get("add"))
+    if more is None or set(fields) != {"add"}:
+        raise UsageError('send {"add": "12.50"}: an amount with at most six fractional digits')
+    if asked.state.balance + more >= MOST_MONEY:
+        raise UsageError("that is more money than there is")
+    asked.state.top_up(more)
+    return await _balance(asked)
+
+
+# clock
+
+
+async def _clock(asked: Asked) -> web.Response:
+    return as_json(asked.account.service.clock.told())
+
+
+async def _move_clock(asked: Asked) -> web.Response:
+    asked.account.service.clock.move(await asked.fields())
+    asked.account.bell.ring()
+    return await _clock(asked)
+
+
+# faults
+
+
+async def _list_faults(asked: Asked) -> web.Response:
+    return as_json(faults.to_json(asked.account.faults))
+
+
+async def _switch_off(asked: Asked) -> web.Response:
+    kind = asked.query.get("kind")
+    if kind is not None and kind not in faults.BY_NAME:
+        raise UsageError(f"kind must be one of {', '.join(faults.BY_NAME)}, got {kind!r}")
+    asked.account.faults.switch_off(kind)
+    return await _list_faults(asked)
+
+
+# page
+
+
+def _asset(name: str) -> Handler:
+    async def send(_request: web.Request) -> web.Response:
+        body = (files(__package__) / "page" / name).read_bytes()
+        headers = {**HEADERS, "Cache-Control": "no-cache"}
+        return web.Response(body=body, content_type=ASSETS[name], charset="utf-8", headers=headers)
+
+    return send
+
+
+def as_json(value: Any, *, status: int = 200) -> web.Response:
+    """Return a reply of JSON."""
+    headers = {**HEADERS, "Cache-Control": "no-store"}
+    return web.Response(body=as_bytes(value), status=status, content_type="application/json", headers=headers)

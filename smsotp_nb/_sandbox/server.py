@@ -1,0 +1,236 @@
+"""The sandbox's service over HTTP, on loopback unless told otherwise, in a thread of its own or in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from .. import _wire as wire
+from ..errors import SmsOtpWarning, UsageError
+from . import gate
+from .account import Account
+from .certificate import Certificate
+from .choices import Rules
+from .desk import Desk
+from .faults import Fault, Faults
+from .gate import Gate
+from .service import MAX_BYTES, millionths
+from .serving import OneLine, Serving, log
+from .tenants import Options, Tenants
+
+HOST = "127.0.0.1"
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
+DEFAULT_BALANCE = 1_000
+HOW_LONG_TO_STOP = 5.0
+GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connections
+
+
+class Server:
+    """One sandbox: its state, its service and its socket; nothing runs before ``start`` or ``run``.
+
+    Args:
+        port: 0 takes a free one.
+        state: path of a file that keeps everything, or None.
+        variant, form: which of the interface's forms is spoken.
+        balance: what a new state begins with, in the variant's currency; None takes 1,000.
+        seed: makes ids and passcodes of a new state repeatable.
+        rules: the switchable choices.
+        faults: faults that are on from the start, as `Fault.read` takes them.
+        tenants: whether every access key has an account of its own.
+        host: where to listen; anything but loopback lets others in, asks for a token, and is warned of.
+        allow_hosts: names by which others call it, such as that of its container; any other is refused.
+        token: what everything but the three operations must show; made where others are let in and it is left out.
+        https: with a certificate made now.
+
+    Raises:
+        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        state: str | Path | None = None,
+        variant: wire.Variant = "intl",
+        form: wire.Form = "current",
+        balance: str | float | Decimal | None = None,
+        seed: int | str | None = None,
+        rules: Rules | None = None,
+        faults: Iterable[Fault | str] = (),
+        tenants: bool = False,
+        host: str = HOST,
+        allow_hosts: Iterable[str] = (),
+        token: str | None = None,
+        https: bool = False,
+    ) -> None:
+        _check(variant, form)
+        is_open = not _is_loopback(host)
+        self.token = token or (secrets.token_urlsafe(24) if is_open else None)
+        if is_open:
+            said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
+            warnings.warn(said, SmsOtpWarning, stacklevel=3)
+        name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        scheme = "https" if https else "http"
+        names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
+        self.certificate = Certificate.made([name, *gate.LOOPBACK, *names]) if https else None
+        self._tls = None if self.certificate is None else self.certificate.context()
+        options = Options(
+            variant=variant,
+            form=form,
+            balance=millionths(DEFAULT_BALANCE if balance is None else balance),
+            seed=None if seed is None else str(seed),
+            rules=rules or Rules(),
+            faults=_readable(faults),
+        )
+        account = options.account(None if state is None else Path(state).expanduser().absolute())
+        try:
+            self.tenants = Tenants(account, options, on=tenants)
+            self._socket = _listen(host, port)
+        except UsageError:
+            account.close()
+            raise
+        self.port: int = self._socket.getsockname()[1]
+        self._host = host
+        self.url = f"{scheme}://{name}:{self.port}"
+        self._gate = Gate(names, scheme=scheme, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
+        self._desk = Desk(self.tenants, self.url, shut=self._shut)
+        self._runner: web.ServerRunner | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._shutting: asyncio.Task[None] | None = None
+        self._thread: threading.Thread | None = None
+        self._ready = threading.Event()
+
+    @property
+    def account(self) -> Account:
+        """The sandbox's own account; with tenants the one of nobody."""
+        return self.tenants.own
+
+    # life
+
+    def start(self) -> None:
+        """Serve from a daemon thread; returns when it answers."""
+        self._thread = threading.Thread(target=self._in_thread, name=f"smsotp-sandbox-{self.port}", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def close(self) -> None:
+        """End the server's thread and free its port and its state; a second call does nothing."""
+        if self._thread is None:
+            self._socket.close()
+            self.tenants.close()
+        elif self._loop is not None and self._stop is not None:
+            with suppress(RuntimeError):  # the loop has ended by itself
+                self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(HOW_LONG_TO_STOP)
+
+    def run(self, announce: Callable[[str], None]) -> None:
+        """Serve in the foreground until SIGINT or SIGTERM; ``announce`` hears the address once it answers."""
+        asyncio.run(self._serve(lambda: announce(self.url), signals=True))
+
+    def _in_thread(self) -> None:
+        try:
+            asyncio.run(self._serve(self._ready.set))
+        finally:
+            self._ready.set()
+
+    async def _serve(self, ready: Callable[[], None], *, signals: bool = False) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        if signals:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._loop.add_signal_handler(number, self._stop.set)
+        serving = Serving(self._gate, self.tenants, self._desk.routes())
+        answering = web.Server(serving.handle, request_factory=_limited, access_log=None, logger=OneLine(log))
+        self._runner = web.ServerRunner(answering, handle_signals=False, shutdown_timeout=1.0)
+        await self._runner.setup()
+        try:
+            await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
+            self.tenants.begin()
+            ready()
+            await self._stop.wait()
+        finally:
+            self.tenants.ring_last()
+            await self._runner.cleanup()
+            self.tenants.close()
+
+    # faults
+
+    async def _shut(self, seconds: float) -> None:
+        """Refuse connections from now on; listen at the same port again after a while."""
+        assert self._runner is not None
+        for site in tuple(self._runner.sites):
+            await site.stop()
+        self._shutting = asyncio.get_running_loop().create_task(self._open_again(seconds))
+
+    async def _open_again(self, seconds: float) -> None:
+        assert self._runner is not None
+        assert self._runner.server is not None
+        await asyncio.sleep(GOODBYE)
+        for connection in self._runner.server.connections:
+            if connection.transport is not None:
+                connection.transport.close()
+        await asyncio.sleep(seconds)
+        while True:
+            try:
+                self._socket = _listen(self._host, self.port)
+                break
+            except UsageError:  # another program has the port for a moment
+                await asyncio.sleep(GOODBYE)
+        await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
+
+
+def run(announce: Callable[[str], None], **options: Any) -> None:
+    """Run a sandbox in the foreground until Ctrl-C or SIGTERM; the options are those of `Server`."""
+    Server(**options).run(announce)
+
+
+def _limited(*parts: Any) -> web.BaseRequest:
+    """Make a request of what the connection has read, with the most bytes of a body."""
+    message, payload, protocol, writer, task = parts
+    return web.BaseRequest(message, payload, protocol, writer, task, protocol._loop, client_max_size=MAX_BYTES)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(f"port {port} cannot be used ({error}); take another one, or 0 for a free one") from None
+    listener.listen(128)
+    return listener
+
+
+def _readable(faults: Iterable[Fault | str]) -> tuple[Fault, ...]:
+    found = tuple(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
+    Faults(found)  # what cannot be on from the start is said before anything is opened
+    return found
+
+
+def _check(variant: str, form: str) -> None:
+    if variant not in ("intl", "cn"):
+        raise UsageError(f"variant must be 'intl' or 'cn', got {variant!r}")
+    if form not in ("current", "earlier"):
+        raise UsageError(f"form must be 'current' or 'earlier', got {form!r}")
+
+
+def is_loopback(url: str) -> bool:
+    """Say whether an address is one of this machine."""
+    return _is_loopback(urlsplit(url).hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    return host in {"127.0.0.1", "localhost", "::1"}

@@ -1,0 +1,384 @@
+"""The three operations of the interface, from a request's query and bytes to its envelope.
+
+Written from the interface, not from the client; where the interface is silent `choices.CHOICES` says what happens.
+No socket and no clock of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from .. import _wire as wire
+from .. import parts
+from ..errors import UsageError
+from . import reserved, tariff, wording
+from .access import Access
+from .choices import Rules
+from .clock import Clock
+from .state import Accepted, Message, Passcode, Request, State
+
+MAX_BYTES: Final = 1 << 20
+INVALID_PARAMS: Final = "104002"
+LIMIT_EXCEEDED: Final = "105300"
+SENDS_WITHIN: Final = 600  # seconds; a common norm
+INVALID_SIGNATURE: Final = "107122"
+NO_TEMPLATE: Final = "107141"
+MISSING_TEMPLATE_DATA: Final = "107143"
+INVALID_TEMPLATE_DATA: Final = "107144"
+
+Fields = Mapping[str, Any]
+Done = tuple[dict[str, Any], Accepted | None]  # the data of a reply, and what was accepted
+
+
+class Refused(Exception):
+    """A request the service refuses, with the error code of its envelope."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply: HTTP status, envelope, and what was accepted for it."""
+
+    status: int
+    envelope: Mapping[str, Any]
+    made: Accepted | None = None
+
+    @property
+    def accepted(self) -> int:
+        """How many messages were accepted."""
+        return 0 if self.made is None else len(self.made.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """The messages of one request and their price in all, millionths."""
+
+    messages: list[Message]
+    total: int
+
+
+class Service:
+    """Answers requests from a state.
+
+    Args:
+        state: where accepted messages, passcodes and the balance live.
+        variant, form: which of the interface's forms is spoken.
+        rules: the switchable choices.
+        clock: the sandbox's time; made from the state when it is left out.
+        now: the machine's clock, seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        variant: wire.Variant = "intl",
+        form: wire.Form = "current",
+        rules: Rules | None = None,
+        clock: Clock | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.state = state
+        self.variant = variant
+        self.form = form
+        self.rules = rules or Rules()
+        self.tariff = tariff.sample(variant)
+        self.clock = clock or Clock(state, base=now)
+        self.access = Access(self.rules.secret, now)
+        self.templates = wording.templates(self.rules.templates)
+        self._counts = ("parts", "count") if self.rules.both_counts else ("count" if form == "earlier" else "parts",)
+        self._operations = {
+            "sms.message.send": self._send_message,
+            "otp.send": self._send_otp,
+            "otp.verify": self._verify_otp,
+        }
+
+    def answer(self, query: Mapping[str, str], content_type: str, raw: bytes, *, query_string: str = "") -> Answer:
+        """Answer one POST: its query parameters (also as sent), content type without parameters, and body."""
+        try:
+            refusal = self.access.refusal(query, query_string)
+            if refusal:
+                raise Refused(refusal)
+            operation = self._operations.get(query.get("action", ""))
+            if operation is None:
+                raise Refused(INVALID_PARAMS)
+            data, made = operation(_read_object(content_type, raw))
+        except Refused as refused:
+            return self.refuse(refused.code)
+        return Answer(200, {"code": "0", "message": "Success", "data": data}, made)
+
+    def refuse(self, code: str) -> Answer:
+        """Return the envelope of an error."""
+        names = wire.ERROR_NAMES[code]
+        return Answer(400, {"code": code, "message": names[-1] if self.form == "earlier" else names[0]})
+
+    # operations
+
+    def _send_message(self, fields: Fields) -> Done:
+        numbers = self._recipients(fields)
+        signature = _signature(fields)
+        text, template_id = self._message_text(fields, signature)
+        if signature is None and (self.variant == "cn" or self.form == "earlier"):
+            raise Refused(wire.MISSING_PARAMS)
+        places = _countries(numbers)
+        request = Request(
+            self.clock.now(), "sms.message.send", text, channel="sms", signature=signature, template_id=template_id
+        )
+        with self.state.transaction():
+            billed = self._bill(numbers, places, text)
+            made = self.state.accept(request, billed.messages)
+        return self._send_result(numbers, billed), made
+
+    def _send_otp(self, fields: Fields) -> Done:
+        number = _single_number(fields)
+        digits = _whole(fields, "digits", *wire.DIGITS) or wire.DEFAULT_DIGITS
+        intent = _text(fields, "intent", longest=wire.INTENT_LENGTH)
+        channel = _text(fields, "channel") or "auto"
+        signature = _signature(fields)
+        custom = _code(fields)
+        ttl = _whole(fields, "ttl", 1, wire.TTL_MAX) or wire.TTL_DEFAULT
+        if channel not in wire.CHANNELS:
+            raise Refused(INVALID_PARAMS)
+        if signature is None and self.variant == "cn" and number.startswith("+86"):
+            raise Refused(wire.MISSING_PARAMS)
+        places = _countries([number])
+        self._limit_sends(number)
+        with self.state.transaction():
+            code = custom or self._new_code(digits)
+            text = wording.passcode(code, signature, self.variant)
+            billed = self._bill([number], places, text)
+            sent_by = "sms" if channel == "auto" else channel
+            now = self.clock.now()
+            made = self.state.accept(Request(now, "otp.send", text, code, sent_by, intent, signature), billed.messages)
+            self.state.keep_passcode(
+                number, intent or "", code, made=now, ttl=ttl if custom else None, replace=self.rules.replace
+            )
+        return self._record(billed.messages[0]), made
+
+    def _verify_otp(self, fields: Fields) -> Done:
+        number = _single_number(fields)
+        code = _code(fields)
+        if code is None:
+            raise Refused(wire.MISSING_PARAMS)
+        intent = _text(fields, "intent", longest=wire.INTENT_LENGTH) or ""
+        ttl = _whole(fields, "ttl", 1, wire.TTL_MAX) or wire.TTL_DEFAULT
+        _countries([number])
+        with self.state.transaction():
+            valid = self._check_code(number, intent, code, ttl)
+        return {"to": number, "valid": valid}, None
+
+    # message
+
+    def _recipients(self, fields: Fields) -> list[str]:
+        numbers = fields.get("to")
+        if numbers is None or numbers in ("", []):
+            raise Refused(wire.MISSING_PARAMS)
+        if isinstance(numbers, str):
+            numbers = [numbers]
+        if not isinstance(numbers, list) or not all(isinstance(number, str) for number in numbers):
+            raise Refused(INVALID_PARAMS)
+        if len(numbers) > self.rules.max_recipients:
+            raise Refused(INVALID_PARAMS)
+        return numbers
+
+    def _message_text(self, fields: Fields, signature: str | None) -> tuple[str, str | None]:
+        """Return the text as it goes out, and the template it came from."""
+        template_id, content = _text(fields, "templateId"), _text(fields, "content")
+        text = _text(fields, "text") if self.form == "current" else None
+        data = fields.get("templateData") or {}
+        if not isinstance(data, dict) or fields.get("templateData") in (False, 0):
+            raise Refused(INVALID_PARAMS)
+        if template_id is not None:
+            return wording.signed(self._from_template(template_id, data), signature, self.variant), template_id
+        if text is not None:
+            return text, None
+        if content is None:
+            raise Refused(wire.MISSING_PARAMS)
+        return wording.signed(content, signature, self.variant), None
+
+    def _from_template(self, template_id: str, data: Fields) -> str:
+        template = self.templates.get(template_id)
+        if template is None:
+            raise Refused(NO_TEMPLATE)
+        values = {}
+        for name in wording.variables(template):
+            if data.get(name) is None:
+                raise Refused(MISSING_TEMPLATE_DATA)
+            if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
+                raise Refused(INVALID_TEMPLATE_DATA)
+            values[name] = str(data[name])
+        return wording.fill(template, values)
+
+    def _bill(self, numbers: list[str], places: list[tariff.Country], text: str) -> Billed:
+        """Price a message for each number and take the sum from the balance."""
+        one = parts.count(text).parts
+        first = self.state.next_number()
+        messages = []
+        for n, (number, place) in enumerate(zip(numbers, places, strict=True), first):
+            effect = reserved.BY_NUMBER[number].effect if number in reserved.BY_NUMBER else ""
+            billed = one + (effect == "parts")
+            iso = "CA" if effect == "iso" else place.iso
+            price = self.tariff.price(iso, billed)
+            messages.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, billed, price))
+        total = sum(message.price for message in messages)
+        if not self.state.pay(total):
+            raise Refused(wire.INSUFFICIENT_FUNDS)
+        return Billed(messages, total)
+
+    def _send_result(self, numbers: list[str], billed: Billed) -> dict[str, Any]:
+        odd = reserved.effects(numbers)
+        return {
+            "recipients": len(numbers) + ("recipients" in odd),
+            "messageCount": sum(message.parts for message in billed.messages) + ("messageCount" in odd),
+            "currency": self.tariff.currency,
+            "totalAmount": money(billed.total + 10_000 * ("totalAmount" in odd)),
+            "messages": [self._record(message) for message in billed.messages],
+        }
+
+    def _record(self, message: Message) -> dict[str, Any]:
+        special = reserved.BY_NUMBER.get(message.number)
+        return {
+            "id": message.id,
+            "to": message.number[1:] if special and special.effect == "plus" else message.number,
+            "iso": message.iso,
+            "cc": message.cc,
+            **dict.fromkeys(self._counts, message.parts),
+            "price": money(message.price),
+        }
+
+    # passcodes
+
+    def _limit_sends(self, number: str) -> None:
+        if self.rules.sends is None:
+            return
+        if self.state.count_passcodes(number, since=self.clock.now() - SENDS_WITHIN * 1_000_000) >= self.rules.sends:
+            raise Refused(LIMIT_EXCEEDED)
+
+    def _new_code(self, digits: int) -> str:
+        mark = self.state.mark("passcode", self.state.next_number())
+        return f"{int.from_bytes(mark) % 10**digits:0{digits}d}"
+
+    def _check_code(self, number: str, intent: str, code: str, ttl: int) -> bool:
+        """Look for a living passcode with this code; a wrong one counts against every living passcode of the kind."""
+        living = [one for one in self.state.passcodes(number, intent) if self._lives(one, ttl)]
+        for passcode in living:
+            if passcode.code == code:
+                if self.rules.single_use:
+                    self.state.use_passcode(passcode.n)
+                return True
+        for passcode in living:
+            self.state.count_wrong(passcode.n)
+        return False
+
+    def _lives(self, passcode: Passcode, ttl_at_verify: int) -> bool:
+        ttl = ttl_at_verify if passcode.ttl is None else passcode.ttl
+        in_time = self.clock.now() < passcode.made + ttl * 1_000_000
+        return in_time and not passcode.used and passcode.wrong < self.rules.attempts
+
+
+def money(micros: int) -> str:
+    """Return millionths as decimal text with six fractional digits.
+
+    Example:
+        >>> money(38420000)
+        '38.420000'
+    """
+    return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+
+def millionths(amount: str | float | Decimal) -> int:
+    """Return an amount of money in millionths, rounded to them.
+
+    Example:
+        >>> millionths(12.5), millionths("0.0075")
+        (12500000, 7500)
+    """
+    try:
+        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
+    except InvalidOperation:
+        raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
+    found = wire.micros(exact)
+    if found is None:
+        raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
+    return found
+
+
+# -- reading a request -------------------------------------------------------------------------------------------------
+
+
+def _read_object(content_type: str, raw: bytes) -> Fields:
+    if content_type != "application/json" or len(raw) > MAX_BYTES:
+        raise Refused(INVALID_PARAMS)
+    try:
+        fields = json.loads(raw, parse_constant=_no_number)
+        json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair is JSON but no text
+    except (ValueError, RecursionError):
+        raise Refused(INVALID_PARAMS) from None
+    if not isinstance(fields, dict):
+        raise Refused(INVALID_PARAMS)
+    return fields
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _text(fields: Fields, name: str, *, longest: int | None = None) -> str | None:
+    value = fields.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or (longest is not None and len(value) > longest):
+        raise Refused(INVALID_PARAMS)
+    return value
+
+
+def _whole(fields: Fields, name: str, low: int, high: int) -> int | None:
+    value = fields.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise Refused(INVALID_PARAMS)
+    return value
+
+
+def _signature(fields: Fields) -> str | None:
+    signature = _text(fields, "signature")
+    shortest, longest = wire.SIGNATURE_LENGTH
+    if signature is not None and not shortest <= len(signature) <= longest:
+        raise Refused(INVALID_SIGNATURE)
+    return signature
+
+
+def _code(fields: Fields) -> str | None:
+    code = _text(fields, "code")
+    if code is not None and not wire.CODE.fullmatch(code):
+        raise Refused(INVALID_PARAMS)
+    return code
+
+
+def _single_number(fields: Fields) -> str:
+    number = _text(fields, "to")
+    if number is None:
+        raise Refused(wire.MISSING_PARAMS)
+    return number
+
+
+def _countries(numbers: list[str]) -> list[tariff.Country]:
+    refusal = reserved.refusal(numbers)
+    if refusal:
+        raise Refused(refusal)
+    places = []
+    for number in numbers:
+        place = tariff.country(number)
+        if place is None:
+            raise Refused(wire.INVALID_PHONE_NUMBERS)
+        places.append(place)
+    return places

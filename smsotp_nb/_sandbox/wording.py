@@ -1,0 +1,92 @@
+"""The text a recipient reads: content joined with its signature, a filled template, the sentence of a passcode."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from .. import _wire as wire
+from ..errors import UsageError
+
+PASSCODE: Mapping[str, str] = {
+    "intl": "Your verification code is {code}.",
+    "cn": "您的验证码是{code}，请勿告诉他人。",
+}
+_NAMES_AND_FIGURES = re.compile(r"\b[^\WA-Z0-9]*+[A-Z0-9]\w*+")
+_VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@cache
+def own_templates() -> Mapping[str, str]:
+    """Return the sandbox's own templates by id; a variable stands in braces."""
+    found: dict[str, str] = json.loads((files(__package__) / "templates.json").read_text(encoding="utf-8"))
+    return found
+
+
+def templates(more: Mapping[str, str] | str | Path | None = None) -> Mapping[str, str]:
+    """Return the sandbox's templates with more of the user's, given or in a JSON file of ``{"id": "text"}``.
+
+    Raises:
+        UsageError: the file cannot be read, or is no such object.
+    """
+    if isinstance(more, (str, Path)):
+        more = _read_templates(Path(more).expanduser())
+    if not all(isinstance(text, str) and text.strip() for text in (more or {}).values()):
+        raise UsageError("every template is a text, such as {'welcome': 'Hello {name}'}")
+    return {**own_templates(), **(more or {})}
+
+
+def _read_templates(path: Path) -> Mapping[str, str]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the templates file {path} cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise UsageError(f'the templates file {path} must hold an object such as {{"welcome": "Hello {{name}}"}}')
+    return found
+
+
+def variables(template: str) -> tuple[str, ...]:
+    """Return the variables of a template in the order they appear.
+
+    Example:
+        >>> variables("Hi {name}, {code}")
+        ('name', 'code')
+    """
+    return tuple(dict.fromkeys(_VARIABLE.findall(template)))
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return the template with its variables replaced once; what a value contains is not replaced again."""
+    return _VARIABLE.sub(lambda match: values[match[1]], template)
+
+
+def shape(text: str, template_id: str | None = None) -> str:
+    """Return what texts of one campaign have in common: the template, or the text without names and figures.
+
+    Example:
+        >>> shape("Hi Anna, order 17 is ready") == shape("Hi Bob, order 9 is ready")
+        True
+    """
+    return f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
+
+
+def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
+    """Return a text with its signature joined to it, as this variant of the sandbox does.
+
+    Example:
+        >>> signed("Hello", "Acme", "intl")
+        '[Acme] Hello'
+    """
+    if not signature:
+        return text
+    return fill(wire.SIGNATURE_JOIN[variant], {"signature": signature, "content": text})
+
+
+def passcode(code: str, signature: str | None, variant: wire.Variant) -> str:
+    """Return the message that carries a passcode."""
+    return signed(fill(PASSCODE[variant], {"code": code}), signature, variant)

@@ -1,0 +1,71 @@
+"""What a form was given, checked before anything is drawn: whom it speaks to, and the columns of its list."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import pandas as pd
+
+from .._client import Client
+from .._sandbox import Sandbox
+from ..errors import UsageError
+
+NONE_CHOSEN = ""
+
+
+def client_of(service: Any) -> Client:
+    """Return the client to speak through; a sandbox stands for its own.
+
+    Raises:
+        UsageError: it is neither.
+
+    Example:
+        >>> with Sandbox() as box:
+        ...     client_of(box).sandbox is box
+        True
+    """
+    if isinstance(service, Sandbox):
+        return service.client()
+    if not isinstance(service, Client):
+        raise UsageError(
+            f"a form needs a Client, got {type(service).__name__}; Sandbox().client() is one to try, "
+            "Client(Settings.from_env()) speaks to the service"
+        )
+    return service
+
+
+def sandbox_of(service: Any) -> Sandbox:
+    """Return the sandbox whose inbox is shown: itself, or the one that a client speaks to.
+
+    Raises:
+        UsageError: there is none; the real service has no inbox to look into.
+    """
+    found = service.sandbox if isinstance(service, Client) else service
+    if not isinstance(found, Sandbox):
+        raise UsageError(f"an inbox needs a Sandbox, got {type(service).__name__}; the real service has none to show")
+    return found
+
+
+def names_of(frame: Any) -> list[tuple[str, Hashable]]:
+    """Return the columns that a form can offer, as (label, name): those whose name stands once.
+
+    Raises:
+        UsageError: it is no frame, or one without such a column.
+
+    Example:
+        >>> names_of(pd.DataFrame(columns=["phone", "name", 7]))
+        [('phone', 'phone'), ('name', 'name'), ('7', 7)]
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) makes one")
+    once = ~frame.columns.duplicated(keep=False)
+    names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
+    if not names:
+        raise UsageError("the list has no columns, or none whose name stands once")
+    return names
+
+
+def with_none(names: Iterable[tuple[str, Hashable]], label: str) -> list[tuple[str, Hashable]]:
+    """Return the columns to choose from, led by a word for none of them."""
+    return [(label, NONE_CHOSEN), *names]

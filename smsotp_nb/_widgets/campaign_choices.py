@@ -1,0 +1,123 @@
+"""What a person chose in the campaign form, as the arguments of ``plan`` and ``send`` and as lines of code."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .._wire import Variant
+from ..errors import UsageError
+from .arguments import NONE_CHOSEN
+
+Kind = Literal["content", "text", "template"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The message, the columns and the files of one campaign; blanks are what was not chosen.
+
+    Example:
+        >>> Choices(campaign="autumn", to="phone", words="Hi {name}", signature="Acme").arguments()["content"]
+        'Hi {name}'
+    """
+
+    campaign: str = ""
+    to: Hashable = NONE_CHOSEN
+    region: Hashable = NONE_CHOSEN
+    default_region: str = ""
+    kind: Kind = "content"
+    words: str = ""
+    template_id: str = ""
+    variables: tuple[str, ...] = ()
+    signature: str = ""
+    fill: Mapping[str, str] = field(default_factory=dict)
+    suppress: Any = None
+    rates: Any = None
+    keep: tuple[str, ...] = ()
+    variant: Variant = "intl"
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``plan``, without those that were left blank."""
+        message: dict[str, Any] = {"template_text" if self.kind == "template" else self.kind: self.words}
+        if self.kind == "template":
+            message |= {"template_id": self.template_id, "template_data": list(self.variables)}
+        given = {
+            "to": self.to,
+            "region": self.region,
+            "default_region": self.default_region,
+            "campaign": self.campaign,
+            **message,
+            "signature": self.signature,
+            "variant": "" if self.variant == "intl" else self.variant,
+            "fill": dict(self.fill),
+            "suppress": self.suppress,
+            "rates": self.rates,
+            "keep": list(self.keep),
+        }
+        always = {"to", "campaign"} | ({"template_id"} if self.kind == "template" else {self.kind})
+        return {name: value for name, value in given.items() if name in always or not _blank(value)}
+
+    def missing(self) -> tuple[str, ...]:
+        """Say what is still to be filled in, in the form's own words."""
+        blanks = (
+            (self.campaign, "Give the campaign a name, such as autumn-sale: it is recorded under it."),
+            (self.to, "Choose the column of the phone numbers."),
+            (self.template_id or self.kind != "template", "Give the ID of the template."),
+            (self.words or self.kind == "template", "Write the text."),
+        )
+        return tuple(words for filled, words in blanks if filled == NONE_CHOSEN or filled is False)
+
+    def lines(self, guards: Guards | None = None, *, frame: str = "people") -> str:
+        """Return the code that plans and sends the same."""
+        shown = [f"    {name}={_shown(name, value)}," for name, value in self.arguments().items()]
+        sent = "".join(f", {name}={value!r}" for name, value in (guards or Guards()).arguments().items())
+        return "\n".join(
+            [f"plan = sms.plan(\n    {frame},", *shown, ")", f"results = sms.send(plan, client=client{sent})"]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What may hold the campaign back, as typed: ``USD 50``, ``21:00``, ``08:00``, a number of first recipients.
+
+    Example:
+        >>> Guards(budget="USD 50", canary=10).arguments()
+        {'budget': {'USD': '50'}, 'canary': 10}
+    """
+
+    budget: str = ""
+    quiet_from: str = ""
+    quiet_to: str = ""
+    canary: int = 0
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``send``.
+
+        Raises:
+            UsageError: a budget without its currency, or half a span of quiet hours.
+        """
+        given: dict[str, Any] = {}
+        words = self.budget.replace(",", "").split()
+        if words:
+            if len(words) != 2 or not words[0].isalpha():
+                raise UsageError(f"a budget is a currency and an amount, such as USD 50, got {self.budget!r}")
+            given["budget"] = {words[0].upper(): words[1]}
+        if bool(self.quiet_from) != bool(self.quiet_to):
+            raise UsageError("quiet hours need both times, such as 21:00 and 08:00")
+        if self.quiet_from:
+            given["quiet_hours"] = (self.quiet_from, self.quiet_to)
+        if self.canary:
+            given["canary"] = self.canary
+        return given
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, (str, list, dict)) and not value)
+
+
+def _shown(name: str, value: Any) -> str:
+    """A frame or a list given in code is named, not printed: it may hold numbers."""
+    if name in ("suppress", "rates") and not isinstance(value, str):
+        return name
+    return repr(value)

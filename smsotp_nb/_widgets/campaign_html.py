@@ -1,0 +1,148 @@
+"""The panes of the campaign form as HTML: preview, progress, results, lines of code. Everything foreign is escaped."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from .. import cost
+from .._cards import MISSING, Card, Figures, about, number
+from .._planning import Plan, overview
+from .._wire import amount
+from ..results import Progress
+from .campaign_steps import Draft, Running
+
+ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
+SHOWN = 3
+MOST_REASONS = 6
+
+
+def draft_html(draft: Draft | None) -> str:
+    """Return the preview beside the text: what three recipients will read, and what it would come to."""
+    if draft is None:
+        return _pane('<p class="smsotp-empty">Reading the list …</p>')
+    if draft.plan is None:
+        return _pane(_items(draft.problems), "Still to do")
+    if draft.plan.rows["status"].eq("planned").any():
+        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
+    reasons = overview.reasons(draft.plan.skipped)
+    said = [f"{number(count)} rows: {meaning or code}" for code, meaning, count in reasons]
+    return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
+
+
+def plan_html(plan: Plan) -> str:
+    """Return the card of a plan, without what the form itself says around it."""
+    return dataclasses.replace(overview.card(plan), state="", closing="").html()
+
+
+def progress_html(running: Running | None) -> str:
+    """Return the bar, the counts and the time of a send under way."""
+    if running is None:
+        return '<p class="smsotp-line">Recording the campaign …</p>'
+    told = running.progress
+    share = told.done / told.total if told.total else 0
+    figures = (
+        ("accepted", number(told.accepted)),
+        ("rejected", number(told.rejected)),
+        ("in doubt", number(told.in_doubt)),
+        ("to go", number(told.left)),
+        ("billed so far", _billed(told)),
+    )
+    shown = "".join(f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in figures)
+    bar = f'<div class="smsotp-track smsotp-tall"><div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
+    return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
+
+
+def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
+    """Return the outcome as a card: counts by state, then what it cost by country."""
+    if results is None:
+        return ""
+    states = ("accepted", "rejected", "in_doubt", "planned", "skipped")
+    names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
+    figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
+    billed = cost.card(results)
+    closing = "The table of results is the form's .results: one row for every row of the list."
+    return Card("Results", billed.state, (figures, *billed.blocks[1:]), closing).html()
+
+
+def lines_html(code: str) -> str:
+    """Return the lines of code that do the same, folded away."""
+    return (
+        '<details class="smsotp-lines"><summary>The lines of code that do the same</summary>'
+        f"<pre>{html.escape(code)}</pre></details>"
+    )
+
+
+def columns_html(names: Sequence[str]) -> str:
+    """Return the hint that names the columns a text may use."""
+    shown = " ".join(f"{{{name}}}" for name in names[:12]) + (" …" if len(names) > 12 else "")
+    return f'<p class="smsotp-line">Columns: {html.escape(shown)}</p>'
+
+
+def clock(seconds: float) -> str:
+    """Return a span of time as people say it.
+
+    Example:
+        >>> clock(7), clock(125), clock(7260)
+        ('7 s', '2 min 5 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _pace(running: Running) -> str:
+    if running.stopping:
+        return "Stopping: no further requests; those under way are waited for and recorded."
+    said = f"{number(running.progress.done)} of {number(running.progress.total)}, {clock(running.seconds)}"
+    remaining = running.remaining
+    return said + (f", about {clock(remaining)} left" if remaining and remaining >= 1 else "")
+
+
+def _billed(told: Progress) -> str:
+    return about(amount(told.cost_micros), told.currency) if told.currency else MISSING
+
+
+def _totals(plan: Plan, whole: bool) -> str:
+    rows = plan.rows
+    planned = rows[(rows["status"] == "planned").to_numpy()]
+    said = f"{number(len(planned))} of {number(len(rows))} rows would be texted"
+    parts, cost_said = planned["est_parts"].dropna(), overview.about(planned)
+    said += f": {number(int(parts.sum()))} parts" if len(parts) else ""
+    said += f", about {cost_said}" if cost_said else ""
+    unrated = int(planned["est_cost"].isna().sum())
+    said += f", {number(unrated)} without a rate" if cost_said and unrated else ""
+    where = "" if whole else f"<br>Seen so far: the first {number(len(rows))} rows."
+    return f'<p class="smsotp-line smsotp-num">{html.escape(said)}.{where}</p>'
+
+
+def _messages(plan: Plan) -> str:
+    items = [_message(row) for row in plan.preview(SHOWN).to_dict("records")]
+    return f'<ul class="smsotp-mail">{"".join(items)}</ul>'
+
+
+def _message(row: dict[Any, Any]) -> str:
+    known = isinstance(row["text"], str)
+    text = html.escape(row["text"]) if known else "<i>The template's text is not known here.</i>"
+    said = [str(row["to"])]
+    if known:
+        parts = int(row["est_parts"])
+        said += [f"{parts} part{'' if parts == 1 else 's'}", ENCODINGS.get(str(row["encoding"]), "")]
+    if row["forcing"]:
+        said.append(f"because of {' '.join(row['forcing'])}")
+    return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(" · ".join(said))}</p></li>'
+
+
+def _items(words: Sequence[str]) -> str:
+    return f'<ul class="smsotp-todo">{"".join(f"<li>{html.escape(line)}</li>" for line in words)}</ul>'
+
+
+def _pane(content: str, title: str = "As recipients will read it") -> str:
+    return f'<section class="smsotp-inbox" aria-label="Preview"><h3>{title}</h3>{content}</section>'

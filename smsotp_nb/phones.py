@@ -1,0 +1,135 @@
+"""Phone numbers to E.164, with a reason for every row that fails.
+
+``verdict`` is phonenumbers' own answer, untouched. ``normalize`` is our judgement on top of it: ``to`` is filled only
+where we would text that number. A valid number is a number of some plan; whether anybody can be reached there, and
+whether it is the right person, no plan can say. So what might text a stranger is refused, and every repair is noted.
+
+Problems: one code for a row, the first that applies.
+
+=========================  ============================================================================================
+MISSING                    the cell is blank
+NOT_TEXT                   the cell holds neither text nor a number
+SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are gone
+MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
+TEXT_IN_NUMBER             letters or other signs stand among the digits
+DIGITS_HIDDEN              stars or dots stand where digits were hidden or cut off
+AMBIGUOUS_READING          two readings are valid numbers of different people
+NOT_A_NUMBER               this is no phone number
+REGION_MISSING             no calling code in the number and no country beside it
+REGION_UNKNOWN             no calling code in the number and the country beside it cannot be read
+UNKNOWN_CALLING_CODE       no country has this calling code
+TOO_SHORT_AFTER_IDD        hardly a digit after the international prefix
+TOO_SHORT_NSN              hardly a digit after the calling code
+TOO_LONG                   more digits than any number of that country
+TOO_SHORT                  fewer digits than any number of that country
+INVALID_LENGTH             no number of that country has this many digits
+LOCAL_ONLY                 the area code is missing
+NOT_IN_USE                 the right length, but no range of that country's plan
+TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-free, pager ...)
+REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
+TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')
+DUPLICATE_OF               the same number as an earlier row (set when planning)
+=========================  ============================================================================================
+
+Notes: any number of codes for a row, joined by a blank; a repair that was made or a fact worth knowing.
+
+=========================  ============================================================================================
+TRIMMED                    blanks or stray punctuation around the number removed
+INVISIBLE_REMOVED          invisible characters or unusual blanks removed
+DIGITS_TRANSLATED          digits of another script written as 0-9
+QUOTE_REMOVED              a spreadsheet's apostrophe, quotes or ="..." removed
+LABEL_REMOVED              tel:, Phone: or another label in front removed
+FLOAT_ENDING               the cell was a decimal number; its .0 is not part of the phone number
+SCI_NOTATION               scientific notation with all digits present written out
+EXTENSION_DROPPED          an extension after the number dropped
+TRUNK_ZERO_DROPPED         the (0) after a calling code dropped
+LEADING_ZERO_RESTORED      a leading zero that belongs to the number put back
+IDD_00_READ                00 read as the plus sign
+PLUS_RESTORED              repair 'lost_plus': read as if a plus stood in front
+TRAILING_NOTE_DROPPED      repair 'trailing_note': words after the number dropped
+VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
+MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
+LEADING_ZERO_DROPPED       the zero in front of a Colombian mobile number dropped
+CODE_SAID_TWICE            a calling code written twice read once
+PLUS_MOVED                 a plus at the end, as right-to-left exports write it, put in front
+COLUMN_EVIDENCE            the other rows of the column tell which of two readings is meant
+REGION_CASE                the country code was not in capitals
+REGION_ALIAS               a customary code such as UK or EL
+REGION_ALPHA3              the country as a three-letter code
+REGION_NAME                the country as an English name
+REGION_CALLING_CODE        the country as a calling code such as +49
+REGION_UNKNOWN             the country cell cannot be read; the number has its own calling code
+REGION_MISMATCH            a number of another country than the one beside it
+TEST_NUMBER                a number reserved for fiction
+FIXED_LINE                 a landline; it may not take texts
+VOIP                       an internet telephony number; it may not take texts
+=========================  ============================================================================================
+
+Never done, because each would text strangers: guessing a country, an area code or a digit; keeping the first of two
+numbers; reading the shorthand 4155550100/2; the letter O as a zero; choosing between two valid readings; mending
+numbers that a reform of their plan has changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._lazy import attributes
+
+if TYPE_CHECKING:
+    from ._phones import lookup, vocabulary
+    from ._phones.batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
+    from ._phones.evidence import Evidence
+    from ._phones.explanation import Explanation, explain
+    from ._phones.finding import Found, find_columns
+    from ._phones.judgement import normalize, weigh_column
+    from ._phones.several import duplicates, explode, one_phone
+    from ._phones.streams import Cleaned, clean_chunks
+    from ._phones.summary import Report, Tally, rejected, report
+    from ._phones.verdicts import verdict
+
+__getattr__ = attributes(
+    __name__,
+    {
+        "_phones.lookup": [],
+        "_phones.vocabulary": [],
+        "_phones.batches": ["normalize_batch", "normalize_schema", "verdict_batch", "verdict_schema"],
+        "_phones.evidence": ["Evidence"],
+        "_phones.explanation": ["Explanation", "explain"],
+        "_phones.finding": ["Found", "find_columns"],
+        "_phones.judgement": ["normalize", "weigh_column"],
+        "_phones.several": ["duplicates", "explode", "one_phone"],
+        "_phones.streams": ["Cleaned", "clean_chunks"],
+        "_phones.summary": ["Report", "Tally", "rejected", "report"],
+        "_phones.verdicts": ["verdict"],
+    },
+)
+__all__ = [
+    "Cleaned",
+    "Evidence",
+    "Explanation",
+    "Found",
+    "Report",
+    "Tally",
+    "clean_chunks",
+    "duplicates",
+    "explain",
+    "explode",
+    "find_columns",
+    "lookup",
+    "normalize",
+    "normalize_batch",
+    "normalize_schema",
+    "one_phone",
+    "rejected",
+    "report",
+    "verdict",
+    "verdict_batch",
+    "verdict_schema",
+    "vocabulary",
+    "weigh_column",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,12 @@
+"""Forms for people in a notebook: each is a class with ``.widget`` around a plain controller that tests can call."""
+
+from ._widgets.campaign_form import CampaignForm
+from ._widgets.inbox_view import InboxView
+from ._widgets.otp_form import OtpForm
+from ._widgets.phone_cleaner import PhoneCleaner
+
+__all__ = ["CampaignForm", "InboxView", "OtpForm", "PhoneCleaner"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
