@@ -53,7 +53,7 @@ class Scrubber:
 
     def secrets(self, text: str) -> str:
         """Return the text without secrets; numbers stay, for an id may look like one."""
-        spelled = {form for one in self._secrets if one for form in (one, quote_plus(one), quote(one, safe=""))}
+        spelled = {form for one in self._secrets if one for form in _spellings(one)}
         for secret in sorted(spelled, key=len, reverse=True):  # one may be a part of another
             text = text.replace(secret, "***")
         return text
@@ -62,6 +62,12 @@ class Scrubber:
         text = self.secrets(text)
         text = re.sub(r"\+?[0-9]{7,17}", lambda found: wire.mask(found[0]), text)
         return " ".join(text.split())[:200]
+
+
+def _spellings(secret: str) -> tuple[str, ...]:
+    """Return a secret as it may stand in an address, too; letters and digits stand there as they are."""
+    plain = secret.isascii() and secret.isalnum()
+    return (secret,) if plain else (secret, quote_plus(secret), quote(secret, safe=""))
 
 
 def error_of(failure: Failure, *, action: str, seconds: float) -> SmsOtpError:

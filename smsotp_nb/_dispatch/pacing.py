@@ -62,6 +62,8 @@ class Pacer(Gate):
 
     def waits(self) -> bool:
         """Say whether the next request would have to wait."""
+        if not self.paced:  # a pause is never without a speed
+            return False
         with self._guard:
             return max(self._due, self._paused_until) > self._clock()
 
@@ -75,13 +77,14 @@ class Pacer(Gate):
         Raises:
             NotSent: the campaign was stopped first.
         """
-        with self._guard:
-            now = self._clock()
-            start = max(now, self._due, self._paused_until)
-            rate = self._rate(now)
-            self._due = start + (recipients / rate if rate else 0.0)
-            self._passed += recipients
-        event = stop or self._stop
+        event, start = stop or self._stop, 0.0
+        if recipients or self.paced:
+            with self._guard:
+                now = self._clock()
+                start = max(now, self._due, self._paused_until)
+                rate = self._rate(now)
+                self._due = start + (recipients / rate if rate else 0.0)
+                self._passed += recipients
         while (left := max(start, self._paused_until) - self._clock()) > 0 and not self._ended(event):
             self._wait(left, event)
         if self._ended(event):
@@ -90,10 +93,11 @@ class Pacer(Gate):
     def late(self, recipients: int) -> None:
         """Count recipients of a request that were not known when its turn came; the next one waits for them too."""
         with self._guard:
+            self._passed += recipients
             now = self._clock()
             rate = self._rate(now)
-            self._due = max(self._due, now) + (recipients / rate if rate else 0.0)
-            self._passed += recipients
+            if rate:
+                self._due = max(self._due, now) + recipients / rate
 
     def throttled(self, seconds: float | None) -> None:
         """Hold all threads back for the pause that the service asked for, and go on more slowly."""

@@ -14,6 +14,7 @@ still notices a log that was deleted before the next request leaves.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import struct
 import sys
@@ -42,11 +43,14 @@ if sys.platform == "linux":
 
     _READ, _WRITE, _FREE = fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK
 
+    @functools.cache
+    def _flock(kind: int, place: tuple[int, int]) -> bytes:
+        return struct.pack("hhqqi4x", kind, os.SEEK_SET, *place, 0)
+
     def _lock(descriptor: int, kind: int, place: tuple[int, int]) -> bool:
         """Take or free a lock of the open file; say whether it could be had."""
-        wanted = struct.pack("hhqqi4x", kind, os.SEEK_SET, *place, 0)
         try:
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, wanted)
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(kind, place))
         except (BlockingIOError, PermissionError):
             return False
         return True
@@ -82,9 +86,10 @@ class Anchor:
     """One connection's hold on the files of a ledger, from after its opening until after its closing."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._file = path, path.resolve()  # SQLite keeps its other files beside what a link leads to
-        self._log_path = self._file.with_name(self._file.name + "-wal")
+        self._path, self._file = str(path), path.resolve()  # SQLite keeps its other files beside what a link leads to
+        self._log_path = f"{self._file}-wal"
         self._log: int | None = None
+        self._log_key: tuple[int, int] | None = None
         self._seen: tuple[int, bytes] = (0, b"")
         with _guard:
             self._key, self._files = _join(path)
@@ -99,8 +104,13 @@ class Anchor:
         if self._files.shared_memory is not None:
             _lock(self._files.shared_memory, _READ, IN_USE_BYTE)
         with contextlib.suppress(FileNotFoundError):
-            self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+            self._open_log()
         self._seen = self.generation(), b""
+
+    def _open_log(self) -> int:
+        self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+        self._log_key = _key(os.fstat(self._log))
+        return self._log
 
     def leave(self) -> None:
         """Stop holding the files, so that SQLite may tidy up; `close` is still to be called."""
@@ -189,11 +199,10 @@ class Anchor:
             log = os.stat(self._log_path)
         except FileNotFoundError:
             return "lost its log (-wal), which was deleted"
-        if self._log is None:
-            self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
-        if _key(log) != _key(os.fstat(self._log)):
+        opened = self._open_log() if self._log is None else self._log
+        if _key(log) != self._log_key:
             return "lost its log (-wal), which was replaced by another file"
-        header = read_at(self._log, LOG_HEADER, 0)
+        header = read_at(opened, LOG_HEADER, 0)
         if now == known and salts and header != salts:
             return "lost its log (-wal), which was written over"
         if after_commit:

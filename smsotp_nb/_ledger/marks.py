@@ -20,7 +20,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from ..errors import SmsOtpWarning
@@ -85,11 +85,13 @@ class Mark:
             self._place = max(-(-end // SLOT), 1) * SLOT  # behind what a full disk cut short
             write_at(self._descriptor, _slot(session), self._place)
 
-    def note(self, session: Session) -> None:
+    def note(self, slot: bytes) -> None:
         """Bring the entry of the session that was begun up to date."""
         if self._descriptor is not None:
-            with self._forgiven():
-                write_at(self._descriptor, _slot(session), self._place)
+            try:
+                write_at(self._descriptor, slot, self._place)
+            except OSError as error:
+                self._complain(error)
 
     def note_seal(self, ledger: bytes, seal: Seal) -> None:
         """Note how the file stands when its log is empty."""
@@ -189,13 +191,13 @@ class Marks:
         """Note the latest request, or the number of other acts, and add the recipients of new requests."""
         if self._session is None:
             return
-        before = self._session
-        self._session = replace(
-            before, attempt=attempt or before.attempt, acts=acts or before.acts, at=at,
-            recipients=before.recipients + recipients,
-        )  # fmt: skip
+        known = self._session
+        self._session = Session(
+            known.token, attempt or known.attempt, acts or known.acts, known.recipients + recipients, at
+        )
+        slot = _slot(self._session)
         for mark in self._marks:
-            mark.note(self._session)
+            mark.note(slot)
 
     def note_seal(self, seal: Seal) -> None:
         """Note how the file stands when its log is empty, to be compared when it is opened again."""

@@ -9,11 +9,14 @@ the former owner can have reached nobody, as after a first try with a wrong key.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .._services import name_key, shown
 from ..errors import LedgerError
 from .tables import ACCEPTED, IN_DOUBT, SENDING
+
+
+OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
 
 
 @dataclass(slots=True)
@@ -22,11 +25,15 @@ class Ownership:
 
     name: str
     service: str
+    mine: tuple[str, str] = field(init=False)  # the values of `OWNED`
     _lost_to: str = ""
+
+    def __post_init__(self) -> None:
+        self.mine = name_key(self.name), self.service
 
     def held(self, connection: sqlite3.Connection) -> bool:
         """Take or keep the name, inside the transaction of a claim; say whether it is this service's."""
-        key = name_key(self.name)
+        key, _ = self.mine
         owner = _owner(connection, key)
         if owner == self.service:
             return True
@@ -47,7 +54,7 @@ class Ownership:
         Raises:
             LedgerError: people were texted under this name already, by another live account or address.
         """
-        key = name_key(self.name)
+        key, _ = self.mine
         owner = _owner(connection, key)
         if owner not in (None, self.service) and _reached(connection, key, str(owner)):
             raise self._refusal(str(owner))

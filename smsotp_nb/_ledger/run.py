@@ -16,7 +16,7 @@ from ..errors import LedgerError, SmsOtpWarning
 from .answers import Place, Whole, by_row, fits, whole
 from .columns import sums_whole
 from .lock import RunLock
-from .ownership import Ownership
+from .ownership import OWNED, Ownership
 from .reading import counts, outcomes
 from .recording import billing_number, inserted, number_of
 from .store import Store
@@ -25,6 +25,7 @@ from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 OWNER_DIED = "the process that sent it ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
 
+_ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
 # What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
 # no price is known, which is so of rows in doubt.
 HALF = 31
@@ -231,13 +232,15 @@ class Run:
         billed: dict[Place, int] = {}
         billings: dict[Billing, int] = {}
 
+        totals = _totals(reply)  # before the transaction, in which no other thread records anything
+
         def work(connection: sqlite3.Connection) -> Claim | None:
             self._learn(connection, reply, billed, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
             if answers and self._accept_whole(connection, claim):
-                self._write_attempt(connection, claim, verdict, reply, answers)
+                self._write_attempt(connection, claim, verdict, totals, answers)
             else:
-                self._write_attempt(connection, claim, verdict, reply)
+                self._write_attempt(connection, claim, verdict, totals)
                 self._accept_by_row(connection, claim, reply, billed)
             return self._claim(connection, then) if then else None
 
@@ -265,17 +268,13 @@ class Run:
         return found
 
     def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
-        if self._ownership is not None and not self._ownership.held(connection):
+        attempt = self._begin_attempt(connection, wanted.chunk)
+        if attempt is None:
             return None
         going = f"own_state={PLANNED}"
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
         mine = (self.campaign, wanted.chunk)
-        attempt = inserted(
-            connection,
-            "INSERT INTO attempt (campaign, chunk, session, started_at) VALUES (?, ?, ?, ?)",
-            (*mine, self._store.session, self._now()),
-        )
         if not self._claim_whole(connection, attempt, wanted.chunk, going):
             claimed = connection.execute(
                 "UPDATE recipient SET own_state=?3, problem=NULL, attempts=attempts+1, attempt=?4 "
@@ -297,6 +296,17 @@ class Run:
         pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
         self._store.claimed(attempt, len(pairs))
         return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
+
+    def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
+        """Record an attempt and return its number; None where the name of the campaign is another account's."""
+        values = (self.campaign, chunk, self._store.session, self._now())
+        if self._ownership is not None:
+            owned = connection.execute(f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {OWNED}", (*values, *self._ownership.mine))
+            if owned.rowcount:
+                return owned.lastrowid
+            if not self._ownership.held(connection):
+                return None
+        return inserted(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values)
 
     def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
         """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
@@ -334,13 +344,9 @@ class Run:
         connection: sqlite3.Connection,
         claim: Claim,
         verdict: Verdict,
-        reply: SendReply | None = None,
+        totals: tuple[object, ...] = (None,) * 5,
         answers: Whole | None = None,
     ) -> None:
-        totals: tuple[object, ...] = (None,) * 5
-        if reply is not None:
-            said = "; ".join(reply.disagreements()) or None
-            totals = (reply.currency, reply.recipients, reply.message_count, reply.total_micros, said)
         connection.execute(
             "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
@@ -400,6 +406,12 @@ class Run:
                 kind = (billed[place], billing.parts, billing.price_micros)
                 number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
                 billings.update({billing: number} if number else {})
+
+
+def _totals(reply: SendReply) -> tuple[object, ...]:
+    """Return what a reply says of itself, and in words where its records say something else."""
+    said = "; ".join(reply.disagreements()) or None
+    return reply.currency, reply.recipients, reply.message_count, reply.total_micros, said
 
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:

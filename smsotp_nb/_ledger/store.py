@@ -30,6 +30,7 @@ from .opening import Opened, open_ledger
 
 Result = TypeVar("Result")
 LOG_FRAMES = 1000  # pages of the log before they are copied into the file, as SQLite does by itself
+LOOK_AT_LOG = 16  # durable transactions between two looks at its length
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +60,7 @@ class Store:
         self._opened: Opened | None = None
         self._synchronous = ""  # of this process's connection, where it is known
         self._claimed: tuple[int, int] = (0, 0)  # by the transaction under way: its latest attempt, its recipients
+        self._unlooked = 0  # durable transactions since the length of the log was looked at
         self._waiting: deque[_Shared] = deque()
         check_file_system(path)
         self.created = create_private(path) if create else False
@@ -73,7 +75,7 @@ class Store:
         Raises:
             LedgerError: the file cannot be written, or is no longer the one that was opened.
         """
-        with self._guard, named(self.path), self._ours() as opened, opened.anchor.writing():
+        with self._turn() as opened:
             self._write_durably(opened.connection, synchronous)
             try:
                 opened.connection.execute("BEGIN IMMEDIATE")
@@ -95,7 +97,7 @@ class Store:
     @contextlib.contextmanager
     def writing_outside(self) -> Iterator[sqlite3.Connection]:
         """Run one statement that SQLite allows outside of a transaction only, as the only one who writes."""
-        with self._guard, named(self.path), self._ours() as opened, opened.anchor.writing():
+        with self._turn() as opened:
             opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
             opened.prepare_to_write()
             opened.connection.execute("COMMIT")
@@ -164,9 +166,9 @@ class Store:
 
     def checkpoint(self) -> None:
         """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger."""
-        with self._guard, named(self.path):
+        with self._guard:
             if self._opened is not None and not self._opened.connection.in_transaction:
-                with self._ours() as opened, opened.anchor.writing():
+                with self._turn() as opened:
                     opened.anchor.verify()
                     opened.checkpoint()
 
@@ -194,19 +196,24 @@ class Store:
         opened.anchor.verify(after_commit=True)
         opened.begin_noting()
         opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)
-        if opened.anchor.frames() >= LOG_FRAMES:
-            opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._unlooked += 1
+        if self._unlooked >= LOOK_AT_LOG:
+            self._unlooked = 0
+            if opened.anchor.frames() >= LOG_FRAMES:
+                opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     @contextlib.contextmanager
-    def _ours(self) -> Iterator[Opened]:
-        """Hand out the open ledger, and let go of it where its file turns out to be another one."""
-        opened = self._open()
-        try:
-            yield opened
-        except LedgerReplaced:
-            self._opened = None
-            opened.abandon()
-            raise
+    def _turn(self) -> Iterator[Opened]:
+        """Hand out the open ledger to the only one who writes; let go of it where its file turns out to be another."""
+        with self._guard, named(self.path):
+            opened = self._open()
+            try:
+                with opened.anchor.writing():
+                    yield opened
+            except LedgerReplaced:
+                self._opened = None
+                opened.abandon()
+                raise
 
     def _open(self) -> Opened:
         if self._opened is None:
