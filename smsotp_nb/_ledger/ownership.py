@@ -15,7 +15,6 @@ from .._services import name_key, shown
 from ..errors import LedgerError
 from .tables import ACCEPTED, IN_DOUBT, SENDING
 
-
 OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
 
 
