@@ -33,8 +33,8 @@ MADE = 100_000  # rows drawn; a longer list has them again with other last digit
 
 CLEAN = """
 import json, resource, sys, time
-from smsotp_nb import cli, phones
-from smsotp_nb.phones import streams
+from smsotp_nb import _cli as cli, phones
+from smsotp_nb._phones import streams
 judged, normalize = 0.0, streams.normalize
 def timed(*given, **named):
     global judged

@@ -132,7 +132,7 @@ def _counts(update: Progress) -> str:
 
 
 def _tqdm(title: str, update: Progress, out: TextIO) -> Any:
-    # The rows of earlier calls are done already: without them as the start, the rate and the time left would be wrong.
+    # The rows of earlier calls are done already: without them as the start, the speed and the time left would be wrong.
     options = {"desc": title or None, "initial": update.done, "total": update.total, "unit": "row"}
     if in_notebook():
         from tqdm.notebook import tqdm as notebook_bar

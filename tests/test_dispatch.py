@@ -337,11 +337,11 @@ def test_a_service_that_is_down_leaves_all_rows_planned(ledger: Ledger) -> None:
     [
         ({"concurrency": 0}, "from 1 to 256"),
         ({"concurrency": 2.0}, "from 1 to 256"),
-        ({"rate": 0}, "recipients a second"),
+        ({"max_per_second": 0}, "recipients a second"),
         ({"client": "https://sms.example"}, "must be a Client"),
         ({"plan": pd.DataFrame()}, "needs a Plan"),
     ],
-    ids=["no threads", "half a thread", "no rate", "no client", "no plan"],
+    ids=["no threads", "half a thread", "no speed", "no client", "no plan"],
 )
 def test_a_call_that_cannot_work_is_refused_before_anything_is_recorded(
     options: dict[str, Any], said: str, service: Service, ledger: Ledger
@@ -400,7 +400,8 @@ def test_a_stop_ends_the_wait_for_the_rate_and_what_waited_is_planned(service: S
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt, match="10 accepted, 0 in doubt, 0 rejected, 30 to go"):
-        sent(plan_of(40), service.client(), ledger, progress=stop, rate=0.1)  # the second list would go after 100 s
+        # The second list would go after 100 s.
+        sent(plan_of(40), service.client(), ledger, progress=stop, max_per_second=0.1)
     assert len(service.posts) == 1
 
 

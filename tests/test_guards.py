@@ -140,7 +140,7 @@ def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, l
         ({"canary": True}, "canary="),
         ({"stop_after": -1}, "stop_after="),
         ({"concurrency": 0}, "concurrency="),
-        ({"rate": 0}, "rate="),
+        ({"max_per_second": 0}, "max_per_second="),
     ],
     ids=str,
 )
@@ -235,7 +235,7 @@ def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Clien
         campaign(),
         client=client,
         ledger=ledger,
-        rate=6,
+        max_per_second=6,
         budget={"USD": "0.30"},
         quiet_hours=("21:00", "08:00"),
         canary=5,

@@ -150,9 +150,9 @@ def test_a_fault_can_strike_one_operation_only(box: Sandbox) -> None:
     assert send(box, "otp.verify", to=US, code="123456")[0] == 200
 
 
-def test_a_rate_strikes_that_share_and_the_same_requests_for_the_same_seed() -> None:
+def test_a_share_strikes_so_many_requests_and_the_same_requests_for_the_same_seed() -> None:
     def struck() -> list[int]:
-        with Sandbox(seed="share", faults=["error_before rate=0.3"]) as box:
+        with Sandbox(seed="share", faults=["error_before share=0.3"]) as box:
             return [send(box, "otp.verify", to=US, code="123456")[0] for _ in range(60)]
 
     first = struck()
@@ -185,9 +185,9 @@ def test_every_kind_of_the_table_can_be_switched_on(box: Sandbox, kind: Any) -> 
 BAD = [
     "flood",
     "",
-    "html rate=0",
-    "html rate=1.5",
-    "html rate=NaN",
+    "html share=0",
+    "html share=1.5",
+    "html share=NaN",
     "html next=0",
     "html next=1.5",
     "html next=many",
@@ -208,12 +208,12 @@ def test_a_fault_that_is_none_is_refused(text: str) -> None:
 
 
 @given(
-    rate=st.floats(0.01, 1), chances=st.lists(st.floats(0, 1, exclude_max=True), max_size=40), most=st.integers(1, 10)
+    share=st.floats(0.01, 1), chances=st.lists(st.floats(0, 1, exclude_max=True), max_size=40), most=st.integers(1, 10)
 )
-def test_no_fault_strikes_more_often_than_it_may(rate: float, chances: list[float], most: int) -> None:
-    faults = Faults([Fault(kind="html", rate=rate, next=most)])
+def test_no_fault_strikes_more_often_than_it_may(share: float, chances: list[float], most: int) -> None:
+    faults = Faults([Fault(kind="html", share=share, next=most)])
     struck = [bool(faults.strike("otp.send", chance)) for chance in chances]
-    meant = [chance < rate for chance in chances]
+    meant = [chance < share for chance in chances]
     assert sum(struck) == min(most, sum(meant))
     assert all(may for hit, may in zip(struck, meant, strict=True) if hit)
 

@@ -150,7 +150,7 @@ def test_a_body_that_is_not_as_its_headers_say_is_refused(server: Server, coding
 
 
 WRONG_FAULTS: list[Any] = [{"kind": ["a"]}, {"kind": {}}, {"kind": None}, {"kind": 5}, {"kind": "half", "action": []}]
-WRONG_FAULTS += [{"kind": "half", "rate": "x"}, {"kind": "half", "next": [1]}, {"kind": "latency", "seconds": {}}]
+WRONG_FAULTS += [{"kind": "half", "share": "x"}, {"kind": "half", "next": [1]}, {"kind": "latency", "seconds": {}}]
 
 
 @pytest.mark.parametrize("wrong", WRONG_FAULTS, ids=json.dumps)
@@ -250,7 +250,7 @@ LIGHT = """
             if name.partition(".")[0] in HEAVY:
                 raise ModuleNotFoundError(name)
     sys.meta_path.insert(0, Refuse())
-    from smsotp_nb import cli
+    from smsotp_nb import _cli as cli
     import smsotp_nb._sandbox.server
     print(sorted(HEAVY | {"phonenumbers", "re2", "cryptography"} & set(sys.modules)) and
           [name for name in (HEAVY | {"phonenumbers", "re2", "cryptography"}) if name in sys.modules], flush=True)

@@ -56,7 +56,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
     def work() -> None:
         with Ledger(path, create=True) as ledger:
-            sent(plan_of(400, chunk_size=100), service, ledger, rate=0.1, concurrency=4)
+            sent(plan_of(400, chunk_size=100), service, ledger, max_per_second=0.1, concurrency=4)
 
     child = fork(work)
     try:
@@ -86,7 +86,7 @@ def _until(true: Any, seconds: float = 20.0) -> None:
 def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
     service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second request was due before the wait for the rate; when its turn comes it is quiet."""
+    """The second request was due before the wait for the speed; when its turn comes it is quiet."""
 
     before, turns = Pacer.before, []
 
@@ -96,7 +96,7 @@ def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
 
     monkeypatch.setattr(Pacer, "before", waited)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: len(turns) > 1)
-    table = sent(plan_of(40), service, ledger, rate=50, quiet_hours=ALWAYS, concurrency=4)
+    table = sent(plan_of(40), service, ledger, max_per_second=50, quiet_hours=ALWAYS, concurrency=4)
     assert len(service.posts) == 1
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30
 
@@ -148,7 +148,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
         pd.DataFrame({"phone": numbers(40)}), to="phone", campaign="autumn", text="Hello", rates=rates, chunk_size=10
     )
     service.seen = lambda post: time.sleep(0.1)
-    table = sent(made, service, ledger, rate=40, budget={"USD": "0.20"}, concurrency=4)
+    table = sent(made, service, ledger, max_per_second=40, budget={"USD": "0.20"}, concurrency=4)
     assert status(table) == {"accepted": 30, "planned": 10}
     assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
 
@@ -156,16 +156,16 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
 def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
     """A canary that is out lets nobody wait a hundred seconds to be told so."""
     began = time.monotonic()
-    table = sent(plan_of(40), service, ledger, rate=0.1, canary=5, concurrency=4)
+    table = sent(plan_of(40), service, ledger, max_per_second=0.1, canary=5, concurrency=4)
     assert status(table) == {"accepted": 5, "planned": 35}
     assert time.monotonic() - began < 20
 
 
 def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Service, ledger: Ledger) -> None:
-    """What was answered is told and recorded before the thread waits for the rate."""
+    """What was answered is told and recorded before the thread waits for the speed."""
     told: list[tuple[int, float]] = []
     sent(
-        plan_of(20), service, ledger, rate=20, concurrency=1,
+        plan_of(20), service, ledger, max_per_second=20, concurrency=1,
         progress=lambda now: told.append((now.accepted, time.monotonic())),
     )  # fmt: skip
     assert dict(told)[10] < service.posts[1].at

@@ -13,7 +13,7 @@ from .._planning import Plan
 from .._wire import amount
 from ..errors import UsageError
 from . import guards
-from .pacing import check_rate
+from .pacing import check_speed
 from .sending import check_kinds
 
 
@@ -22,7 +22,7 @@ def outlook(
     *,
     client: Client,
     ledger: Ledger | None = None,
-    rate: float | None = None,
+    max_per_second: float | None = None,
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
     canary: int | None = None,
@@ -32,7 +32,7 @@ def outlook(
     """Show what ``send`` with the same arguments would do now.
 
     Returns:
-        A card: the service in words, the ledger, what is recorded already, rows to go, time at the chosen rate, and
+        A card: the service in words, the ledger, what is recorded already, rows to go, time at the chosen speed, and
         each guard with what it would hold back.
 
     Raises:
@@ -48,7 +48,7 @@ def outlook(
     """
     check_kinds(plan, client, what="outlook")
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
-    check_rate(rate)
+    check_speed(max_per_second)
     book = ledger or Ledger()
     recorded = _recorded(plan, client, book)
     left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
@@ -57,7 +57,7 @@ def outlook(
     lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
     if recorded:
         lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
-    lines += _guard_lines(plan, asked, rate, left, now())
+    lines += _guard_lines(plan, asked, max_per_second, left, now())
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(
         f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
@@ -78,10 +78,10 @@ def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _guard_lines(plan: Plan, asked: guards.Guards, rate: float | None, left: int, now: datetime) -> list[cards.Note]:
+def _guard_lines(plan: Plan, asked: guards.Guards, speed: float | None, left: int, now: datetime) -> list[cards.Note]:
     lines = []
-    if rate is not None:
-        lines.append(cards.Note("i", f"At {rate:g} recipients a second: about {_duration(left / rate)}."))
+    if speed is not None:
+        lines.append(cards.Note("i", f"At {speed:g} recipients a second: about {_duration(left / speed)}."))
     for currency, limit in (asked.budget or {}).items():
         estimate = plan.estimate.loc[plan.estimate["currency"].eq(currency), "est_cost"].sum()
         said = f"Budget {cards.money(amount(limit), currency)}"

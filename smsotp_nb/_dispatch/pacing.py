@@ -10,30 +10,30 @@ from .._client import Gate
 from ..errors import NotSent, UsageError
 
 DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
-SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the rate; each second without one gives a twentieth back
+SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the speed; each second without one gives a twentieth back
 SLOWEST = 1 / 64
 SLICE = 0.1  # seconds
 
 
-def check_rate(rate: float | None) -> None:
-    """Refuse a rate that is no speed.
+def check_speed(max_per_second: float | None) -> None:
+    """Refuse what is no speed.
 
     Raises:
         UsageError: it is not recipients a second above 0, or None.
     """
-    if rate is not None and not (isinstance(rate, (int, float)) and rate > 0):
-        raise UsageError(f"rate= must be recipients a second, above 0, or None, got {rate!r}")
+    if max_per_second is not None and not (isinstance(max_per_second, (int, float)) and max_per_second > 0):
+        raise UsageError(f"max_per_second= must be recipients a second, above 0, or None, got {max_per_second!r}")
 
 
 class Pacer(Gate):
     """The gate of a campaign: recipients a second, a shared pause, and the way to stop.
 
-    The rate is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
-    next one back for two seconds, whichever thread asks. Throttling halves the rate and time gives it back, never above
-    the caller's ceiling. Without one the speed reached so far is halved, and then grows without end.
+    The speed is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
+    next one back for two seconds, whichever thread asks. Throttling halves the speed and time gives it back, never
+    above the caller's ceiling. Without one the speed reached so far is halved, and then grows without end.
 
     Args:
-        rate: recipients a second, or None for no ceiling.
+        max_per_second: recipients a second, or None for no ceiling.
         stop: set to make every waiting thread give up before it sends.
         cancel: the caller's event that does the same; it is only looked at.
         clock: monotonic seconds, for tests.
@@ -42,14 +42,14 @@ class Pacer(Gate):
     def __init__(
         self,
         *,
-        rate: float | None,
+        max_per_second: float | None,
         stop: threading.Event,
         cancel: threading.Event | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(self._wait)
         self._cancel = cancel
-        self._ceiling, self._speed, self._stop, self._clock = rate, rate, stop, clock
+        self._ceiling, self._speed, self._stop, self._clock = max_per_second, max_per_second, stop, clock
         self._guard = threading.Lock()
         self._began = self._due = self._paused_until = self._slowed_at = clock()
         self._share = 1.0  # of the speed, at the latest throttling
@@ -82,8 +82,8 @@ class Pacer(Gate):
             with self._guard:
                 now = self._clock()
                 start = max(now, self._due, self._paused_until)
-                rate = self._rate(now)
-                self._due = start + (recipients / rate if rate else 0.0)
+                speed = self._speed_at(now)
+                self._due = start + (recipients / speed if speed else 0.0)
                 self._passed += recipients
         while (left := max(start, self._paused_until) - self._clock()) > 0 and not self._ended(event):
             self._wait(left, event)
@@ -95,9 +95,9 @@ class Pacer(Gate):
         with self._guard:
             self._passed += recipients
             now = self._clock()
-            rate = self._rate(now)
-            if rate:
-                self._due = max(self._due, now) + recipients / rate
+            speed = self._speed_at(now)
+            if speed:
+                self._due = max(self._due, now) + recipients / speed
 
     def throttled(self, seconds: float | None) -> None:
         """Hold all threads back for the pause that the service asked for, and go on more slowly."""
@@ -113,7 +113,7 @@ class Pacer(Gate):
     def stopped(self) -> bool:
         return self._stop.is_set() or (self._cancel is not None and self._cancel.is_set())
 
-    def _rate(self, now: float) -> float | None:
+    def _speed_at(self, now: float) -> float | None:
         return None if self._speed is None else self._speed * self._share_at(now)
 
     def _share_at(self, now: float) -> float:

@@ -30,7 +30,7 @@ from ..errors import (
 from ..results import Progress
 from . import guards
 from .crew import Crew
-from .pacing import Pacer, check_rate
+from .pacing import Pacer, check_speed
 from .stoppers import ISOLATING, STOPPED, STRANGER, verdict
 from .table import table_of, tell
 
@@ -98,7 +98,7 @@ def send(
     client: Client,
     ledger: Ledger | str | Path | None = None,
     concurrency: int = 4,
-    rate: float | None = None,
+    max_per_second: float | None = None,
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
     canary: int | None = None,
@@ -121,7 +121,8 @@ def send(
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
         concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
-        rate: most recipients a second, over all threads; None for no ceiling. Throttling lowers it for a while.
+        max_per_second: most recipients a second, over all threads; None for no ceiling. Throttling lowers the speed for
+            a while.
         budget: most to spend by currency, such as ``{"USD": 50}``, earlier calls for this campaign included: it stops
             before the request that may cross it. What is in doubt counts as spent.
         quiet_hours: two times of the day, such as ``("21:00", "08:00")``, between which nobody is texted by the clock
@@ -153,12 +154,14 @@ def send(
     """
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
     _check(plan, client, concurrency)
-    check_rate(rate)
+    check_speed(max_per_second)
     with _book(ledger) as book:
         if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
             return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
         with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
-            campaign = _Sending(plan, client, run, rate=rate, asked=asked, isolate=isolate_invalid, cancel=stop)
+            campaign = _Sending(
+                plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
+            )
             table = campaign.work(concurrency, callback)
     campaign.tell()
     return table
@@ -194,7 +197,7 @@ def send_test(
     one = to_oneself(plan, to, row=row)
     _check(one, client, 1)
     with _book(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
-        campaign = _Sending(one, client, run, rate=None, asked=guards.Guards(), isolate=False)
+        campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
         table = campaign.work(1, _silent)
     campaign.tell()
     return table
@@ -224,7 +227,7 @@ class _Sending:
         client: Client,
         run: Run,
         *,
-        rate: float | None,
+        max_per_second: float | None,
         asked: guards.Guards,
         isolate: bool,
         cancel: threading.Event | None = None,
@@ -232,7 +235,7 @@ class _Sending:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
         # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
-        self._pacer = Pacer(rate=rate, stop=self._halt, cancel=cancel)
+        self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
         run.release()
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()

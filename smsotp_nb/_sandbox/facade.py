@@ -378,7 +378,7 @@ class Sandbox:
         return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])
 
     def fault(self, kind: str, **settings: Any) -> None:
-        """Let something go wrong: a kind of docs/sandbox.md, with ``action, rate, next, seconds, jitter, status``.
+        """Let something go wrong: a kind of docs/sandbox.md, with ``action, share, next, seconds, jitter, status``.
 
         Example:
             >>> with Sandbox() as box:

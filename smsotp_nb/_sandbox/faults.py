@@ -51,7 +51,7 @@ class Fault:
     Args:
         kind: a name of `KINDS`.
         action: strike only this operation; all of them where it is empty.
-        rate: the share of requests it strikes.
+        share: the part of requests it strikes.
         next: strike only so many more requests, then never again; None for no end.
         seconds, jitter, status: for the kinds that use them.
 
@@ -65,7 +65,7 @@ class Fault:
 
     kind: str
     action: str = ""
-    rate: float = 1.0
+    share: float = 1.0
     next: int | None = None
     seconds: float = 1.0
     jitter: float = 0.0
@@ -81,22 +81,22 @@ class Fault:
         """Read a fault as people write it: ``"drop_after next=1"``, a mapping, or a Fault.
 
         Example:
-            >>> Fault.read("latency seconds=0.2 rate=0.5")
-            Fault(kind='latency', action='', rate=0.5, next=None, seconds=0.2, jitter=0.0, status=None)
+            >>> Fault.read("latency seconds=0.2 share=0.5")
+            Fault(kind='latency', action='', share=0.5, next=None, seconds=0.2, jitter=0.0, status=None)
         """
         if isinstance(given, Fault):
             return given
         asked = _words(given) if isinstance(given, str) else dict(given)
         unknown = [name for name in asked if name not in {field.name for field in fields(cls)}]
         if unknown or "kind" not in asked:
-            raise UsageError(f"a fault has kind, action, rate, next, seconds, jitter, status; got {', '.join(asked)}")
+            raise UsageError(f"a fault has kind, action, share, next, seconds, jitter, status; got {', '.join(asked)}")
         return cls(**asked)
 
     def describe(self) -> str:
         """Return it in a few words."""
         said = [self.kind]
         said += [f"only {self.action}"] if self.action else []
-        said += [f"rate {self.rate:g}"] if self.rate < 1 else []
+        said += [f"share {self.share:g}"] if self.share < 1 else []
         said += [f"next {self.next}"] if self.next is not None else []
         said += [f"{name} {getattr(self, name):g}" for name in BY_NAME[self.kind].uses if getattr(self, name)]
         return ", ".join(said)
@@ -135,7 +135,7 @@ class Faults:
 
         ``chance`` is between 0 and 1, the same for the same request of a seeded run.
         """
-        meant = [fault for fault in self._on.values() if fault.action in ("", action) and chance < fault.rate]
+        meant = [fault for fault in self._on.values() if fault.action in ("", action) and chance < fault.share]
         late = [fault for fault in meant if fault.kind == "latency"][:1]
         broken = [fault for fault in meant if fault.kind != "latency"][:1]
         for fault in late + broken:
@@ -206,8 +206,8 @@ def _check(fault: Fault) -> list[str]:
         wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {fault.kind!r}")
     if fault.action not in ("", *OPERATIONS):
         wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {fault.action!r}")
-    if not (_is_number(fault.rate) and 0 < fault.rate <= 1):
-        wrong.append(f"rate must be more than 0 and at most 1, got {fault.rate!r}")
+    if not (_is_number(fault.share) and 0 < fault.share <= 1):
+        wrong.append(f"share must be more than 0 and at most 1, got {fault.share!r}")
     if fault.next is not None and not (_is_whole(fault.next) and fault.next >= 1):
         wrong.append(f"next must be a whole number of at least 1, got {fault.next!r}")
     for name in ("seconds", "jitter"):

@@ -303,7 +303,7 @@ function faultText(fault) {
   const uses = state.kinds.find((row) => row.kind === fault.kind)?.uses ?? [];
   const said = [fault.kind.replaceAll("_", " ")];
   if (fault.action) said.push(`only ${fault.action}`);
-  if (fault.rate < 1) said.push(`${Math.round(100 * fault.rate)} %`);
+  if (fault.share < 1) said.push(`${Math.round(100 * fault.share)} %`);
   if (fault.next !== null) said.push(`next ${fault.next}`);
   for (const name of uses) if (fault[name]) said.push(name === "status" ? `status ${fault.status}` : `${fault[name]} s${name === "jitter" ? " jitter" : ""}`);
   return said.join(", ");
@@ -318,7 +318,7 @@ function showMeaning() {
 }
 
 async function switchOn() {
-  const fields = { kind: at("fault-kind").value, rate: Number(at("fault-rate").value) / 100 };
+  const fields = { kind: at("fault-kind").value, share: Number(at("fault-share").value) / 100 };
   if (at("fault-next").value) fields.next = Number(at("fault-next").value);
   if (!at("fault-seconds-label").hidden) fields.seconds = Number(at("fault-seconds").value);
   if (!at("fault-status-label").hidden && at("fault-status").value) fields.status = Number(at("fault-status").value);
