@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, rates, results, templates, widgets
     from ._client import Client
     from ._dispatch import send, send_test
-    from ._dispatch.outlook import outlook
+    from ._dispatch.preflight import preflight
     from ._ledger import Ledger
     from ._planning import Plan, plan
     from ._sandbox import Sandbox
@@ -41,10 +41,10 @@ __all__ = [
     "cost",
     "errors",
     "otp",
-    "outlook",
     "parts",
     "phones",
     "plan",
+    "preflight",
     "rates",
     "read_recipients",
     "results",
@@ -60,7 +60,7 @@ __getattr__ = attributes(
     {
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client"],
-        "_dispatch": ["outlook", "send", "send_test"],
+        "_dispatch": ["preflight", "send", "send_test"],
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_planning": ["Plan", "plan"],

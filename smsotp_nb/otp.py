@@ -7,11 +7,11 @@ The interface puts the lifetime of a custom code on ``otp.send`` and that of a g
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
+from ._moments import Now, utc_now
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 from .errors import SmsOtpWarning, UsageError
 from .settings import Secret
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
 SAFE_DIGITS = 6
 SAFE_SECONDS = 600
-
-Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return the present moment, aware, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +205,7 @@ def send(
         signature: sender name, 2 to 16 characters; required for +86 numbers in the cn variant.
         code: a custom code of 4 to 8 digits instead of a generated one; not recommended.
         ttl: the passcode's lifetime in seconds, of either kind, at most 1800 (the service's default is 300).
-        now: the clock.
+        now: the clock, a function that returns an aware datetime.
 
     Warns:
         SmsOtpWarning: fewer than 6 digits, more than 600 seconds, or ``digits`` beside ``code``.

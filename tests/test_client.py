@@ -70,7 +70,7 @@ def nobody() -> Iterator[str]:
 
 
 def client(base_url: str = "https://sms.example", **options: Any) -> Client:
-    options = {"sleep": lambda seconds: None, "now": NOW.timestamp, **options}
+    options = {"sleep": lambda seconds: None, "now": lambda: NOW, **options}
     return Client(Settings(base_url=base_url, access_key_id="key-0123"), **options)
 
 

@@ -246,11 +246,11 @@ def test_only_a_person_ends_a_doubt_and_only_no_sends_again(
     assert set(service.accepted.values()) == {texts}
 
 
-def test_rejected_rows_wait_until_a_person_reopens_them(service: Service, ledger: Ledger) -> None:
+def test_rejected_rows_wait_until_a_person_retries_them(service: Service, ledger: Ledger) -> None:
     service.script(["refuse"])
     sent(plan_of(10), service.client(), ledger)
     campaign = ledger.campaign("autumn")
-    campaign.reopen(campaign.rejected.head(3))
+    campaign.retry_rejected(campaign.rejected.head(3))
     table = sent(plan_of(10), service.client(), ledger)
     assert status(table) == {"rejected": 7, "accepted": 3}
     assert table["attempts"].tolist() == [2] * 3 + [1] * 7

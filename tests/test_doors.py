@@ -17,8 +17,11 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "compare a plan": (lambda plan: sms.cost.compare(SUMMED, plan), "columns to group by must be a name or a list"),
     "compare nothing": (lambda plan: sms.cost.compare(plan), "a result table is a DataFrame, got Plan"),
     "savings of a frame": (lambda plan: sms.cost.savings(SUMMED), "savings needs a plan"),
-    "outlook of a frame": (lambda plan: sms.outlook(SUMMED, client=None), "outlook needs a Plan, got DataFrame"),
-    "outlook without a client": (lambda plan: sms.outlook(plan, client=None), "client= must be a Client, got NoneType"),
+    "preflight of a frame": (lambda plan: sms.preflight(SUMMED, client=None), "preflight needs a Plan, got DataFrame"),
+    "preflight without a client": (
+        lambda plan: sms.preflight(plan, client=None),
+        "client= must be a Client, got NoneType",
+    ),
     "send a frame": (lambda plan: sms.send(SUMMED, client=None), "send needs a Plan, got DataFrame"),
     "send without a client": (lambda plan: sms.send(plan, client=None), "client= must be a Client, got NoneType"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),

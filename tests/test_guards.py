@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb._client import Client
-from smsotp_nb._dispatch import guards, outlook, send
+from smsotp_nb._dispatch import guards, preflight, send
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._sandbox import Sandbox
@@ -114,7 +114,7 @@ def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledg
     """Three refused requests in a row end the call; what was not tried stays planned."""
     made = plan(PEOPLE, to="phone", campaign="autumn", template_id="no_such_template", chunk_size=10)
     with pytest.warns(CampaignIncomplete, match="one request after the other"):
-        results = send(made, client=client, ledger=ledger, concurrency=1, stop_after=3, progress=False)
+        results = send(made, client=client, ledger=ledger, concurrency=1, stop_after_failures=3, progress=False)
     assert by_problem(results) == {"rejected": 30, "REJECTED": 30, "planned": 30, "FAILING": 30}
     assert len(box.inbox) == 0
 
@@ -138,7 +138,7 @@ def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, l
         ({"quiet_hours": ("21:00", "21:00")}, "different"),
         ({"canary": 0}, "canary="),
         ({"canary": True}, "canary="),
-        ({"stop_after": -1}, "stop_after="),
+        ({"stop_after_failures": -1}, "stop_after_failures="),
         ({"concurrency": 0}, "concurrency="),
         ({"max_per_second": 0}, "max_per_second="),
     ],
@@ -231,7 +231,7 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
 def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Before a send the card says where to, what is left and what each guard would do; it records and sends nothing."""
     night = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)  # half past three in the morning in Washington
-    card = outlook(
+    card = preflight(
         campaign(),
         client=client,
         ledger=ledger,
@@ -260,7 +260,7 @@ def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client,
     """After a canary the card counts who is done and who is left."""
     with pytest.warns(CampaignIncomplete):
         send(campaign(), client=client, ledger=ledger, canary=5, progress=False)
-    said = " ".join(outlook(campaign(), client=client, ledger=ledger).text().split())
+    said = " ".join(preflight(campaign(), client=client, ledger=ledger).text().split())
     assert "55 recipients to go" in said
     assert "Recorded already: 5 accepted" in said
 

@@ -18,7 +18,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
-    "errors": 0, "services": 0, "lazy": 0,
+    "errors": 0, "services": 0, "lazy": 0, "moments": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,

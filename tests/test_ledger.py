@@ -305,17 +305,17 @@ def test_resolving_what_is_not_in_doubt_is_refused_and_changes_nothing(
     with pytest.raises(UsageError):
         campaign.resolve(rows, accepted=False)
     with pytest.raises(UsageError):
-        campaign.reopen(numbers(1))
+        campaign.retry_rejected(numbers(1))
     assert campaign.counts["in_doubt"] == 10
 
 
-def test_rejected_rows_are_reopened_by_a_person_only(ledger: Ledger, begin: Callable[..., Run]) -> None:
+def test_rejected_rows_are_retried_by_a_person_only(ledger: Ledger, begin: Callable[..., Run]) -> None:
     with begin(plan_of(10)) as run:
         run.settle(claimed(run), Verdict("rejected", "body", 400, "107111", "why"))
         assert run.claim(0) is None
     campaign = ledger.campaign("autumn")
     assert campaign.rejected["error_code"].unique().tolist() == ["107111"]
-    assert campaign.reopen(campaign.rejected.iloc[:3]) == 3
+    assert campaign.retry_rejected(campaign.rejected.iloc[:3]) == 3
     with begin(plan_of(10)) as run:
         assert len(claimed(run).to) == 3
 

@@ -175,7 +175,7 @@ def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledge
     """After so many of them in a row the call ends; one matched record in between begins the count anew."""
     service.script(["accept", "strangers", "strangers", "missing"])
     service.usual = "strangers"
-    table = sent(plan_of(200), service, ledger, stop_after=3, concurrency=1)
+    table = sent(plan_of(200), service, ledger, stop_after_failures=3, concurrency=1)
     assert len(service.posts) == 4 + 3
     assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
     assert table["problem"].iloc[-1] == "FAILING"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .. import _wire as wire
+from .._moments import Now, utc_now
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Settings
 from . import signing
@@ -43,7 +44,8 @@ class Client:
     Args:
         settings: address, variant, access key, timeouts.
         patience: how long a request is tried while nothing of it has left.
-        sleep, clock, now: time, for tests: waiting, a monotonic clock and the wall clock, all in seconds.
+        sleep, clock: waiting and a monotonic clock, in seconds, for tests.
+        now: the clock, a function that returns an aware datetime.
 
     Example:
         >>> Client(Settings(base_url="https://sms.example", access_key_id="demo"))
@@ -57,7 +59,7 @@ class Client:
         patience: Patience | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
+        now: Now = utc_now,
     ) -> None:
         if not isinstance(settings, Settings):
             raise UsageError(f"Client needs Settings, got {type(settings).__name__}; try Settings.from_env()")
@@ -243,7 +245,7 @@ class Client:
         started = self._clock()
         nonce = secrets.token_hex(16) if settings.access_key_secret else ""
         reply = self._transport.post(
-            signing.query(request.action, settings.key(), settings.secret(), now=self._now(), nonce=nonce),
+            signing.query(request.action, settings.key(), settings.secret(), now=self._now().timestamp(), nonce=nonce),
             wire.encode(request.fields),
         )
         seconds = self._clock() - started
@@ -253,7 +255,9 @@ class Client:
                 found = KeyboardInterrupt(f"stopped; {found}")
         else:
             scrub = Scrubber(settings.key(), settings.secret() or "", str(request.fields.get("code") or ""))
-            found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now())
+            found = success(
+                reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now().timestamp()
+            )
         log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
         return found
 

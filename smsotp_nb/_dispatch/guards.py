@@ -10,22 +10,23 @@ import math
 import re
 import threading
 import zoneinfo
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time
+from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 import numpy as np
 
 from .._ledger import Pending, Run, Wanted
+from .._moments import Now, utc_now
 from .._phones.zones import time_zones
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
 BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
 STOPPERS = frozenset({BUDGET, CANARY, FAILING})  # these end a call; quiet hours pass by a row
-STOP_AFTER = 10
+STOP_AFTER_FAILURES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Guards:
     budget: Mapping[str, int] | None = None
     quiet_hours: QuietHours | None = None
     canary: int | None = None
-    stop_after: int | None = STOP_AFTER
+    stop_after_failures: int | None = STOP_AFTER_FAILURES
 
     @property
     def looks_at_rows(self) -> bool:
@@ -86,7 +87,7 @@ def read(
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
     canary: int | None = None,
-    stop_after: int | None = STOP_AFTER,
+    stop_after_failures: int | None = STOP_AFTER_FAILURES,
 ) -> Guards:
     """Return checked guards.
 
@@ -98,14 +99,14 @@ def read(
         {'USD': 50000000}
     """
     wrong: list[str] = []
-    for name, value in (("canary", canary), ("stop_after", stop_after)):
+    for name, value in (("canary", canary), ("stop_after_failures", stop_after_failures)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             wrong.append(f"{name}= must be a whole number above 0, or None, got {value!r}")
     found = Guards(
         budget=None if budget is None else _read_budget(budget, wrong),
         quiet_hours=None if quiet_hours is None else _read_hours(quiet_hours, wrong),
         canary=canary,
-        stop_after=stop_after,
+        stop_after_failures=stop_after_failures,
     )
     if wrong:
         raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
@@ -116,10 +117,10 @@ class Watch:
     """The guards at work on one run; asked by all threads.
 
     Args:
-        now: the wall clock in UTC, for tests.
+        now: the clock.
     """
 
-    def __init__(self, guards: Guards, run: Run, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, guards: Guards, run: Run, *, now: Now = utc_now) -> None:
         self._guards, self._run, self._now = guards, run, now
         self._lock = threading.Lock()
         self._failures = 0
@@ -161,7 +162,7 @@ class Watch:
             self._account(admission, reply, in_doubt=in_doubt)
             # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
             self._failures = 0 if reply is not None and reply.messages else self._failures + 1
-            limit = self._guards.stop_after
+            limit = self._guards.stop_after_failures
             return FAILING if limit is not None and self._failures >= limit else None
 
     def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:

@@ -102,7 +102,7 @@ def send(
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
     canary: int | None = None,
-    stop_after: int | None = guards.STOP_AFTER,
+    stop_after_failures: int | None = guards.STOP_AFTER_FAILURES,
     isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
@@ -128,7 +128,7 @@ def send(
         quiet_hours: two times of the day, such as ``("21:00", "08:00")``, between which nobody is texted by the clock
             where the number is at home; a number in several time zones must be allowed in all. Its rows stay planned.
         canary: send to this many first; the next call without it sends the rest.
-        stop_after: stop after so many requests in a row were refused or left in doubt.
+        stop_after_failures: stop after so many requests in a row that were refused or left in doubt.
         isolate_invalid: post a list that is refused with 107111 again in halves until the refused numbers stand alone;
             this assumes that nothing of a refused list is sent.
         progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
@@ -152,7 +152,7 @@ def send(
         ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     _check(plan, client, concurrency)
     check_speed(max_per_second)
     with _book(ledger) as book:

@@ -16,7 +16,7 @@ STOPPERS: Mapping[str, str] = {
     "NOT_SENT": "the service could not be reached; see the network and the address, then call send again",
     "THROTTLED": "the service asked to slow down for longer than we wait; call send again later, or with "
     "max_per_second=",
-    "ACCOUNT": "the account or its key was refused; see the settings, reopen the rejected rows, then call send again",
+    "ACCOUNT": "the account or its key was refused; see the settings, then retry_rejected() and send again",
     STRANGER: "nobody at this address has answered in the words of the service yet, so it ended after one small "
     "request; see the address, the variant and the key, then call send again",
     guards.BUDGET: "the next request may cross the budget; call send again with a higher one",

@@ -1,4 +1,4 @@
-"""The campaign record. Verbs: claim, settle, recover, resolve, reopen.
+"""The campaign record. Verbs: claim, settle, recover, resolve, retry_rejected.
 
 ``tables`` says what is true of a row and where it stands, ``disk`` on what it is kept, ``store`` how it is written,
 ``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what

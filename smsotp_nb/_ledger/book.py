@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
+from .._moments import Now, microseconds, utc_now
 from .._services import is_rehearsal, name_key
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
@@ -42,7 +42,7 @@ class Ledger:
             one would be a record in which nobody was texted.
         accept_older: use the file although this user last saw it with more in it: after a backup was put in its place,
             or in the place of a ledger that is gone. What is missing in it is not known to anybody then.
-        now: microseconds since 1970, for tests.
+        now: the clock, a function that returns an aware datetime.
 
     Raises:
         LedgerError: the file does not exist, is damaged, is older than it was last seen, or cannot be used; says why
@@ -61,10 +61,11 @@ class Ledger:
         *,
         create: bool = False,
         accept_older: bool = False,
-        now: Callable[[], int] = lambda: time.time_ns() // 1000,
+        now: Now = utc_now,
     ) -> None:
         self.path = _users_own() if path is None else _given(path, create=create)
-        self._store, self._now = Store(self.path, create=create or path is None, accept_older=accept_older), now
+        self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
+        self._now: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
 
     def campaigns(self) -> pd.DataFrame:
@@ -379,7 +380,7 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
-    def reopen(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
+    def retry_rejected(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
         """Put rejected rows back to planned, so that the next ``send`` posts them; return how many.
 
         Raises:

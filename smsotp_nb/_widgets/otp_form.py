@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import ipywidgets
 
+from .._moments import Now, utc_now
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
-from ..otp import Now, Request, utc_now
+from ..otp import Request
 from ..settings import Secret
 from . import skin
 from .arguments import client_of

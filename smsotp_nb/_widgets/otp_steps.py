@@ -12,9 +12,10 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, cast
 
+from .._moments import Now, utc_now
 from .._wire import CODE, MessageRecord
 from ..errors import InDoubt, SmsOtpError
-from ..otp import Challenge, Now, Request, utc_now
+from ..otp import Challenge, Request
 from ..phones import lookup
 from .inbox import currency_of
 from .stages import Notice, Stages, broken, refused

@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from .._moments import utc_now
 from ..errors import SmsOtpError
-from ..otp import utc_now
 
 if TYPE_CHECKING:
     from .._sandbox import Sandbox

@@ -185,7 +185,7 @@ class Files:
         best: dict[str, str] = {}
         for path in [self.path, *self._copies]:
             if path.exists():
-                self.send(path, stop_after=None)
+                self.send(path, stop_after_failures=None)
                 best |= self.known(path)
         return best or None
 

@@ -101,7 +101,7 @@ class Story(RuleBasedStateMachine):
         self.service = Service()
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.path = Path(self.folder.name) / "ledger.sqlite"
-        # For each number, in order: the fates of its posts, and "yes", "no" or "reopen" where a person spoke.
+        # For each number, in order: the fates of its posts, and "yes", "no" or "retry_rejected" where a person spoke.
         self.told: dict[str, list[str]] = {number: [] for number in numbers(ROWS)}
         self.heard = 0
 
@@ -167,13 +167,13 @@ class Story(RuleBasedStateMachine):
 
     @rule(chosen=st.integers(0, 2**ROWS - 1))
     @precondition(lambda self: self._recorded())
-    def reopen(self, chosen: int) -> None:
+    def retry_rejected(self, chosen: int) -> None:
         with self._ledger() as ledger:
             campaign = ledger.campaign("autumn")
             rows = [to for to in campaign.rejected["to"] if chosen >> numbers(ROWS).index(to) & 1]
-            assert campaign.reopen(rows) == len(rows)
+            assert campaign.retry_rejected(rows) == len(rows)
         for number in rows:
-            self.told[number].append("reopen")
+            self.told[number].append("retry_rejected")
 
     # -- what must hold ------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class Story(RuleBasedStateMachine):
         for number, story in getattr(self, "told", {}).items():
             for before, after in itertools.pairwise(story):
                 if after in (*FATES, "halved"):
-                    _hold(before in AGAIN | {"no", "reopen"}, f"{number} was posted after {before}: {story}")
+                    _hold(before in AGAIN | {"no", "retry_rejected"}, f"{number} was posted after {before}: {story}")
 
     @invariant()
     def the_ledger_fits_the_truth(self) -> None:
@@ -197,7 +197,7 @@ class Story(RuleBasedStateMachine):
             fits = {
                 "accepted": last in ACCEPTED | {"yes"},
                 "rejected": last in REJECTED,
-                "planned": not story or last in AGAIN | {"no", "reopen"},
+                "planned": not story or last in AGAIN | {"no", "retry_rejected"},
                 "in_doubt": True,
                 "sending": True,
             }

@@ -47,7 +47,7 @@ class Work:
             with Ledger(self.ledger, create=True) as ledger:
                 send(
                     self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
-                    stop_after=None,
+                    stop_after_failures=None,
                 )  # fmt: skip
                 return ledger.campaign(self.plan.campaign).counts
 

@@ -88,7 +88,9 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/tables.py": frozenset({"spread"}),
     "_ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
-    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_same_plan", "resolve", "reopen", "_recover", "_move"}),
+    "_ledger/book.py": frozenset({
+        "begin", "_lock", "_find", "_same_plan", "resolve", "retry_rejected", "_recover", "_move",
+    }),
     "_dispatch/sending.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
         "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 
 from .. import _cards as cards
 from .._client import Client
 from .._ledger import Ledger, state_line
+from .._moments import Now, utc_now
 from .._planning import Plan
 from .._wire import amount
 from ..errors import UsageError
@@ -17,7 +18,7 @@ from .pacing import check_speed
 from .sending import check_kinds
 
 
-def outlook(
+def preflight(
     plan: Plan,
     *,
     client: Client,
@@ -26,8 +27,8 @@ def outlook(
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
     canary: int | None = None,
-    stop_after: int | None = guards.STOP_AFTER,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    stop_after_failures: int | None = guards.STOP_AFTER_FAILURES,
+    now: Now = utc_now,
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now.
 
@@ -43,11 +44,11 @@ def outlook(
         >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
-        ...     "the sandbox" in outlook(plan, client=box.client(), ledger=ledger).text()
+        ...     "the sandbox" in preflight(plan, client=box.client(), ledger=ledger).text()
         True
     """
-    check_kinds(plan, client, what="outlook")
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after=stop_after)
+    check_kinds(plan, client, what="preflight")
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     check_speed(max_per_second)
     book = ledger or Ledger()
     recorded = _recorded(plan, client, book)
@@ -99,8 +100,8 @@ def _guard_lines(plan: Plan, asked: guards.Guards, speed: float | None, left: in
         lines.append(_quiet_line(plan, asked.quiet_hours, now))
     if asked.canary is not None:
         lines.append(cards.Note("!", f"Canary: at most {asked.canary:,} recipients, then it stops."))
-    if asked.stop_after is not None:
-        lines.append(cards.Note("i", f"Stops after {asked.stop_after} failures in a row."))
+    if asked.stop_after_failures is not None:
+        lines.append(cards.Note("i", f"Stops after {asked.stop_after_failures} failures in a row."))
     return lines
 
 

@@ -1,0 +1,27 @@
+"""Clocks: wherever ``now=`` is taken, it is a function that returns the present moment as an aware datetime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+Now = Callable[[], datetime]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as microseconds since 1970, exactly.
+
+    Example:
+        >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
+        1000005
+    """
+    return (moment - _EPOCH) // _MICROSECOND
