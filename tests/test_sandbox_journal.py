@@ -307,7 +307,7 @@ def test_a_page_of_another_address_does_not_read_it(box: Sandbox) -> None:
 
 
 def added(kept: Journal, body: bytes = b"{}") -> None:
-    kept.add(method="POST", path="/?action=otp.send", headers=[(b"Host", b"x")], body=body, code="0")
+    kept.add(method="POST", path="/?action=otp.send", headers=((b"Host", b"x"),), body=body, code="0")
 
 
 def test_the_journal_is_bounded_in_number_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,10 +147,19 @@ class Story(RuleBasedStateMachine):
         self.state.close()
         self.open()
 
+    @rule()
+    def kill(self) -> None:
+        """End it as a kill does: what was noted is not filed."""
+        self.state._db.close()
+        self.open()
+
     @invariant()
+    def pays(self) -> None:
+        assert not hasattr(self, "model") or self.state.balance == self.model.balance
+
+    @rule()
     def agree(self) -> None:
-        if not hasattr(self, "model"):
-            return
+        """Read everything; what was accepted since the last time is filed by that."""
         rows = find(self.state, Filter())
         assert [(row["number"], row["text"]) for row in rows] == self.model.texts
         assert len({row["id"] for row in rows}) == len(rows)
@@ -160,6 +169,7 @@ class Story(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "state"):
+            self.agree()
             self.state.close()
             self.folder.cleanup()
 

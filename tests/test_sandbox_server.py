@@ -309,6 +309,25 @@ def test_everything_answered_outlives_kill_9(tmp_path: Path) -> None:
         assert before["balance"] == "0.092500"
 
 
+def test_what_nobody_has_read_yet_outlives_kill_9(tmp_path: Path) -> None:
+    """A reply waits for one note; the tables with their sums are filled when somebody reads, or by the next process."""
+    with in_another_process(tmp_path / "box.sqlite") as (process, port):
+        talk(port, "POST /balance.json HTTP/1.1\r\n" + JSON, b'{"add": "1"}')
+        post(port, "otp.send", to=US, code="0041", intent="login")
+        post(port, "otp.send", to=US, code="0042", intent="login")
+        sent = [post(port, "sms.message.send", to=[US, FR], text=f"Hi {n}")[1]["data"] for n in range(3)]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with in_another_process(tmp_path / "box.sqlite") as (_process, port):
+        found = get(port, "/summary.json")
+        ids = [message["id"] for message in get(port, "/inbox.json")["messages"]]
+        assert ids[2:] == [record["id"] for data in sent for record in data["messages"]]
+        assert (found["messages"], [row["messages"] for row in found["wordings"]]) == (8, [6, 2])
+        assert float(found["price"]) + float(found["balance"]) == pytest.approx(1.1)
+        assert post(port, "otp.verify", to=US, code="0041", intent="login")[1]["data"]["valid"] is False
+        assert post(port, "otp.verify", to=US, code="0042", intent="login")[1]["data"]["valid"] is True
+
+
 @pytest.mark.parametrize("answered_before_the_kill", [1, 7, 40])
 def test_a_kill_in_the_middle_of_a_campaign_loses_nothing_that_was_answered(
     tmp_path: Path, answered_before_the_kill: int

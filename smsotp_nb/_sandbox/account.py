@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from .bell import Bell, Happened
 from .faults import Fault, Faults
@@ -21,8 +21,7 @@ WRITE_BEHIND: Final = 0.2  # seconds a request may be in the journal before it i
 log = logging.getLogger("smsotp_nb.sandbox")
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """One request to the operations as it came; ``body`` is None where it was too large to be read.
 
     ``query`` is read from ``target``, the path with its query as sent; ``content_type`` has no parameters.
@@ -30,10 +29,13 @@ class Received:
 
     method: str
     target: str
-    headers: Headers = field(repr=False)
-    query: Mapping[str, str] = field(repr=False)
+    headers: Headers
+    query: Mapping[str, str]
     content_type: str
-    body: bytes | None = field(repr=False)
+    body: bytes | None
+
+    def __repr__(self) -> str:
+        return f"Received({self.method})"  # without its secrets
 
 
 @dataclass(slots=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from .filing import Accepted
 from .journal import Told
-from .state import Accepted
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(NamedTuple):
     """A request as the journal tells it, and what was accepted for it."""
 
     told: Told

@@ -202,7 +202,7 @@ async def _inbox(asked: Asked) -> web.StreamResponse:
 async def _is_any(chosen: inbox.Filter, state: State) -> bool:
     """Say whether there is such a message; one that comes while earlier ones are looked at counts."""
     looked = 0
-    while looked < (last := int(state.fact("messages"))):
+    while looked < (last := state.last):
         for rows in inbox.search(state, replace(chosen, after=max(chosen.after, looked), limit=None)):
             if rows:
                 return True

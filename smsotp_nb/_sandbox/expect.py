@@ -211,7 +211,7 @@ class Count:
 
     def look(self) -> bool:
         """Look at the next messages; say whether there are more to look at."""
-        last = int(self._state.fact("messages"))
+        last = self._state.last
         if last <= self._seen:
             return False
         chosen = inbox.Filter(after=self._seen, before=last + 1, **self._expectation.narrowed())  # type: ignore[arg-type]

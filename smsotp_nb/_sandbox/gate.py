@@ -11,9 +11,10 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -34,8 +35,7 @@ HEADERS: Final[Mapping[str, str]] = {
 OF_OPERATIONS: Final = {name: HEADERS[name] for name in ("X-Content-Type-Options", "Cross-Origin-Resource-Policy")}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What of a request decides: ``address`` is the one of this machine that the connection reached."""
 
     method: str
@@ -79,8 +79,7 @@ class Gate:
     def of_strangers(self, asked: Asked) -> Refusal | None:
         """Refuse who calls the sandbox by a foreign name, and pages of other origins; holds for the operations too."""
         host = asked.headers.get("Host", "")
-        name = _bare(host)
-        if name not in self.names and not _is_address(name, asked.address):
+        if not _is_own(host, asked.address, self.names):
             known = ", ".join(sorted(self.names))
             return Refusal(403, f"this sandbox answers only to {known}; others are let in with --allow-host NAME")
         origin = asked.headers.get("Origin")
@@ -118,6 +117,12 @@ class Gate:
         except CookieError:
             return None
         return None if found is None else found.value
+
+
+@lru_cache(maxsize=256)  # clients call it by the same name again and again
+def _is_own(host: str, address: str, names: frozenset[str]) -> bool:
+    name = _bare(host)
+    return name in names or _is_address(name, address)
 
 
 def _bare(host: str) -> str:

@@ -11,8 +11,9 @@ from typing import Any, Final, Self
 from .. import parts
 from . import parameters
 from .clock import moment
+from .filing import Accepted
 from .service import money
-from .state import Accepted, State
+from .state import State
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
@@ -148,7 +149,7 @@ def search(state: State, chosen: Filter) -> Iterator[list[Row]]:
 
     What is accepted after the beginning is not among them.
     """
-    last, left = int(state.fact("messages")), chosen.limit
+    last, left = state.last, chosen.limit
     low, high = chosen.after, last + 1 if chosen.before is None else min(chosen.before, last + 1)
     while low + 1 < high and left != 0:
         start, end = (max(low, high - 1 - PAGE), high) if chosen.newest else (low, min(high, low + 1 + PAGE))
@@ -160,7 +161,7 @@ def search(state: State, chosen: Filter) -> Iterator[list[Row]]:
 
 def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
     """Yield the JSON object ``{"messages": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
-    last, mark = int(state.fact("messages")), b"\n"
+    last, mark = state.last, b"\n"
     yield b'{"messages": ['
     for rows in search(state, replace(chosen, before=last + 1 if chosen.before is None else chosen.before)):
         told = ",\n".join(json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False) for row in rows)

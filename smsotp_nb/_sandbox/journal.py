@@ -12,7 +12,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import parse_qsl
@@ -29,7 +29,7 @@ WEIGHT: Final = 512  # bytes that an entry takes beside what it holds
 OUTCOMES: Final = ("accepted", "answered", "refused", "struck")
 _UTF8: Final = codecs.getincrementaldecoder("utf-8")
 
-Headers = Sequence[tuple[bytes, bytes]]
+Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class Entry(NamedTuple):
@@ -59,23 +59,27 @@ class Entry(NamedTuple):
         return f"Entry({self.n})"
 
     def weight(self) -> int:
-        headers = sum(len(name) + len(value) for name, value in self.headers)
-        return WEIGHT + len(self.path) + headers + len(self.body) + len(self.reply)
+        return WEIGHT + len(self.path) + _weight(self.headers) + len(self.body) + len(self.reply)
 
 
-_HEADERS: Final = Entry._fields.index("headers")
+@lru_cache(maxsize=256)
+def _weight(headers: Headers) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
+
+
+_FAULT: Final = Entry._fields.index("fault")
 
 
 class Told:
     """An entry as others may read it: without access key, signature, tokens and cookies."""
 
-    def __init__(self, entry: Entry, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
         self._entry = entry
-        self._signers = tuple(secrets)
+        self._signers = secrets
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:
-        return (*masking.key_of(self._entry.path), *self._signers)
+        return (*_keys(self._entry.path), *self._signers)
 
     @property
     def n(self) -> int:
@@ -157,7 +161,7 @@ class Told:
         reply, reply_encoding = self._text(entry.reply)
         return self.brief() | {
             "method": entry.method,
-            "path": masking.target(entry.path, self._secrets),
+            "path": _masked_target(entry.path, self._secrets),
             "headers": self.headers(),
             "body": body,
             "encoding": encoding,
@@ -174,8 +178,8 @@ class Told:
 
     def headers(self) -> list[list[str]]:
         """Return the headers as name and value, in the order they came."""
-        read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in self._entry.headers)
-        return [[name, masking.header(name, value, self._secrets)] for name, value in read]
+        found: list[list[str]] = json.loads(_masked_headers(self._entry.headers, self._secrets))
+        return found
 
     def _text(self, raw: bytes) -> tuple[str, str]:
         cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
@@ -187,11 +191,33 @@ class Told:
     def kept(self) -> tuple[Any, ...]:
         """Return a row to be written to a file: masked, but for the reply, which is the sandbox's own."""
         entry = self._entry
-        path = masking.target(entry.path, self._secrets)
         body, encoding = self.body
         masked = body.encode() if encoding == "utf-8" else entry.body
-        kept = entry._replace(path=path, body=masked, signing=self.signing)
-        return (*kept[:_HEADERS], json.dumps(self.headers()), *kept[_HEADERS + 1 :])
+        return (
+            *(entry.n, entry.at, entry.method, _masked_target(entry.path, self._secrets)),
+            *(_masked_headers(entry.headers, self._secrets), masked, entry.size, self.signing),
+            *entry[_FAULT:],
+        )
+
+
+# A client asks for the same address with the same headers again and again, unless it signs.
+
+
+@lru_cache(maxsize=256)
+def _keys(path: str) -> tuple[str, ...]:
+    return masking.key_of(path)
+
+
+@lru_cache(maxsize=256)
+def _masked_target(path: str, secrets: tuple[str, ...]) -> str:
+    return masking.target(path, secrets)
+
+
+@lru_cache(maxsize=256)
+def _masked_headers(headers: Headers, secrets: tuple[str, ...]) -> str:
+    """Return headers as JSON: an array of name and value for each."""
+    read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers)
+    return json.dumps([[name, masking.header(name, value, secrets)] for name, value in read])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +308,7 @@ class Journal:
 
     def _load(self) -> None:
         for row in self._state.journal():
-            headers = [(name.encode("latin-1"), value.encode()) for name, value in json.loads(row["headers"])]
+            headers = tuple((name.encode("latin-1"), value.encode()) for name, value in json.loads(row["headers"]))
             self._append(Entry(*row)._replace(headers=headers))
 
     def add(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from .faults import BY_NAME, Fault, spoil
 from .service import Answer
 
 Ending = Literal["whole", "half", "closed", "reset"]
 JSON: Final = "application/json"
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps makes one each time
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A reply, or the end of a connection.
 
     ``body`` is what leaves; ``length`` is announced, and more than that where the reply breaks off. ``status`` is 0
@@ -25,7 +24,7 @@ class Outcome:
     status: int = 0
     body: bytes = b""
     content_type: str = JSON
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     ending: Ending = "whole"
     length: int = 0
     seconds: float = 0.0
@@ -33,7 +32,7 @@ class Outcome:
 
 def as_bytes(value: Any) -> bytes:
     """Return a value as the bytes of its JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def of_answer(answer: Answer) -> Outcome:

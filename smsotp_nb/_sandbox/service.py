@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .. import _wire as wire
 from .. import parts
@@ -20,7 +19,8 @@ from . import reserved, tariff, wording
 from .access import Access
 from .choices import Rules
 from .clock import Clock
-from .state import Accepted, Message, Passcode, Request, State
+from .filing import Accepted, Message, NewPasscode, Request
+from .state import Passcode, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
@@ -43,8 +43,7 @@ class Refused(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A reply: HTTP status, envelope, and what was accepted for it."""
 
     status: int
@@ -57,8 +56,7 @@ class Answer:
         return 0 if self.made is None else len(self.made.messages)
 
 
-@dataclass(frozen=True, slots=True)
-class Billed:
+class Billed(NamedTuple):
     """The messages of one request and their price in all, millionths."""
 
     messages: list[Message]
@@ -132,10 +130,8 @@ class Service:
         request = Request(
             self.clock.now(), "sms.message.send", text, channel="sms", signature=signature, template_id=template_id
         )
-        with self.state.transaction():
-            billed = self._bill(numbers, places, text)
-            made = self.state.accept(request, billed.messages)
-        return self._send_result(numbers, billed), made
+        billed = self._bill(numbers, places, text)
+        return self._send_result(numbers, billed), self._accept(request, billed)
 
     def _send_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
@@ -151,17 +147,13 @@ class Service:
             raise Refused(wire.MISSING_PARAMS)
         places = _countries([number])
         self._limit_sends(number)
-        with self.state.transaction():
-            code = custom or self._new_code(digits)
-            text = wording.passcode(code, signature, self.variant)
-            billed = self._bill([number], places, text)
-            sent_by = "sms" if channel == "auto" else channel
-            now = self.clock.now()
-            made = self.state.accept(Request(now, "otp.send", text, code, sent_by, intent, signature), billed.messages)
-            self.state.keep_passcode(
-                number, intent or "", code, made=now, ttl=ttl if custom else None, replace=self.rules.replace
-            )
-        return self._record(billed.messages[0]), made
+        code = custom or self._new_code(digits)
+        text = wording.passcode(code, signature, self.variant)
+        billed = self._bill([number], places, text)
+        sent_by = "sms" if channel == "auto" else channel
+        request = Request(self.clock.now(), "otp.send", text, code, sent_by, intent, signature)
+        kept = NewPasscode(intent or "", ttl if custom else None, replaces=self.rules.replace)
+        return self._record(billed.messages[0]), self._accept(request, billed, kept)
 
     def _verify_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
@@ -218,9 +210,9 @@ class Service:
         return wording.fill(template, values)
 
     def _bill(self, numbers: list[str], places: list[tariff.Country], text: str) -> Billed:
-        """Price a message for each number and take the sum from the balance."""
+        """Price a message for each number."""
         one = parts.count(text).parts
-        first = self.state.next_number()
+        first = self.state.last + 1
         messages = []
         for n, (number, place) in enumerate(zip(numbers, places, strict=True), first):
             effect = reserved.BY_NUMBER[number].effect if number in reserved.BY_NUMBER else ""
@@ -228,10 +220,14 @@ class Service:
             iso = "CA" if effect == "iso" else place.iso
             price = self.tariff.price(iso, billed)
             messages.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, billed, price))
-        total = sum(message.price for message in messages)
-        if not self.state.pay(total):
+        return Billed(messages, sum(message.price for message in messages))
+
+    def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> Accepted:
+        """Record a request and take its price from the balance."""
+        made = self.state.accept(request, billed.messages, billed.total, passcode)
+        if made is None:
             raise Refused(wire.INSUFFICIENT_FUNDS)
-        return Billed(messages, total)
+        return made
 
     def _send_result(self, numbers: list[str], billed: Billed) -> dict[str, Any]:
         odd = reserved.effects(numbers)
@@ -244,15 +240,11 @@ class Service:
         }
 
     def _record(self, message: Message) -> dict[str, Any]:
-        special = reserved.BY_NUMBER.get(message.number)
-        return {
-            "id": message.id,
-            "to": message.number[1:] if special and special.effect == "plus" else message.number,
-            "iso": message.iso,
-            "cc": message.cc,
-            **dict.fromkeys(self._counts, message.parts),
-            "price": money(message.price),
-        }
+        id_, number, iso, cc, billed, price = message
+        special = reserved.BY_NUMBER.get(number)
+        to = number[1:] if special and special.effect == "plus" else number
+        counts = {"parts": billed} if self._counts == ("parts",) else dict.fromkeys(self._counts, billed)
+        return {"id": id_, "to": to, "iso": iso, "cc": cc, **counts, "price": money(price)}
 
     # passcodes
 
@@ -263,7 +255,7 @@ class Service:
             raise Refused(LIMIT_EXCEEDED)
 
     def _new_code(self, digits: int) -> str:
-        mark = self.state.mark("passcode", self.state.next_number())
+        mark = self.state.mark("passcode", self.state.last + 1)
         return f"{int.from_bytes(mark) % 10**digits:0{digits}d}"
 
     def _check_code(self, number: str, intent: str, code: str, ttl: int) -> bool:
@@ -318,8 +310,10 @@ def _read_object(content_type: str, raw: bytes) -> Fields:
     if content_type != "application/json" or len(raw) > MAX_BYTES:
         raise Refused(INVALID_PARAMS)
     try:
-        fields = json.loads(raw, parse_constant=_no_number)
-        json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair is JSON but no text
+        text = raw.decode(json.detect_encoding(raw))
+        fields = _decode(text)
+        if "\\u" in text:
+            json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair is JSON but no text
     except (ValueError, RecursionError):
         raise Refused(INVALID_PARAMS) from None
     if not isinstance(fields, dict):
@@ -329,6 +323,9 @@ def _read_object(content_type: str, raw: bytes) -> Fields:
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_number).decode
 
 
 def _text(fields: Fields, name: str, *, longest: int | None = None) -> str | None:

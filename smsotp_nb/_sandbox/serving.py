@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from http.cookies import SimpleCookie
 from importlib.resources import files
 from posixpath import normpath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -26,6 +26,8 @@ from .tenants import LIMIT_EXCEEDED, Tenants
 REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
 UNAUTHORIZED: Final = "105001"
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
+
+MOST_ADDRESSES: Final = 200
 
 Handler = Callable[[Any], Awaitable[web.StreamResponse]]
 
@@ -43,6 +45,14 @@ class OneLine(logging.LoggerAdapter[logging.Logger]):
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 
 
+class Address(NamedTuple):
+    """Where a request goes: its path, its query, and whether the path is the root."""
+
+    path: str
+    query: Mapping[str, str]
+    is_root: bool
+
+
 class Serving:
     """Answers every request of one sandbox.
 
@@ -57,15 +67,16 @@ class Serving:
         self._tenants = tenants
         self._handlers: dict[tuple[str, str], Handler] = {(route.method, route.path): route.handler for route in routes}
         self._paths = {route.path for route in routes}
+        self._addresses: dict[str, Address] = {}
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        path = request.path
-        is_operation = request.method == "POST" and _is_root(path)
-        asked = gate.Asked(request.method, path, request.query, request.headers, _reached(request))
+        path, query, is_root = self._address(request)
+        is_operation = is_root and request.method == "POST"
+        asked = gate.Asked(request.method, path, query, request.headers, _reached(request))
         refusal = self._gate.of_strangers(asked)
         if is_operation and refusal is None:
-            return await self._operation(request)
+            return await self._operation(request, query)
         if is_operation or path not in self._paths:
             return self._stray(request, refusal or self._gate.refusal_of_own(asked))
         refusal = refusal or self._gate.of_pages(asked)
@@ -77,6 +88,16 @@ class Serving:
         if path == "/" and self._gate.token is not None and "token" in request.query:
             self._remember(answer)
         return answer
+
+    def _address(self, request: web.BaseRequest) -> Address:
+        """Return where a request goes; a client that does not sign asks for the same address again and again."""
+        known = self._addresses.get(request.raw_path)
+        if known is None:
+            known = Address(request.path, request.query, _is_root(request.path))
+            if len(self._addresses) == MOST_ADDRESSES:
+                self._addresses.clear()
+            self._addresses[request.raw_path] = known
+        return known
 
     async def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse:
         handler = self._handlers.get((request.method, path))
@@ -114,7 +135,7 @@ class Serving:
 
     # operations
 
-    async def _operation(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _operation(self, request: web.BaseRequest, query: Mapping[str, str]) -> web.StreamResponse:
         body: bytes | None
         try:
             body = await request.read()
@@ -122,7 +143,6 @@ class Serving:
             body = None
         except ConnectionError:  # the client has left in the middle of it
             return web.Response()
-        query = request.query
         received = Received(request.method, request.raw_path, request.raw_headers, query, request.content_type, body)
         account = self._tenants.of(query.get("accessKeyId", ""))
         if account is None:

@@ -1,7 +1,8 @@
-"""What the sandbox remembers: one SQLite file, committed before any reply leaves; or a private temporary one.
+"""What the sandbox remembers: in one SQLite file, or in a private temporary one.
 
-With a path the file is created 0600 and held by one process (the operating system frees it when that process dies).
-Without one SQLite keeps an unnamed temporary database, so that a long run does not fill the memory.
+With a path the file is created 0600 and held by one process (the operating system frees it when that process dies), and
+what a reply tells is on file before it leaves. Without one SQLite keeps an unnamed temporary database, so that a long
+run does not fill the memory. What every request asks for is known without asking the database.
 """
 
 from __future__ import annotations
@@ -14,82 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 from ..errors import UsageError
-from . import wording
+from . import filing
+from .filing import Accepted, Message, NewPasscode, Request
+from .tables import connect
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
-CREATE TABLE IF NOT EXISTS requests (
-    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, code TEXT, channel TEXT,
-    intent TEXT, signature TEXT, template_id TEXT, shape INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS messages (
-    n INTEGER PRIMARY KEY, request INTEGER NOT NULL REFERENCES requests, id TEXT NOT NULL, number TEXT NOT NULL,
-    iso TEXT NOT NULL, cc TEXT NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS messages_by_number ON messages (number);
-CREATE INDEX IF NOT EXISTS requests_by_shape ON requests (shape);
-CREATE INDEX IF NOT EXISTS messages_by_request ON messages (request);
-CREATE TABLE IF NOT EXISTS spend (
-    iso TEXT PRIMARY KEY, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS shapes (
-    n INTEGER PRIMARY KEY, shape TEXT NOT NULL UNIQUE, action TEXT NOT NULL, sample TEXT NOT NULL,
-    last INTEGER NOT NULL, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS passcodes (
-    n INTEGER PRIMARY KEY, number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL,
-    ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
-CREATE TABLE IF NOT EXISTS journal (
-    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
-    body BLOB NOT NULL, size INTEGER NOT NULL, signing TEXT NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
-    code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
-    request_id TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS receipts (
-    n INTEGER PRIMARY KEY, id TEXT NOT NULL, number TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
-    attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL, error TEXT NOT NULL DEFAULT ''
-);
-CREATE INDEX IF NOT EXISTS receipts_by_due ON receipts (due) WHERE state = 'waiting';
-"""
-LAYOUT = 4
-
-
-class Request(NamedTuple):
-    """One accepted request as it went out: the text every recipient of it reads."""
-
-    at: int
-    action: str
-    text: str
-    code: str | None = None
-    channel: str | None = None
-    intent: str | None = None
-    signature: str | None = None
-    template_id: str | None = None
-
-
-class Message(NamedTuple):
-    """One accepted message; ``price`` in millionths."""
-
-    id: str
-    number: str
-    iso: str
-    cc: str
-    parts: int
-    price: int
-
-
-class Accepted(NamedTuple):
-    """One accepted request, its messages, the number of the last of them, and the number of its wording."""
-
-    request: Request
-    messages: Sequence[Message]
-    last: int
-    shape: int
+MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +54,9 @@ class State:
 
     def __init__(self, path: str | Path | None, *, variant: str, balance: int, seed: str | None = None) -> None:
         self.path = None if path is None else Path(path).expanduser().absolute()
-        self._db = _connect(self.path)
+        self._db = connect(self.path)
         try:
-            with self.transaction():
+            with self._atomic():
                 self._begin(variant, balance, seed)
                 self.keep_fact("starts", self.fact("starts") + 1)
         except UsageError:
@@ -133,13 +66,35 @@ class State:
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
         self.receipt_delay: int | None = None  # microseconds; None: no receipts are kept
+        self._balance: int = self.fact("balance")
+        self._last: int = self.fact("messages")
+        self._last_request: int = self._db.execute("SELECT coalesce(max(n), 0) FROM requests").fetchone()[0]
+        self._unfiled: list[Accepted] = []
+        self._weight = 0
+        self._read_notes()
+
+    def _read_notes(self) -> None:
+        """File what an earlier process has noted, and was killed before it could file."""
+        for row in self._db.execute("SELECT accepted FROM unfiled ORDER BY n").fetchall():
+            accepted = Accepted.read(row["accepted"])
+            self._take(accepted, sum(message.price for message in accepted.messages))
+        self.file()
 
     def close(self) -> None:
+        """File everything where there is a file, and free it."""
+        if self.path is not None:
+            self.file()
         self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, all of it or nothing."""
+        self.file()
+        with self._atomic():
+            yield
+
+    @contextmanager
+    def _atomic(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -148,78 +103,75 @@ class State:
             raise
         self._db.execute("COMMIT")
 
+    def file(self) -> None:
+        """Put into the tables what was accepted since the last time."""
+        if not self._unfiled:
+            return
+        with self._atomic():
+            filing.file(self._db, self._unfiled, self._last_request + 1)
+            self.keep_fact("balance", self._balance)
+            self.keep_fact("messages", self._last)
+            self._db.execute("DELETE FROM unfiled")
+        self._last_request += len(self._unfiled)
+        self._unfiled.clear()
+        self._weight = 0
+
     # money
 
     @property
     def balance(self) -> int:
         """The balance in millionths."""
-        return int(self.fact("balance"))
-
-    def pay(self, price: int) -> bool:
-        """Take a price from the balance; False, and nothing taken, where it is not enough."""
-        taken = self._db.execute(
-            "UPDATE facts SET value = value - ?1 WHERE name = 'balance' AND value >= ?1", (price,)
-        ).rowcount
-        return taken == 1
+        return self._balance
 
     def top_up(self, micros: int) -> None:
         """Add to the balance."""
         with self.transaction():
-            self._db.execute("UPDATE facts SET value = value + ? WHERE name = 'balance'", (micros,))
+            self.keep_fact("balance", self._balance + micros)
+        self._balance += micros
 
     # messages
 
-    def next_number(self) -> int:
-        """Return the number that the next message will have; numbers are never used twice."""
-        return int(self.fact("messages")) + 1
+    @property
+    def last(self) -> int:
+        """The number of the last message; numbers are never used twice."""
+        return self._last
 
     def mark(self, purpose: str, number: int, size: int = 16) -> bytes:
         """Return bytes that look random and are the same for the same seed, purpose and number."""
         return blake2b(f"{purpose}/{number}".encode(), key=self._key, digest_size=size).digest()
 
-    def accept(self, request: Request, messages: Sequence[Message]) -> Accepted:
-        """Record one accepted request; belongs inside a transaction."""
-        last = self.next_number() - 1
-        spend = _by_country(messages)
-        shape = self._add_to_shape(request, _sums(spend.values()), last + len(messages))
-        columns = "at, action, text, code, channel, intent, signature, template_id, shape"
-        request_n = self._db.execute(
-            f"INSERT INTO requests ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*request, shape)
-        ).lastrowid
-        self._db.executemany(
-            "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(n, request_n, *message) for n, message in enumerate(messages, last + 1)],
-        )
-        self._db.executemany(
-            "INSERT INTO spend (messages, parts, price, iso) VALUES (?, ?, ?, ?) ON CONFLICT (iso) DO UPDATE SET "
-            "messages = messages + excluded.messages, parts = parts + excluded.parts, price = price + excluded.price",
-            [(*sums, iso) for iso, sums in spend.items()],
-        )
-        if self.receipt_delay is not None:
-            due = request.at + self.receipt_delay
-            rows = [(n, message.id, message.number, due) for n, message in enumerate(messages, last + 1)]
-            self._db.executemany("INSERT INTO receipts (n, id, number, due) VALUES (?, ?, ?, ?)", rows)
-        self.keep_fact("messages", last + len(messages))
-        return Accepted(request, messages, last + len(messages), shape)
+    def accept(
+        self, request: Request, messages: Sequence[Message], price: int, passcode: NewPasscode | None = None
+    ) -> Accepted | None:
+        """Record one request and take its price from the balance; None, and nothing done, where that is not enough.
 
-    def _add_to_shape(self, request: Request, sums: Sums, last: int) -> int:
-        """Count a request with those of the same wording, and return the number of the wording."""
-        row = self._db.execute(
-            "INSERT INTO shapes (shape, action, sample, last, messages, parts, price) VALUES (?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (shape) DO UPDATE SET last = excluded.last, messages = messages + excluded.messages, "
-            "parts = parts + excluded.parts, price = price + excluded.price RETURNING n",
-            (wording.shape(request.text, request.template_id), request.action, request.text, last, *sums),
-        ).fetchone()
-        return int(row[0])
+        With a file it outlives the process from here on.
+        """
+        if price > self._balance:
+            return None
+        due = None if self.receipt_delay is None else request.at + self.receipt_delay
+        accepted = Accepted(request, messages, self._last + len(messages), passcode, due)
+        if self.path is not None:
+            self._db.execute("INSERT INTO unfiled (accepted) VALUES (?)", (accepted.note(),))
+        self._take(accepted, price)
+        if self._weight > MOST_UNFILED:
+            self.file()
+        return accepted
+
+    def _take(self, accepted: Accepted, price: int) -> None:
+        self._unfiled.append(accepted)
+        self._weight += _weight(accepted)
+        self._balance -= price
+        self._last = accepted.last
 
     def count(self) -> int:
         """Return how many messages are on record."""
-        return int(self._db.execute("SELECT coalesce(sum(messages), 0) FROM spend").fetchone()[0])
+        return int(self.rows("SELECT coalesce(sum(messages), 0) FROM spend")[0][0])
 
     def count_after(self, n: int, *, most: int) -> int:
         """Return how many messages are on record after a number, counting no further than ``most``."""
         counted = "SELECT count(*) FROM (SELECT 1 FROM messages WHERE n > ? LIMIT ?)"
-        return int(self._db.execute(counted, (n, most)).fetchone()[0])
+        return int(self.rows(counted, (n, most))[0][0])
 
     def clear(self) -> None:
         """Forget every accepted message; balance and passcodes stay, numbers are not used again."""
@@ -247,22 +199,14 @@ class State:
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Return the rows of a reading query."""
+        self.file()
         return self._db.execute(query, values).fetchall()
 
     # passcodes
 
-    def keep_passcode(self, number: str, intent: str, code: str, *, made: int, ttl: int | None, replace: bool) -> None:
-        """Record a new passcode, in place of the earlier ones for the same number and intent when ``replace``."""
-        if replace:
-            self._db.execute("DELETE FROM passcodes WHERE number = ? AND intent = ?", (number, intent))
-        self._db.execute(
-            "INSERT INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
-            (number, intent, code, made, ttl),
-        )
-
     def passcodes(self, number: str, intent: str) -> list[Passcode]:
         """Return the passcodes on record for a number and intent, newest first."""
-        rows: Iterable[Any] = self._db.execute(
+        rows = self.rows(
             "SELECT n, code, made, ttl, wrong, used FROM passcodes WHERE number = ? AND intent = ? ORDER BY n DESC",
             (number, intent),
         )
@@ -270,12 +214,12 @@ class State:
 
     def count_passcodes(self, number: str, *, since: int) -> int:
         """Return how many passcodes were sent to a number after a moment, in microseconds."""
-        found: int = self._db.execute(
+        found = self.rows(
             "SELECT count(*) FROM messages m JOIN requests r ON r.n = m.request "
             "WHERE m.number = ? AND r.action = 'otp.send' AND r.at > ?",
             (number, since),
-        ).fetchone()[0]
-        return found
+        )
+        return int(found[0][0])
 
     def use_passcode(self, n: int) -> None:
         self._db.execute("UPDATE passcodes SET used = 1 WHERE n = ?", (n,))
@@ -310,7 +254,7 @@ class State:
 
     def count_receipts(self) -> dict[str, int]:
         """Return how many receipts are in each state."""
-        return dict(self._db.execute("SELECT state, count(*) FROM receipts GROUP BY state").fetchall())
+        return {row[0]: row[1] for row in self.rows("SELECT state, count(*) FROM receipts GROUP BY state")}
 
     def settle_receipt(self, n: int, state: str, *, attempts: int, due: int, error: str) -> None:
         """Record what became of a receipt, or when it is due again."""
@@ -350,62 +294,5 @@ class State:
         self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
 
-Sums = tuple[int, int, int]  # messages, parts, price in millionths
-
-
-def _by_country(messages: Sequence[Message]) -> dict[str, Sums]:
-    found: dict[str, Sums] = {}
-    for message in messages:
-        count, parts, price = found.get(message.iso, (0, 0, 0))
-        found[message.iso] = count + 1, parts + message.parts, price + message.price
-    return found
-
-
-def _sums(several: Iterable[Sums]) -> Sums:
-    messages, parts, prices = zip(*several, strict=True)
-    return sum(messages), sum(parts), sum(prices)
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    if path is not None:
-        _create_private(path)
-    db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
-    db.row_factory = sqlite3.Row
-    try:
-        # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        _check_layout(db, path)  # before anything is written: the file may be another program's
-        db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
-        db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
-        db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
-    except sqlite3.OperationalError as error:
-        db.close()
-        raise UsageError(_why(path, error)) from None
-    except sqlite3.DatabaseError:
-        db.close()
-        raise UsageError(f"{path} is not a sandbox state file; name another one") from None
-    return db
-
-
-def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
-    layout = db.execute("PRAGMA user_version").fetchone()[0]
-    if layout == LAYOUT or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        return
-    db.close()
-    raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
-
-
-def _create_private(path: Path) -> None:
-    # Never open a file that exists: closing it again would drop the lock of a sandbox in this very process.
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        return
-    except OSError as error:
-        raise UsageError(f"the state file {path} cannot be used: {error.strerror}") from None
-
-
-def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
-    if "locked" in str(error):
-        return f"the state file {path} is in use by another sandbox; end that one, or reach it with Sandbox.at(url)"
-    return f"the state file {path} cannot be used: {error}"
+def _weight(accepted: Accepted) -> int:
+    return len(accepted.request.text) + 256 * len(accepted.messages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -62,7 +62,12 @@ def country(number: str) -> Country | None:
     """
     if not wire.E164.fullmatch(number):
         return None
+    found = _places()(number)
+    return Country(*found) if found else None
+
+
+@cache
+def _places() -> Callable[[str], tuple[str, str] | None]:
     from ..phones import lookup  # with phonenumbers, which a sandbox needs with its first request, not at its start
 
-    found = lookup.place(number)
-    return Country(*found) if found else None
+    return lookup.place

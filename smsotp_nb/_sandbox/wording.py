@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
 
@@ -73,6 +74,11 @@ def shape(text: str, template_id: str | None = None) -> str:
         True
     """
     return f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
+
+
+def shape_number(text: str, template_id: str | None = None) -> int:
+    """Return a number for the wording of a text, the same for all texts of one `shape` and exact in JavaScript."""
+    return int.from_bytes(blake2b(shape(text, template_id).encode(), digest_size=6).digest())
 
 
 def signed(text: str, signature: str | None, variant: wire.Variant) -> str:

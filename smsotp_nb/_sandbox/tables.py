@@ -1,0 +1,101 @@
+"""The sandbox's SQLite file: its tables, and how it is opened so that one process has it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from ..errors import UsageError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
+CREATE TABLE IF NOT EXISTS requests (
+    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, code TEXT, channel TEXT,
+    intent TEXT, signature TEXT, template_id TEXT, shape INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS messages (
+    n INTEGER PRIMARY KEY, request INTEGER NOT NULL REFERENCES requests, id TEXT NOT NULL, number TEXT NOT NULL,
+    iso TEXT NOT NULL, cc TEXT NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS messages_by_number ON messages (number);
+CREATE INDEX IF NOT EXISTS requests_by_shape ON requests (shape);
+CREATE INDEX IF NOT EXISTS messages_by_request ON messages (request);
+CREATE TABLE IF NOT EXISTS spend (
+    iso TEXT PRIMARY KEY, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shapes (
+    n INTEGER PRIMARY KEY, action TEXT NOT NULL, sample TEXT NOT NULL, last INTEGER NOT NULL,
+    messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS passcodes (
+    n INTEGER PRIMARY KEY, number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL,
+    ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
+CREATE TABLE IF NOT EXISTS journal (
+    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
+    body BLOB NOT NULL, size INTEGER NOT NULL, signing TEXT NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
+    code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
+    request_id TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS receipts (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL, number TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL, error TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX IF NOT EXISTS receipts_by_due ON receipts (due) WHERE state = 'waiting';
+CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
+"""
+LAYOUT = 5
+CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
+
+
+def connect(path: Path | None) -> sqlite3.Connection:
+    """Open the file of a state, or an unnamed temporary one.
+
+    Raises:
+        UsageError: it is held by another process, or is no state of this version.
+    """
+    if path is not None:
+        _create_private(path)
+    db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    try:
+        # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _check_layout(db, path)  # before anything is written: the file may be another program's
+        db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
+        db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+        db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
+    except sqlite3.OperationalError as error:
+        db.close()
+        raise UsageError(_why(path, error)) from None
+    except sqlite3.DatabaseError:
+        db.close()
+        raise UsageError(f"{path} is not a sandbox state file; name another one") from None
+    return db
+
+
+def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
+    layout = db.execute("PRAGMA user_version").fetchone()[0]
+    if layout == LAYOUT or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        return
+    db.close()
+    raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
+
+
+def _create_private(path: Path) -> None:
+    # Never open a file that exists: closing it again would drop the lock of a sandbox in this very process.
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise UsageError(f"the state file {path} cannot be used: {error.strerror}") from None
+
+
+def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
+    if "locked" in str(error):
+        return f"the state file {path} is in use by another sandbox; end that one, or reach it with Sandbox.at(url)"
+    return f"the state file {path} cannot be used: {error}"
