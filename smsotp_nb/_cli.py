@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import sys
 import warnings
@@ -36,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         2
     """
     options = _parser().parse_args(argv)
+    _write_any_sign()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -270,6 +272,12 @@ def _sample_data(given: Path | None) -> Path:
         if (place / "recipients.csv").is_file():
             return place
     raise UsageError(f"no recipients.csv in {', '.join(map(str, places))}; name the folder with --data")
+
+
+def _write_any_sign() -> None:
+    """Let a name that the terminal's encoding lacks, such as a file's on Windows, show as ? instead of ending it."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:

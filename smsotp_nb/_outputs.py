@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -60,6 +61,8 @@ class Output:
         with _told(self.path):
             self.file.flush()
             os.fsync(self.file.fileno())
+            if self._beside is not None:
+                self.file.close()  # Windows renames no file that is open; one without a name must stay open
 
     def _put_in_place(self) -> None:
         place = self._place
@@ -219,10 +222,10 @@ def _opened_beside(place: _Place) -> tuple[int, Path | None]:
     """Open a file in the folder of the target: without a name where the system and the file system know that."""
     mode = NEW if place.old is None else 0o600
     try:
-        descriptor, beside = os.open(place.target.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode), None
+        descriptor, beside = os.open(place.target.parent, os.O_TMPFILE | os.O_RDWR, mode), None
     except (AttributeError, OSError):
         beside = _free_name(place.target.parent)
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
     if place.old is not None:
         _like(descriptor, place.old)
     return descriptor, beside
@@ -234,6 +237,8 @@ def _free_name(folder: Path) -> Path:
 
 def _like(descriptor: int, old: os.stat_result) -> None:
     """Give a file the permissions of the one it replaces, and its owner where that is allowed."""
+    if sys.platform == "win32":  # a new file has the permissions of its folder there
+        return
     with suppress(OSError):
         os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))

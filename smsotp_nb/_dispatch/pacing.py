@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
 SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the speed; each second without one gives a twentieth back
 SLOWEST = 1 / 64
 SLICE = 0.1  # seconds
+DEAF = sys.platform == "win32"  # where Ctrl-C does not end a wait
 
 
 def check_speed(max_per_second: float | None) -> None:
@@ -128,4 +130,4 @@ class Pacer(Gate):
         event = event or self._stop
         until = self._clock() + seconds
         while (left := until - self._clock()) > 0 and not self._ended(event):
-            event.wait(left if self._cancel is None else min(left, SLICE))
+            event.wait(min(left, SLICE) if self._cancel is not None or DEAF else left)

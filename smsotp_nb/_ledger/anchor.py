@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LedgerError, LedgerReplaced
-from .disk import read_at
+from .disk import READ, READ_WRITE, read_at
 
 HEADER = 100  # bytes; the format of SQLite's files says what stands where
 GENERATION = slice(60, 64)  # the user version
@@ -73,9 +73,13 @@ class _Held:
     turns: int = 0  # of the thread that writes: one connection may be closed while another one writes
 
     def let_go(self) -> None:
-        for descriptor in (self.file, self.shared_memory):
-            if descriptor is not None:
-                os.close(descriptor)
+        os.close(self.file)
+        self.let_go_of_memory()
+
+    def let_go_of_memory(self) -> None:
+        memory, self.shared_memory = self.shared_memory, None
+        if memory is not None:
+            os.close(memory)
 
 
 _held: dict[tuple[int, int], _Held] = {}
@@ -100,7 +104,7 @@ class Anchor:
         with _guard, contextlib.suppress(FileNotFoundError):
             if self._files.shared_memory is None:
                 shared_memory = self._file.with_name(self._file.name + "-shm")
-                self._files.shared_memory = os.open(shared_memory, os.O_RDWR | os.O_CLOEXEC)
+                self._files.shared_memory = os.open(shared_memory, READ_WRITE)
         if self._files.shared_memory is not None:
             _lock(self._files.shared_memory, _READ, IN_USE_BYTE)
         with contextlib.suppress(FileNotFoundError):
@@ -108,7 +112,7 @@ class Anchor:
         self._seen = self.generation(), b""
 
     def _open_log(self) -> int:
-        self._log = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+        self._log = os.open(self._log_path, READ)
         self._log_key = _key(os.fstat(self._log))
         return self._log
 
@@ -119,17 +123,25 @@ class Anchor:
                 _lock(self._files.file, _FREE, SHARED_BYTES)
                 if self._files.shared_memory is not None:
                     _lock(self._files.shared_memory, _FREE, IN_USE_BYTE)
+        if sys.platform == "win32":  # deletes no file that is open; SQLite's locks there outlive our closing
+            self._close_log()
+            with _guard:
+                if self._files.users == 1:
+                    self._files.let_go_of_memory()
 
     def close(self) -> None:
         """Close the files, when SQLite has closed its own."""
-        log, self._log = self._log, None
-        if log is not None:
-            os.close(log)
+        self._close_log()
         with _guard:
             self._files.users -= 1
             if not self._files.users:
                 _held.pop(self._key, None)
                 self._files.let_go()
+
+    def _close_log(self) -> None:
+        log, self._log = self._log, None
+        if log is not None:
+            os.close(log)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -226,7 +238,7 @@ def in_use(path: Path) -> bool:
     with _guard:
         if _key(os.stat(path)) in _held:
             return True
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_WRITE)
         try:
             return not _lock(descriptor, _WRITE, SHARED_BYTES)
         finally:
@@ -236,7 +248,7 @@ def in_use(path: Path) -> bool:
 def _join(path: Path) -> tuple[tuple[int, int], _Held]:
     key = _key(os.stat(path))
     if key not in _held:  # a file that is held is not opened again: closing it would drop SQLite's locks
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_WRITE)
         key = _key(os.fstat(descriptor))
         _held[key] = _Held(descriptor)
     _held[key].users += 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import LedgerError
 from .anchor import in_use
-from .disk import sync_folder
+from .disk import sync_file, sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
@@ -33,7 +33,7 @@ def backup(store: Store, path: Path) -> Path:
             with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
-            _sync(beside)
+            sync_file(beside)
             _put(beside, path)
             sync_folder(path.parent)
         finally:
@@ -66,7 +66,7 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
             try:
                 with contextlib.closing(sqlite3.connect(beside)) as written:
                     copy.backup(written)
-                _sync(beside)
+                sync_file(beside)
                 break_seal(path)
                 _set_aside(path)
                 os.replace(beside, path)
@@ -95,11 +95,3 @@ def _set_aside(path: Path) -> None:
     for end in FILES:
         with contextlib.suppress(FileNotFoundError):
             os.rename(path.with_name(path.name + end), path.with_name(kept + end))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 from ..errors import LedgerError
@@ -14,6 +15,9 @@ NETWORK_FILE_SYSTEMS = frozenset(
     | {f"fuse.{name}" for name in ("sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs2", "grpcfuse")}
 )
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
+# Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
+READ, READ_WRITE = (how | getattr(os, "O_BINARY", 0) for how in (os.O_RDONLY, os.O_RDWR))
+_seeking = threading.Lock()
 
 
 def file_system(path: Path, mounts: str) -> str:
@@ -86,16 +90,27 @@ def runs(path: Path) -> Path:
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """Read from a place of a file; one thread at a time has the descriptor where there is no ``pread``."""
+    """Read from a place of a file; one thread at a time where there is no ``pread``."""
     if sys.platform != "win32":
         return os.pread(descriptor, length, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.read(descriptor, length)
+    with _seeking:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, length)
 
 
 def write_at(descriptor: int, data: bytes, offset: int) -> int:
     """Write to a place of a file, as `read_at`."""
     if sys.platform != "win32":
         return os.pwrite(descriptor, data, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.write(descriptor, data)
+    with _seeking:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.write(descriptor, data)
+
+
+def sync_file(path: Path) -> None:
+    """Bring every byte of a file to the disk."""
+    descriptor = os.open(path, READ_WRITE)  # Windows syncs nothing that is open for reading only
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

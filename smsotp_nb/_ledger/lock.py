@@ -10,6 +10,7 @@ import weakref
 from pathlib import Path
 
 from ..errors import CampaignHeld, LedgerError
+from .disk import READ_WRITE, read_at
 
 if sys.platform == "win32":
     import msvcrt
@@ -72,7 +73,7 @@ class RunLock:
 def _open(path: Path) -> int:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        return os.open(path, READ_WRITE | os.O_CREAT, 0o600)
     except OSError as error:
         reason = error.strerror
     raise LedgerError(
@@ -86,7 +87,7 @@ def _holder(descriptor: int) -> str | None:
     try:
         _take(descriptor)
     except OSError:
-        return os.pread(descriptor, 300, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+        return read_at(descriptor, 300, 0).decode(errors="replace")
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import tempfile
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -73,12 +74,13 @@ class TemporaryPath:
     """A file with a certificate; it goes when nobody refers to this any more."""
 
     def __init__(self, pem: str) -> None:
-        self._file = tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="ascii")  # noqa: SIM115 - lives as long
-        self._file.write(pem)
-        self._file.flush()
+        descriptor, self._path = tempfile.mkstemp(".pem")
+        weakref.finalize(self, Path(self._path).unlink, missing_ok=True)
+        with open(descriptor, "w", encoding="ascii") as file:  # closed at once: Windows opens no such file twice
+            file.write(pem)
 
     def __fspath__(self) -> str:
-        return self._file.name
+        return self._path
 
     __str__ = __fspath__
 

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import signal
 import socket
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
@@ -149,8 +150,7 @@ class Server:
     async def _serve(self, ready: Callable[[], None], *, signals: bool = False) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         if signals:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._loop.add_signal_handler(number, self._stop.set)
+            _on_signals(self._loop, self._stop.set)
         serving = Serving(self._gate, self.tenants, self._desk.routes())
         answering = web.Server(serving.handle, request_factory=_limited, access_log=None, logger=OneLine(log))
         self._runner = web.ServerRunner(answering, handle_signals=False, shutdown_timeout=1.0)
@@ -196,6 +196,15 @@ def run(announce: Callable[[str], None], **options: Any) -> None:
     Server(**options).run(announce)
 
 
+def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> None:
+    """Act on Ctrl-C and SIGTERM; Windows' loop has no handlers of its own, so Python's wake it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, act)
+        except NotImplementedError:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
+
+
 def _limited(*parts: Any) -> web.BaseRequest:
     """Make a request of what the connection has read, with the most bytes of a body."""
     message, payload, protocol, writer, task = parts
@@ -204,7 +213,10 @@ def _limited(*parts: Any) -> web.BaseRequest:
 
 def _listen(host: str, port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform == "win32":  # where the other option lets two programs share a port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+    else:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
