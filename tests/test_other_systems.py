@@ -83,7 +83,7 @@ def test_it_works_without_what_windows_lacks(tmp_path: Path, code: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_sandbox_ends_in_order_where_the_loop_takes_no_signal_handlers(tmp_path: Path, number: int) -> None:
-    code = 'from smsotp_nb.cli import main; sys.exit(main(["sandbox", "--port", "0", "--state", "box.sqlite"]))'
+    code = 'from smsotp_nb._cli import main; sys.exit(main(["sandbox", "--port", "0", "--state", "box.sqlite"]))'
     program = textwrap.dedent(BEGIN.format(here=str(HERE))) + code
     child = subprocess.Popen(
         [sys.executable, "-u", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path
