@@ -8,6 +8,7 @@ is recorded row by row.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
     if packed is None:
         return None
     kinds = billed if len(messages.tally) > 1 else billed[:1]
-    return Whole(packed, np.array([*map(billings.__getitem__, kinds)], KIND).tobytes())
+    return Whole(packed, struct.pack(f"<{len(kinds)}H", *map(billings.__getitem__, kinds)))
 
 
 def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
