@@ -1,6 +1,7 @@
 # make demo   the main job on sample data, against the embedded sandbox: no account, no network but the package index
 # make test   everything that is tested; missing optional parts (Chromium, strace) are skipped and named
-# make check  lint, format, types
+# make check  lint, format, types, spelling, and the documentation
+# make docs   the documentation site in site/, without a network; opens from the folder, its search needs a server
 # make lab    JupyterLab on the notebooks (LAB_ARGS="--no-browser" prints the address instead of opening it)
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TEST_READY := $(VENV)/.ready-test
 
-.PHONY: demo test check lab format clean
+.PHONY: demo test check docs lab format clean
 
 demo: $(READY)
 	$(BIN)/python -m smsotp_nb demo
@@ -20,6 +21,13 @@ check: $(TEST_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict tests/typed/user_code.py
+	$(BIN)/basedpyright
+	$(BIN)/codespell
+	$(MAKE) --no-print-directory docs
+
+docs: $(TEST_READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 format: $(TEST_READY)
 	$(BIN)/ruff check --fix .
@@ -39,4 +47,4 @@ $(TEST_READY): pyproject.toml constraints.txt
 	touch $@ $(READY)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site

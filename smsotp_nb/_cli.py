@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         >>> main(["clean", "no-such-file.csv"])
         2
     """
-    options = _parser().parse_args(argv)
+    options = parser().parse_args(argv)
     _write_any_sign()
     try:
         with warnings.catch_warnings():
@@ -52,11 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return the command line as argparse has it."""
+    made = argparse.ArgumentParser(
         prog="smsotp-nb", description="Text campaigns and one-time passcodes from tables; tried out on a local sandbox."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
         "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
@@ -106,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     clean.add_argument("--force", action="store_true", help="replace files that are there already, never the list")
     clean.set_defaults(run=_clean)
-    return parser
+    return made
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -23,8 +23,18 @@ from .errors import UsageError
 
 NEEDED: Final = ("iso", "currency", "price")
 OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen")
-TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
 OLD_AFTER: Final = dt.timedelta(days=180)
+MEANINGS: Final[dict[str, str]] = {
+    "iso": "two-letter country code; `NA` is Namibia",
+    "currency": "three-letter currency code of the price",
+    "price": "price of one part, with at most six decimal places",
+    "type": "kind of number that the price is for, such as MOBILE; blank for any",
+    "valid_from": "first day of the price, as 2026-01-31; of several rows the latest that has begun counts",
+    "low": "lowest price seen",
+    "high": "highest price seen",
+    "seen": f"day of the last observation; a plan that uses rates older than {OLD_AFTER.days} days says so",
+}
+TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
 
 _SHOWN = 5
 _FLOAT_NOISE = Decimal("1e-9")  # a float such as 0.1 + 0.2 means the six-decimal amount next to it

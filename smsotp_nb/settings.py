@@ -23,6 +23,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
 _TIMES = ("connect_timeout", "read_timeout", "deadline")
+READ_FROM_ENVIRONMENT = (*_TEXTS, *_TIMES)
 HOW_TO_SET = (
     "Set SMSOTP_BASE_URL and SMSOTP_ACCESS_KEY_ID (and SMSOTP_VARIANT=cn for mainland China), or pass "
     "Settings(base_url=..., access_key_id=...). To try everything without an account, use Sandbox().client()."
@@ -305,7 +306,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[
     """Return the settings that are set, keys sealed, and what is wrong with them; raises nothing."""
     found: dict[str, Any] = {}
     wrong = []
-    for name in (*_TEXTS, *_TIMES):
+    for name in READ_FROM_ENVIRONMENT:
         value = str(environ.get(f"SMSOTP_{name.upper()}") or "").strip()
         if value and name in _TIMES:
             try:

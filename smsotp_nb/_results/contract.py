@@ -12,7 +12,15 @@ import pandas as pd
 
 from ..errors import UsageError
 
-STATES: Final = ("planned", "sending", "accepted", "rejected", "in_doubt", "skipped")
+STATE_MEANINGS: Final[dict[str, str]] = {
+    "planned": "to be sent by the next `send`; `problem` says what held the row back",
+    "sending": "its request is under way in a process that is still running; seen in the ledger only",
+    "accepted": "the service accepted the message and billed it; whether it was delivered is not known",
+    "rejected": "the service refused the message; `error_code` and `error` say why",
+    "in_doubt": "the request may have been accepted; never sent again until you resolve it",
+    "skipped": "left out of the plan; `problem` says why",
+}
+STATES: Final = tuple(STATE_MEANINGS)
 
 COLUMNS: Final[dict[str, str]] = {
     "campaign": "str",
@@ -39,6 +47,33 @@ COLUMNS: Final[dict[str, str]] = {
     "request_id": "str",
     "http_status": "Int64",
     "at": "datetime64[us, UTC]",
+}
+
+MEANINGS: Final[dict[str, str]] = {
+    "campaign": "name of the campaign",
+    "service": "id of the account or sandbox that the campaign belongs to; not the access key",
+    "to": "phone number, E.164; missing where none could be read",
+    "region": "two-letter country of the number, as we read it before sending",
+    "type": "kind of number, such as MOBILE",
+    "status": "state of the row",
+    "problem": "code of what keeps the row from being sent; missing when nothing does",
+    "id": "message id from the service",
+    "iso": "two-letter country that the service billed",
+    "cc": "calling code from the service, digits only",
+    "parts": "parts that the service billed",
+    "est_parts": "parts estimated when planning",
+    "chunk": "number of the request, within the campaign, that the row was planned for",
+    "attempts": "how many requests with this row were begun",
+    "encoding": "encoding of the text, GSM-7 or UCS-2, as estimated when planning",
+    "price": "price that the service billed for the message, in `currency`",
+    "est_cost": "cost estimated when planning, in `est_currency`; missing without a rate for the country",
+    "currency": "three-letter currency of `price`",
+    "est_currency": "three-letter currency of `est_cost`",
+    "error_code": "return code of the service where it refused, such as 105400",
+    "error": "what went wrong, in words",
+    "request_id": "request id from the reply's header, for the provider's support",
+    "http_status": "HTTP status of the reply, where one was read",
+    "at": "time, UTC, at which the outcome was recorded",
 }
 
 _SHOWN = 3

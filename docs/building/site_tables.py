@@ -1,0 +1,118 @@
+"""Tables of the reference, read from the code: a page asks for one with ``<!-- table: NAME -->``."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import griffe
+
+from smsotp_nb import cli, errors, rates, settings
+from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS, REPAIRS
+from smsotp_nb.results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
+
+ASKED = re.compile(r"^<!-- table: ([a-z-]+) -->$", flags=re.MULTILINE)
+
+
+def filled(markdown: str) -> str:
+    """Return a page with every table it asks for; an unknown name is a KeyError."""
+    return ASKED.sub(lambda asked: TABLES[asked[1]](), markdown)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    names = list(header)
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
+
+
+def code(text: object) -> str:
+    return f"`{text}`"
+
+
+def result_columns() -> str:
+    rows = ((code(name), code(dtype), MEANINGS[name]) for name, dtype in COLUMNS.items())
+    return table(("column", "dtype", "meaning"), rows)
+
+
+def states() -> str:
+    return table(("status", "meaning"), ((code(state), meaning) for state, meaning in STATE_MEANINGS.items()))
+
+
+def words(meanings: Mapping[str, str]) -> str:
+    return table(("code", "meaning"), ((code(name), meaning) for name, meaning in meanings.items()))
+
+
+def repairs() -> str:
+    return table(("repair", "note", "what it does"), ((code(name), code(note), NOTES[note].partition(": ")[2]) for name, note in REPAIRS.items()))
+
+
+def error_tree() -> str:
+    rows = [(f"[`{kind.__name__}`](errors.md#{kind.__module__}.{kind.__qualname__})", code(kind.__base__.__name__), _first_line(kind)) for kind in _kinds()]
+    return table(("error", "is also", "when"), rows)
+
+
+def _kinds() -> Iterator[type]:
+    for kind in vars(errors).values():
+        if inspect.isclass(kind) and issubclass(kind, (Exception, Warning)):
+            yield kind
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0]
+
+
+def arguments(thing: object) -> dict[str, str]:
+    """Return what a docstring says of each argument."""
+    sections = griffe.parse_google(griffe.Docstring(inspect.getdoc(thing) or ""), warn_missing_types=False)
+    found: dict[str, str] = {}
+    for section in sections:
+        if section.kind is griffe.DocstringSectionKind.parameters:
+            found |= {name: item.description for item in section.value for name in item.name.split(", ")}
+    return found
+
+
+def settings_arguments() -> str:
+    said = arguments(settings.Settings)
+    rows = []
+    for name, parameter in inspect.signature(settings.Settings).parameters.items():
+        variable = code(f"SMSOTP_{name.upper()}") if name in settings.READ_FROM_ENVIRONMENT else ""
+        rows.append((code(name), variable, code(repr(parameter.default)), said[name]))
+    return table(("argument", "variable", "default", "meaning"), rows)
+
+
+def rate_columns() -> str:
+    rows = ((code(name), "yes" if name in rates.NEEDED else "no", rates.MEANINGS[name]) for name in rates.MEANINGS)
+    return table(("column", "required", "meaning"), rows)
+
+
+def command_line() -> str:
+    parser = cli.parser()
+    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    return "\n\n".join(_command(name, command, helps[name]) for name, command in commands.choices.items())
+
+
+def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:
+    rows = []
+    for action in command._actions:
+        if action.help != argparse.SUPPRESS and action.dest != "help":
+            value = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
+            names = ", ".join(action.option_strings) or str(action.dest)
+            rows.append((code(f"{names} {value}".strip() if action.option_strings else names), action.help or ""))
+    return f"## smsotp-nb {name}\n\n{said[:1].upper()}{said[1:]}.\n\n{table(('option', 'meaning'), rows)}"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "result-columns": result_columns,
+    "states": states,
+    "problems": lambda: words(PROBLEMS),
+    "notes": lambda: words(NOTES),
+    "repairs": repairs,
+    "errors": error_tree,
+    "settings": settings_arguments,
+    "rates": rate_columns,
+    "command-line": command_line,
+}

@@ -1,0 +1,164 @@
+"""The site is built strictly and without a network, loads nothing from elsewhere, and its tables name what exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb import cli, errors, rates, settings
+from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS
+from smsotp_nb.results import COLUMNS, STATES
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_NETWORK = Path(__file__).parent / "no_network"
+LOADING = {"src", "srcset", "data", "poster", "action", "background"}
+OUTSIDE = re.compile(r"^\s*(?:[a-z]+:)?//", flags=re.IGNORECASE)
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+REQUIRED = "browser" in os.environ.get("SMSOTP_REQUIRE", "")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `make docs` builds it, by a Python without a network."""
+    folder = tmp_path_factory.mktemp("site")
+    paths = os.pathsep.join((str(NO_NETWORK), os.environ.get("PYTHONPATH", "")))
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Read(HTMLParser):
+    """What a page loads, what it links to, and the places in it that can be linked to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.places |= {found[name] for name in ("id", "name") if name in found}
+        self.loads += [value for name, value in found.items() if name in LOADING]
+        self.loads += re.findall(r"url\(([^)]*)\)", found.get("style", ""))
+        if tag == "link":
+            self.loads.append(found.get("href", ""))
+        elif tag == "a" and "href" in found:
+            self.links.append(found["href"])
+
+
+def pages(site: Path) -> Iterator[tuple[Path, Read]]:
+    for page in sorted(site.rglob("*.html")):
+        yield page, Read(page)
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    """Fonts, scripts, styles and pictures of every page and style sheet stand in the site itself."""
+    found = {page.name: [load for load in read.loads if OUTSIDE.match(load)] for page, read in pages(site)}
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        named = re.findall(r"(?:url\(|@import)\s*[\"']?([^\"')]+)", text)
+        found[sheet.name] = [load for load in named if OUTSIDE.match(load)]
+    assert len(found) > 30
+    assert {name: loads for name, loads in found.items() if loads} == {}
+
+
+def test_links_lead_to_a_page_and_a_place_on_it(site: Path) -> None:
+    """Generated tables and docstrings link as well as the pages that mkdocs checks."""
+    known = dict(pages(site))
+    broken = []
+    for page, read in known.items():
+        for link in read.links:
+            target, _, place = link.partition("#")
+            if OUTSIDE.match(link) or ":" in target or page.name == "404.html":
+                continue
+            there = (page.parent / target).resolve() if target else page
+            if not there.exists() or (place and there in known and place not in known[there].places):
+                broken.append(f"{page.relative_to(site)}: {link}")
+    assert broken == []
+
+
+REFERENCE = {
+    "result_columns": [*COLUMNS, *STATES],
+    "problems": [*PROBLEMS, *NOTES],
+    "rates": [*rates.NEEDED, *rates.OPTIONAL],
+    "settings": [f"SMSOTP_{name.upper()}" for name in settings.READ_FROM_ENVIRONMENT],
+    "errors": [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)],
+    "command_line": ["smsotp-nb demo", "smsotp-nb clean", "smsotp-nb sandbox", "smsotp-nb contract", "--force"],
+}
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_the_reference_names_what_exists(site: Path, page: str) -> None:
+    """Tables are made from the code, so none can lack a name; this holds that they are made at all."""
+    text = (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+    assert [name for name in REFERENCE[page] if f">{name}<" not in text and f">{name} " not in text] == []
+
+
+def test_every_command_is_described(site: Path) -> None:
+    """A command of the parser has a section of its own."""
+    text = (site / "reference" / "command_line.html").read_text(encoding="utf-8")
+    for command in cli.parser()._subparsers._group_actions[0].choices:  # type: ignore[union-attr]
+        assert f'id="smsotp-nb-{command}"' in text
+
+
+@pytest.mark.parametrize("name", ["list_cleaning", "campaign", "cost", "otp_demo"])
+def test_tutorials_are_executed_notebooks(site: Path, name: str) -> None:
+    """Each page shows outputs, and nothing of the machine that built it."""
+    text = (site / "tutorials" / f"{name}.html").read_text(encoding="utf-8")
+    assert text.count('class="notebook-output"') >= 3
+    assert "Traceback" not in text
+    assert str(ROOT) not in text
+    assert (site / "tutorials" / f"{name}.ipynb").exists()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        """Say nothing of each request."""
+
+
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """The site behind a server on loopback: a browser searches it only there."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM and not REQUIRED, reason="not found: chromium")
+def test_a_browser_asks_nobody_else_and_finds_a_word(address: str) -> None:
+    """No script of a page reaches out either, and the search of the site answers."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    asked: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for name in ("index", "tutorials/campaign", "reference/campaigns"):
+            page.goto(f"{address}/{name}.html")
+            page.wait_for_load_state("networkidle")
+        page.get_by_placeholder("Search").fill("retry_after")
+        page.locator(".md-search-result__link").first.wait_for()
+        browser.close()
+    assert len(asked) > 10
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []

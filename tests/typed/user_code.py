@@ -1,0 +1,113 @@
+"""Code as users write it, with types: both type checkers read it (`make check`) and a test runs it.
+
+A public name that becomes untyped, a result that becomes ``Any`` or a renamed argument shows here first.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import assert_type
+
+import pandas as pd
+
+import smsotp_nb as sms
+from smsotp_nb.errors import InDoubt, ServiceError, SmsOtpError, UsageError
+
+
+def planned(people: pd.DataFrame, *, rates: pd.DataFrame) -> sms.Plan:
+    """Plan a campaign from a frame, with everything a plan is usually given."""
+    plan = sms.plan(
+        people,
+        to="phone",
+        campaign="autumn-sale",
+        region="country",
+        default_region="DE",
+        content="Hi {name}, 20 % off until Sunday.",
+        signature="Acme",
+        fill={"name": "there"},
+        suppress=["+1 202 555 0199"],
+        rates=rates,
+        keep=["segment"],
+        replace=sms.parts.PLAIN,
+    )
+    assert_type(plan, sms.Plan)
+    assert_type(plan.rows, pd.DataFrame)
+    assert_type(plan.estimate, pd.DataFrame)
+    return plan
+
+
+def sent(plan: sms.Plan, client: sms.Client, path: Path) -> pd.DataFrame:
+    """Look, try a few, then send the rest."""
+    with sms.Ledger(path, create=True) as ledger:
+        print(sms.outlook(plan, client=client, ledger=ledger, budget={"USD": 50}, canary=1))
+        sms.send(plan, client=client, ledger=ledger, canary=1, progress=False)
+        results = sms.send(
+            plan,
+            client=client,
+            ledger=ledger,
+            concurrency=2,
+            rate=100,
+            budget={"USD": Decimal(50)},
+            stop_after=5,
+            progress=False,
+        )
+        assert_type(results, pd.DataFrame)
+        campaign = ledger.campaign(plan.campaign)
+        assert_type(campaign.resolve(campaign.in_doubt, accepted=False), int)
+        assert_type(campaign.counts, dict[str, int])
+    return results
+
+
+def spent(results: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Sum up, compare, and keep the table."""
+    by_country = sms.cost.by_country(results)
+    assert_type(by_country, pd.DataFrame)
+    sms.cost.compare(results)
+    sms.charts.report(results, folder / "report.html")
+    file = sms.results.write(results, folder / "results.csv")
+    assert_type(file, Path)
+    assert_type(sms.results.read(file), pd.DataFrame)
+    return by_country
+
+
+def cleaned(people: pd.DataFrame) -> pd.Series[str]:
+    """Numbers to E.164, and what is wrong with the rest."""
+    numbers = sms.phones.normalize(people["phone"], region=people["country"], default_region="DE")
+    assert_type(numbers, pd.DataFrame)
+    return numbers["problem"].astype("str")
+
+
+def logged_in(to: str, typed: str, client: sms.Client) -> bool:
+    """Send a passcode and check what was typed, with every way in which that can end."""
+    try:
+        challenge = sms.otp.send(to, client=client, intent="login", ttl=120)
+        assert_type(challenge, sms.Challenge)
+        return challenge.verify(typed)
+    except InDoubt as error:
+        print("no answer", error.phase, error.http_status)
+    except ServiceError as error:
+        print("refused", error.error_code, error.name)
+    except UsageError as error:
+        print("wrong call", *error.problems)
+    except SmsOtpError as error:
+        print(error)
+    return False
+
+
+def main(folder: Path) -> pd.DataFrame:
+    """Run all of it on a sandbox."""
+    people = pd.DataFrame(
+        {"name": ["Ann", None], "phone": ["+1 202 555 0123", "+1 202 555 0147"], "country": "US", "segment": "new"}
+    )
+    rates = sms.rates.check(pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [0.0075]}))
+    assert_type(sms.parts.count("Hello").parts, int)
+    with sms.Sandbox(balance=10) as box, box.client() as client:
+        assert_type(client, sms.Client)
+        results = sent(planned(people, rates=rates), client, folder / "ledger.sqlite")
+        cleaned(people)
+        spent(results, folder)
+        logged_in("+12025550123", "000000", client)
+        assert_type(box.inbox, pd.DataFrame)
+        assert_type(box.code("+12025550123"), str | None)
+    return results
