@@ -1,7 +1,8 @@
-"""Make the pictures of the README from the real thing: JupyterLab, Chromium, the sample data and the sandbox.
+"""Make the pictures of the README and the site from the real thing: JupyterLab, Chromium, sample data and sandbox.
 
-Run it from the repository's root: ``python docs/pictures.py``. It writes ``docs/campaign.png`` and
-``docs/passcode.png``. What it needs is in the ``test`` extra, and Chromium.
+Run it from the repository's root: ``python docs/pictures.py``. It writes ``docs/campaign.png``, ``docs/passcode.png``
+and ``docs/cleaner.png``; names of these, such as ``cleaner``, write only those. What it needs is in the ``test`` extra,
+and Chromium.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from tests.browser.conftest import CHROMIUM, CHROMIUM_ARGS, THEMES, Lab, Notebook, running_lab  # noqa: E402
 
 SCALE = 1.5
+SHOWN = 640  # pixels of a form that is longer than the window
 CAMPAIGN = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     "plan = sms.plan(\n"
@@ -30,15 +32,19 @@ CAMPAIGN = (
     ")\nplan",
 )
 PASSCODE = ("import smsotp_nb as sms\nbox = sms.Sandbox()\nsms.widgets.OtpForm(box.client())",)
+CLEANER = (
+    'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
+    'sms.widgets.PhoneCleaner(people, default_region="DE")',
+)
 
 
-def main() -> None:
-    """Write both pictures."""
+def main(*names: str) -> None:
+    """Write the pictures of these names, or all."""
     with tempfile.TemporaryDirectory() as folder, running_lab(Path(folder) / "home", Path(folder) / "work") as lab:
-        with opened(lab, "autumn-sale.ipynb", CAMPAIGN, width=1180, height=900) as notebook:
-            campaign(notebook, ROOT / "docs" / "campaign.png")
-        with opened(lab, "passcode.ipynb", PASSCODE, width=1080, height=1000) as notebook:
-            passcode(notebook, ROOT / "docs" / "passcode.png")
+        for name in names or PICTURES:
+            cells, draw, width, height = PICTURES[name]
+            with opened(lab, f"{name}.ipynb", cells, width=width, height=height) as notebook:
+                draw(notebook, ROOT / "docs" / f"{name}.png")
 
 
 @contextmanager
@@ -73,5 +79,21 @@ def passcode(notebook: Notebook, file: Path) -> None:
     card.screenshot(path=file)
 
 
+def cleaner(notebook: Notebook, file: Path) -> None:
+    """Show the phone cleaner on the sample list."""
+    card: Any = notebook.page.locator(".smsotp-form")
+    card.get_by_text("Page 1 of").wait_for()
+    card.evaluate("form => form.scrollIntoView()")
+    seen = card.bounding_box()
+    clip = {"x": seen["x"], "y": seen["y"], "width": seen["width"], "height": SHOWN}
+    notebook.page.screenshot(path=file, clip=clip)
+
+
+PICTURES = {
+    "campaign": (CAMPAIGN, campaign, 1180, 900),
+    "passcode": (PASSCODE, passcode, 1080, 1000),
+    "cleaner": (CLEANER, cleaner, 1080, 1000),
+}
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -47,9 +47,7 @@ def test_the_readme_runs_from_top_to_bottom(box: sms.Sandbox, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=named)
-def test_the_code_of_a_page_runs(
-    page: Path, box: sms.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_code_of_a_page_runs(page: Path, box: sms.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs in order, beside the sample data; the live service is a sandbox."""
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import site_notebooks
 import site_tables
@@ -27,11 +28,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the tables in where a page asks for them."""
     return site_tables.filled(markdown)
 
 
-def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Put a notebook's outputs in as they are: Markdown would read what is HTML already."""
     return site_notebooks.with_outputs(html, _outputs.get(page.file.src_uri, []))

@@ -23,7 +23,8 @@ PICTURES = {
     "OtpForm": ("passcode.png", "The passcode form: a number, an intent, a button, and the sandbox's inbox beside it"),
     "PhoneCleaner": ("cleaner.png", "The cleaner: columns to choose, what changed and why, and rows that were refused"),
 }
-FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "XDG_DATA_HOME", "XDG_STATE_HOME")
+FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+FOLDERS += ("XDG_DATA_HOME", "XDG_STATE_HOME")
 
 
 @dataclass(frozen=True, slots=True)

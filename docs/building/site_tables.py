@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import griffe
 
-from smsotp_nb import cli, errors, rates, settings
-from smsotp_nb.phones.vocabulary import NOTES, PROBLEMS, REPAIRS
-from smsotp_nb.results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
+from smsotp_nb import _cli as cli
+from smsotp_nb import errors, rates, settings
+from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS, REPAIRS
+from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 
 ASKED = re.compile(r"^<!-- table: ([a-z-]+) -->$", flags=re.MULTILINE)
 
@@ -24,8 +25,11 @@ def filled(markdown: str) -> str:
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table."""
     names = list(header)
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
+    return "\n".join(_line(cells) for cells in (names, ["---"] * len(names), *rows))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def code(text: object) -> str:
@@ -46,12 +50,18 @@ def words(meanings: Mapping[str, str]) -> str:
 
 
 def repairs() -> str:
-    return table(("repair", "note", "what it does"), ((code(name), code(note), NOTES[note].partition(": ")[2]) for name, note in REPAIRS.items()))
+    rows = ((code(name), code(note), NOTES[note].partition(": ")[2]) for name, note in REPAIRS.items())
+    return table(("repair", "note", "what it does"), rows)
 
 
 def error_tree() -> str:
-    rows = [(f"[`{kind.__name__}`](errors.md#{kind.__module__}.{kind.__qualname__})", code(kind.__base__.__name__), _first_line(kind)) for kind in _kinds()]
-    return table(("error", "is also", "when"), rows)
+    return table(("error", "is also", "when"), map(_error, _kinds()))
+
+
+def _error(kind: type) -> tuple[str, str, str]:
+    place = f"errors.md#{kind.__module__}.{kind.__qualname__}"
+    parents = ", ".join(code(base.__name__) for base in kind.__bases__)
+    return f"[`{kind.__name__}`]({place})", parents, _first_line(kind)
 
 
 def _kinds() -> Iterator[type]:
