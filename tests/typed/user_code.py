@@ -40,16 +40,16 @@ def planned(people: pd.DataFrame, *, rates: pd.DataFrame) -> sms.Plan:
 def sent(plan: sms.Plan, client: sms.Client, path: Path) -> pd.DataFrame:
     """Look, try a few, then send the rest."""
     with sms.Ledger(path, create=True) as ledger:
-        print(sms.outlook(plan, client=client, ledger=ledger, budget={"USD": 50}, canary=1))
+        print(sms.preflight(plan, client=client, ledger=ledger, budget={"USD": 50}, canary=1))
         sms.send(plan, client=client, ledger=ledger, canary=1, progress=False)
         results = sms.send(
             plan,
             client=client,
             ledger=ledger,
             concurrency=2,
-            rate=100,
+            max_per_second=100,
             budget={"USD": Decimal(50)},
-            stop_after=5,
+            stop_after_failures=5,
             progress=False,
         )
         assert_type(results, pd.DataFrame)
