@@ -3,7 +3,7 @@
     python benchmarks/lists.py [--rows N] [--runs K] [--large N]
 
 Reading: CPU time of `read_recipients` against `pandas.read_csv(dtype=str, keep_default_na=False)` on the same file, in
-turn in one process. Cleaning: `smsotp-nb clean --out --rejected` in a process of its own, wall and CPU time, against a
+turn in one process. Cleaning: `smsotp-nb clean --out --unusable` in a process of its own, wall and CPU time, against a
 process that only reads the same file with pandas and writes it again; and what it is without `phones.normalize`.
 Memory: the highest resident size of such a process on a list of --rows and on one of --large rows.
 """
@@ -139,7 +139,7 @@ def told(script: str, *arguments: object) -> dict[str, float]:
 def cleaning(folder: Path, rows: int, runs: int) -> None:
     source = write(folder / f"{rows}.csv", rows)
     out, bad, copy = folder / "out.csv", folder / "bad.csv", folder / "copy.csv"
-    named = ("--phone", "phone", "--region", "country", "--out", out, "--rejected", bad, "--force")
+    named = ("--phone", "phone", "--region", "country", "--out", out, "--unusable", bad, "--force")
     found = [(told(CLEAN, source, *named), told(COPY, source, copy)["cpu"]) for _ in range(runs)]
     print(f"\ncleaning {rows:,} rows, {source.stat().st_size / 1e6:,.0f} MB")
     print(f"rows a second              {spread([rows / run['seconds'] for run, _ in found], 0)}")

@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
     )
     clean.add_argument(
-        "--rejected",
+        "--unusable",
         type=Path,
         metavar="FILE",
         help="write the rows without a usable number, with their row in the list and the reason",
@@ -211,13 +211,13 @@ def _clean(options: argparse.Namespace) -> int:
     """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
     from . import phones, results
 
-    paths = [path for path in (options.out, options.rejected) if path is not None]
+    paths = [path for path in (options.out, options.unusable) if path is not None]
     tally = phones.Tally()
     try:
         with results.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
             written = dict(zip(paths, tables, strict=True))
             for cleaned in _cleaned(options, tally):
-                for path, rows in ((options.out, cleaned.rows), (options.rejected, cleaned.rejected)):
+                for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):
                     if path is not None:
                         written[path].add(rows)
     except FileExists as error:

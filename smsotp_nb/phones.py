@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from ._phones.judgement import normalize, weigh_column
     from ._phones.several import duplicates, explode, one_phone
     from ._phones.streams import Cleaned, clean_chunks
-    from ._phones.summary import Report, Tally, rejected, report
+    from ._phones.summary import Report, Tally, report, unusable
     from ._phones.verdicts import verdict
 
 __getattr__ = attributes(
@@ -100,7 +100,7 @@ __getattr__ = attributes(
         "_phones.judgement": ["normalize", "weigh_column"],
         "_phones.several": ["duplicates", "explode", "one_phone"],
         "_phones.streams": ["Cleaned", "clean_chunks"],
-        "_phones.summary": ["Report", "Tally", "rejected", "report"],
+        "_phones.summary": ["Report", "Tally", "report", "unusable"],
         "_phones.verdicts": ["verdict"],
     },
 )
@@ -121,8 +121,8 @@ __all__ = [
     "normalize_batch",
     "normalize_schema",
     "one_phone",
-    "rejected",
     "report",
+    "unusable",
     "verdict",
     "verdict_batch",
     "verdict_schema",

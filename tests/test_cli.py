@@ -90,11 +90,11 @@ def test_the_demo_refuses_a_service_that_is_no_sandbox(tmp_path: Path) -> None:
 
 
 def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`clean` counts, says why rows fail, and writes the list and its rejected rows."""
+    """`clean` counts, says why rows fail, and writes the list and its unusable rows."""
     source = tmp_path / "list.csv"
     source.write_text("name;mobile\nAnn;+1 202 555 0123\n=cmd;0\n", encoding="utf-8")
     code = cli.main(
-        ["clean", str(source), "--out", str(tmp_path / "out.csv"), "--rejected", str(tmp_path / "rejected.csv")]
+        ["clean", str(source), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "unusable.csv")]
     )
     assert code == 0
     said = capsys.readouterr().out
@@ -102,8 +102,8 @@ def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "2 rows written" in said
     out = pd.read_csv(tmp_path / "out.csv", dtype="str")
     assert out["to"].tolist()[0] == "+12025550123"
-    rejected = pd.read_csv(tmp_path / "rejected.csv", dtype="str")
-    assert rejected["name"].tolist() == ["'=cmd"], "no spreadsheet runs it as a formula"
+    unusable = pd.read_csv(tmp_path / "unusable.csv", dtype="str")
+    assert unusable["name"].tolist() == ["'=cmd"], "no spreadsheet runs it as a formula"
 
 
 LIST = """\
@@ -126,18 +126,18 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
-def test_rejected_rows_lead_back_to_the_list(people: Path, tmp_path: Path, ending: str) -> None:
+def test_unusable_rows_lead_back_to_the_list(people: Path, tmp_path: Path, ending: str) -> None:
     """`row` counts as a spreadsheet does: header and blank rows count, a line break in a cell does not."""
     file = tmp_path / f"bad{ending}"
-    assert cli.main(["clean", str(people), "--default-region", "US", "--rejected", str(file)]) == 0
+    assert cli.main(["clean", str(people), "--default-region", "US", "--unusable", str(file)]) == 0
     read = {".csv": pd.read_csv, ".xlsx": pd.read_excel, ".tsv": lambda file: pd.read_csv(file, sep="\t")}[ending]
-    rejected = read(file)  # type: ignore[operator]
-    assert rejected["row"].tolist() == [3, 5]
-    assert rejected["name"].tolist() == ["Bo\nthe second", "Cy"]
-    assert rejected["note"].tolist() == ["a\nb", "'=cmd"], "the list's own column of that name stays"
-    assert rejected["problem"].tolist() == ["TOO_SHORT", "MISSING"]
-    assert rejected["meaning"].tolist() == ["fewer digits than any number of that country", "the cell is blank"]
-    assert rejected["ask"].notna().all()
+    unusable = read(file)  # type: ignore[operator]
+    assert unusable["row"].tolist() == [3, 5]
+    assert unusable["name"].tolist() == ["Bo\nthe second", "Cy"]
+    assert unusable["note"].tolist() == ["a\nb", "'=cmd"], "the list's own column of that name stays"
+    assert unusable["problem"].tolist() == ["TOO_SHORT", "MISSING"]
+    assert unusable["meaning"].tolist() == ["fewer digits than any number of that country", "the cell is blank"]
+    assert unusable["ask"].notna().all()
 
 
 def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +146,7 @@ def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.C
         pd.DataFrame({"phone": ["1"]}).to_excel(book, sheet_name="Notes", index=False)
         rows = pd.DataFrame({"phone": ["+12025550123", None, "12"], "plz": ["01067", None, "+5"]})
         rows.to_excel(book, sheet_name="People", index=False, startrow=2)
-    command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--rejected", str(tmp_path / "bad.csv")]
+    command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--unusable", str(tmp_path / "bad.csv")]
     assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
     assert "sheet 'People' of 2 (--sheet names another)" in capsys.readouterr().out
     assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
@@ -171,7 +171,7 @@ def spelled(file: Path, how: str) -> str:
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)], ids=["unasked", "forced"])
-@pytest.mark.parametrize("option", ["--out", "--rejected"])
+@pytest.mark.parametrize("option", ["--out", "--unusable"])
 @pytest.mark.parametrize("how", SPELLINGS)
 def test_the_list_is_never_written_over(
     people: Path, how: str, option: str, force: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -184,12 +184,12 @@ def test_the_list_is_never_written_over(
     assert people.read_text(encoding="utf-8") == LIST
 
 
-def test_one_file_is_not_both_list_and_rejected_rows(
+def test_one_file_is_not_both_list_and_unusable_rows(
     people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "link.csv").symlink_to("out.csv")
     for second in ("out.csv", "./out.csv", "link.csv"):
-        command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--rejected", f"{tmp_path}/{second}"]
+        command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", f"{tmp_path}/{second}"]
         assert cli.main(command) == 2
         assert "are one file" in capsys.readouterr().err
     assert not (tmp_path / "out.csv").exists()
@@ -198,7 +198,7 @@ def test_one_file_is_not_both_list_and_rejected_rows(
 def test_files_are_replaced_only_with_force(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second file is looked at before the first is written."""
     (tmp_path / "bad.csv").write_text("mine")
-    command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--rejected", str(tmp_path / "bad.csv")]
+    command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "bad.csv")]
     assert cli.main(command) == 2
     assert f"smsotp-nb: {tmp_path / 'bad.csv'} is there already; --force replaces it" in capsys.readouterr().err
     assert (tmp_path / "bad.csv").read_text() == "mine"

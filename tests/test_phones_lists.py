@@ -72,16 +72,16 @@ def test_every_problem_has_a_question() -> None:
     assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "MX_1_DROPPED"}
 
 
-def test_rejected_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
+def test_unusable_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
     """Ordered by problem; the caller's columns stay, its frame too."""
     before = people.copy()
-    rejected = phones.rejected(people, judged)
-    assert rejected["problem"].tolist() == ["MISSING", "MISSING", "LOCAL_ONLY"]
-    assert rejected["ask"].tolist()[2] == "the area codes"
-    assert rejected.columns.tolist() == ["phone", "country", "problem", "note", "meaning", "ask"]
+    unusable = phones.unusable(people, judged)
+    assert unusable["problem"].tolist() == ["MISSING", "MISSING", "LOCAL_ONLY"]
+    assert unusable["ask"].tolist()[2] == "the area codes"
+    assert unusable.columns.tolist() == ["phone", "country", "problem", "note", "meaning", "ask"]
     pd.testing.assert_frame_equal(people, before)
     with pytest.raises(UsageError, match="the same rows"):
-        phones.rejected(people.iloc[:2], judged)
+        phones.unusable(people.iloc[:2], judged)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_chunks_are_cleaned_as_the_whole(tmp_path: Path, people: pd.DataFrame) -
     assert rows["to"].tolist() == ["mine"] * 7
     assert rows["sms_to"].fillna("").tolist() == whole["to"].fillna("").tolist()
     assert rows["problem"].tolist()[1] == "DUPLICATE_OF"
-    assert pd.concat([chunk.rejected for chunk in cleaned])["problem"].tolist() == ["MISSING", "LOCAL_ONLY", "MISSING"]
+    assert pd.concat([chunk.unusable for chunk in cleaned])["problem"].tolist() == ["MISSING", "LOCAL_ONLY", "MISSING"]
     assert tally.report().repeated == 1
     with pytest.raises(UsageError, match="no column 'fone'"):
         next(phones.clean_chunks(read_chunks(file), phone="fone"))

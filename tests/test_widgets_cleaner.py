@@ -113,11 +113,11 @@ def test_rows_are_shown_by_result_and_page() -> None:
     assert fixed.rows[0][2].pieces[0] == ("+1", "ins")
 
 
-# -- the rejected rows as a file
+# -- the unusable rows as a file
 
 
 def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
-    file, count = export(clean(PEOPLE, QUESTION), str(tmp_path / "rejected.csv"))
+    file, count = export(clean(PEOPLE, QUESTION), str(tmp_path / "unusable.csv"))
     written = pd.read_csv(file, dtype="str")
     assert (count, len(written)) == (4, 4)
     assert written["problem"].tolist() == ["DUPLICATE_OF", "NOT_A_NUMBER", "MISSING", written["problem"].iat[3]]
@@ -127,7 +127,7 @@ def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("", "write a file that ends"), ("rejected.pdf", "ends in .csv"), ("no/such/folder/x.csv", "there is no folder")],
+    [("", "write a file that ends"), ("unusable.pdf", "ends in .csv"), ("no/such/folder/x.csv", "there is no folder")],
     ids=["blank", "pdf", "no folder"],
 )
 def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> None:
@@ -135,10 +135,10 @@ def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> 
         export(clean(PEOPLE, QUESTION), str(tmp_path / name) if name else "")
 
 
-def test_rejected_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path) -> None:
+def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path) -> None:
     """The list's own columns of these names stay."""
     people = PEOPLE.assign(row="mine", meaning="mine too")
-    file, _ = export(clean(people, QUESTION), str(tmp_path / "rejected.xlsx"))
+    file, _ = export(clean(people, QUESTION), str(tmp_path / "unusable.xlsx"))
     written = pd.read_excel(file, dtype="str")
     assert written["sms_row"].tolist() == ["b", "b", "d", "e"]
     assert written["sms_meaning"].tolist()[:3] == [
@@ -151,11 +151,11 @@ def test_rejected_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
-def test_clean_and_rejected_rows_are_the_list(tmp_path: Path, ending: str) -> None:
+def test_clean_and_unusable_rows_are_the_list(tmp_path: Path, ending: str) -> None:
     """Each row is in one of the two files."""
     cleaned = clean(PEOPLE, QUESTION)
     (usable, count), (_, others) = (
-        export(cleaned, str(tmp_path / f"{which}{ending}"), which=which) for which in ("usable", "rejected")
+        export(cleaned, str(tmp_path / f"{which}{ending}"), which=which) for which in ("usable", "unusable")
     )
     written = (
         pd.read_excel(usable, dtype="str") if ending == ".xlsx" else pd.read_csv(usable, sep=None, engine="python")
@@ -187,16 +187,16 @@ def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> N
     cleaner.path.value = str(tmp_path / "out.csv")
     cleaner.write_button.click()
     assert "4 rows written to" in cleaner._notice.value
-    assert cleaner.rejected is not None
-    assert len(cleaner.rejected) == 4
+    assert cleaner.unusable is not None
+    assert len(cleaner.unusable) == 4
 
 
-@pytest.mark.parametrize("which", ["clean", "rejected"])
+@pytest.mark.parametrize("which", ["clean", "unusable"])
 def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which: str) -> None:
     cleaner = PhoneCleaner(PEOPLE).settle()
     path, button = {
         "clean": (cleaner.clean_path, cleaner.clean_button),
-        "rejected": (cleaner.path, cleaner.write_button),
+        "unusable": (cleaner.path, cleaner.write_button),
     }[which]
     file = tmp_path / "mine.csv"
     file.write_text("mine")
@@ -251,15 +251,15 @@ def test_the_list_itself_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> None:
-    """On the form, in the file of rejected rows and where a duplicate names another row."""
+    """On the form, in the file of unusable rows and where a duplicate names another row."""
     file = tmp_path / "list.csv"
     file.write_text('phone,note\n+12025550123,"a\nb"\n\n(202) 555-0123,\nnobody,\n', encoding="utf-8")
     cleaner = PhoneCleaner(file, default_region="US").settle()
-    cleaner.path.value = str(tmp_path / "rejected.csv")
+    cleaner.path.value = str(tmp_path / "unusable.csv")
     cleaner.write_button.click()
-    rejected = pd.read_csv(tmp_path / "rejected.csv")
-    assert rejected["row"].tolist() == [4, 5]
-    assert rejected["meaning"].tolist() == ["the number of row 2", "this is no phone number"]
+    unusable = pd.read_csv(tmp_path / "unusable.csv")
+    assert unusable["row"].tolist() == [4, 5]
+    assert unusable["meaning"].tolist() == ["the number of row 2", "this is no phone number"]
 
 
 def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path) -> None:

@@ -20,17 +20,17 @@ ROW: Final = "row"
 class Cleaned:
     """One chunk: all rows with the new columns, and those of them that are not texted with their reasons.
 
-    ``rejected`` begins with ``row``, the row's label in its chunk, so that a file of it leads back to the list, and
+    ``unusable`` begins with ``row``, the row's label in its chunk, so that a file of it leads back to the list, and
     ends with ``problem, note, meaning`` (the reason in words) and ``ask`` (what to ask the list's owner for).
 
     Example:
         >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]}, index=[7])], phone="phone"))
-        >>> chunk.rejected[["row", "problem", "meaning"]].values.tolist()
+        >>> chunk.unusable[["row", "problem", "meaning"]].values.tolist()
         [[7, 'MISSING', 'the cell is blank']]
     """
 
     rows: pd.DataFrame
-    rejected: pd.DataFrame
+    unusable: pd.DataFrame
 
 
 def clean_chunks(
@@ -64,13 +64,13 @@ def clean_chunks(
             asked["evidence"] = weigh_column(chunk[phone], **asked)
         judged = normalize(chunk[phone], **asked)
         repeats = tally.add(judged, chunk[phone])
-        left_out = _rejected(chunk, judged)
+        left_out = _unusable(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")
         named = judged.rename(columns=free_names(judged.columns, chunk.columns))
         yield Cleaned(pd.concat([chunk, named], axis=1), left_out)
 
 
-def _rejected(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+def _unusable(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     lost = judged["to"].isna().to_numpy()
     found = with_reasons(chunk[lost], judged[lost])
     found.insert(0, free_names([ROW], found.columns)[ROW], found.index)

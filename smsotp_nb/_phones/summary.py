@@ -84,7 +84,7 @@ class Report:
             "Phone list",
             f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
             (*blocks, *self._tables()),
-            "Ask the owner of the list for what the table says; rejected rows: phones.rejected(frame, judged)."
+            "Ask the owner of the list for what the table says; unusable rows: phones.unusable(frame, judged)."
             if left_out
             else "Every row has a number.",
         )
@@ -258,7 +258,7 @@ def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
     return tally.report()
 
 
-def rejected(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+def unusable(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are not texted with their ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
     Ordered by problem, then as they were; ``results.write`` exports the frame safely. A column of ``people`` that has
@@ -267,7 +267,7 @@ def rejected(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     Example:
         >>> from smsotp_nb import phones
         >>> people = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "n/a"]})
-        >>> phones.rejected(people, phones.normalize(people["phone"]))[["name", "problem"]]
+        >>> phones.unusable(people, phones.normalize(people["phone"]))[["name", "problem"]]
           name  problem
         1  Bob  MISSING
     """

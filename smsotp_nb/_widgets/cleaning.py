@@ -20,7 +20,7 @@ from ..errors import SmsOtpError
 from .arguments import NONE_CHOSEN
 
 Outcome = Literal["unchanged", "fixed", "invalid", "duplicate"]
-Which = Literal["rejected", "usable"]
+Which = Literal["unusable", "usable"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("unchanged", "fixed", "invalid", "duplicate")
 STATES: Final = {
     "unchanged": State("check", "unchanged"),
@@ -81,19 +81,19 @@ class Cleaned:
         return pd.concat([self.frame.reset_index(drop=True), new], axis=1).set_axis(self.frame.index)
 
     @property
-    def rejected(self) -> pd.DataFrame:
+    def unusable(self) -> pd.DataFrame:
         """The rows of ``table`` without a usable number of their own: invalid and duplicate ones."""
-        return self.table[self._is_rejected()]
+        return self.table[self._is_unusable()]
 
     @property
     def usable(self) -> pd.DataFrame:
-        """The rows of ``table`` that are not rejected: each has a number that no row before it has."""
-        return self.table[~self._is_rejected()]
+        """The rows of ``table`` that are not unusable: each has a number that no row before it has."""
+        return self.table[~self._is_unusable()]
 
     def explained(self) -> pd.DataFrame:
-        """Return the rejected rows between ``row``, their labels in the list, and ``meaning``, the reason in words."""
-        found = self.rejected
-        judged = self.judged[self._is_rejected()]
+        """Return the unusable rows between ``row``, their labels in the list, and ``meaning``, the reason in words."""
+        found = self.unusable
+        judged = self.judged[self._is_unusable()]
         named = free_names(["row", "meaning"], found.columns)
         words = [_why(problem, note) for problem, note in zip(judged["problem"], judged["note"], strict=True)]
         labels = found.index.map(_label) if isinstance(found.index, pd.MultiIndex) else found.index
@@ -101,7 +101,7 @@ class Cleaned:
         found[named["meaning"]] = pd.Series(words, index=found.index, dtype="str")
         return found
 
-    def _is_rejected(self) -> npt.NDArray[np.bool_]:
+    def _is_unusable(self) -> npt.NDArray[np.bool_]:
         return self.judged["result"].isin(["invalid", "duplicate"]).to_numpy(bool)
 
 
@@ -156,11 +156,11 @@ def export(
     cleaned: Cleaned,
     path: str,
     *,
-    which: Which = "rejected",
+    which: Which = "unusable",
     source: str | Path | None = None,
     overwrite: bool = False,
 ) -> tuple[Path, int]:
-    """Write the rejected rows with their reasons, or the usable ones, to a file; return it and how many rows went in.
+    """Write the unusable rows with their reasons, or the usable ones, to a file; return it and how many rows went in.
 
     Cells that a spreadsheet would run as formulas are made harmless; E.164 numbers stay whole.
 
@@ -173,7 +173,7 @@ def export(
         FileExists: it is there already.
         UsageError: the name ends in something else, or the file cannot be written.
     """
-    rows = cleaned.explained() if which == "rejected" else cleaned.usable
+    rows = cleaned.explained() if which == "unusable" else cleaned.usable
     file = Path(os.path.expanduser(path.strip())).absolute() if path.strip() else Path()
     with results.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
         table.add(rows)

@@ -1,4 +1,4 @@
-"""The phone cleaner: counts, before and after, why, and the clean and the rejected rows as files."""
+"""The phone cleaner: counts, before and after, why, and the clean and the unusable rows as files."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ class PhoneCleaner(skin.Shown):
         return self._cleaned.table if self._cleaned else None
 
     @property
-    def rejected(self) -> pd.DataFrame | None:
+    def unusable(self) -> pd.DataFrame | None:
         """The rows of ``table`` without a usable number of their own."""
-        return self._cleaned.rejected if self._cleaned else None
+        return self._cleaned.unusable if self._cleaned else None
 
     def __repr__(self) -> str:
         return f"<PhoneCleaner of {len(self.frame):,} rows; run the cell to use it>"
@@ -120,7 +120,7 @@ class PhoneCleaner(skin.Shown):
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
         self.clean_path = skin.text("Write the clean list to", value="clean.csv")
         self.clean_button = skin.button("Write it")
-        self.path = skin.text("Write the rejected rows to", value="rejected.csv")
+        self.path = skin.text("Write the unusable rows to", value="unusable.csv")
         self.write_button = skin.button("Write them")
         self.replace_button = skin.button("Replace it")
         self.keep_button = skin.button("Keep it")
@@ -131,7 +131,7 @@ class PhoneCleaner(skin.Shown):
         self.shown.observe(lambda _: self._turn(0), "value")
         for path in (self.path, self.clean_path):
             path.observe(lambda _: self._answer(), "value")
-        self.write_button.on_click(lambda _: self._write("rejected"))
+        self.write_button.on_click(lambda _: self._write("unusable"))
         self.clean_button.on_click(lambda _: self._write("usable"))
         self.replace_button.on_click(lambda _: self._replace())
         self.keep_button.on_click(lambda _: self._keep())
@@ -196,7 +196,7 @@ class PhoneCleaner(skin.Shown):
     def _write(self, which: Which, *, overwrite: bool = False) -> None:
         if self._cleaned is None:
             return
-        path = self.path if which == "rejected" else self.clean_path
+        path = self.path if which == "unusable" else self.clean_path
         self._asked = None
         try:
             file, count = export(self._cleaned, path.value, which=which, source=self._source, overwrite=overwrite)
@@ -238,12 +238,12 @@ class PhoneCleaner(skin.Shown):
             self.previous_button.disabled = self._page == 0
             self.next_button.disabled = self._page + 1 >= pages
             counts = cleaned.counts if cleaned and judged else {}
-            rejected = counts.get("invalid", 0) + counts.get("duplicate", 0)
+            unusable = counts.get("invalid", 0) + counts.get("duplicate", 0)
             usable = counts.get("unchanged", 0) + counts.get("fixed", 0)
             skin.show(self._clean_export, usable > 0)
-            skin.show(self._export, rejected > 0)
+            skin.show(self._export, unusable > 0)
             skin.show(self._question, self._asked is not None)
-            self.write_button.description = f"Write {number(rejected)} row{'' if rejected == 1 else 's'}"
+            self.write_button.description = f"Write {number(unusable)} row{'' if unusable == 1 else 's'}"
             self.clean_button.description = f"Write {number(usable)} clean row{'' if usable == 1 else 's'}"
             skin.primary(self.clean_button, usable > 0)
             skin.primary(self.write_button, not usable)

@@ -15,7 +15,7 @@ cleaner
 """
 
 
-def test_the_cleaner_is_driven_to_a_file_of_rejected_rows(notebook: Notebook, lab: Lab) -> None:
+def test_the_cleaner_is_driven_to_a_file_of_unusable_rows(notebook: Notebook, lab: Lab) -> None:
     rows = ["unknown"] * 25 + ["+1 202 555 0123", "+1 415 555 0100"]
     (lab.folder / "notebooks" / "long.csv").write_text("phone\n" + "\n".join(rows), encoding="utf-8")
     cell = CLEANER.replace("../sample_data/recipients.csv", "long.csv")
@@ -39,7 +39,7 @@ def test_the_cleaner_is_driven_to_a_file_of_rejected_rows(notebook: Notebook, la
         assert cut_texts(page) == []
     card.get_by_role("button", name=re.compile(r"^Write \d+ rows$")).click()
     card.get_by_text("rows written to").wait_for()
-    assert "problem" in (lab.folder / "notebooks" / "rejected.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert "problem" in (lab.folder / "notebooks" / "unusable.csv").read_text(encoding="utf-8").splitlines()[0]
 
 
 @pytest.mark.parametrize("theme", THEMES[:2])
