@@ -14,7 +14,7 @@ from test_results import table
 from smsotp_nb import cost
 from smsotp_nb.errors import UsageError
 
-COLUMNS = ["currency", "iso", "country", "messages", "parts", "price", "price_per_message", "share", "unpriced"]
+COLUMNS = ["currency", "iso", "country", "messages", "parts", "cost", "price_per_message", "share", "unpriced"]
 
 
 def two_currencies() -> pd.DataFrame:
@@ -51,14 +51,14 @@ def test_unreadable_prices_are_counted_and_can_be_looked_at() -> None:
 def test_a_price_without_a_currency_is_no_part_of_any_sum() -> None:
     """An amount of nobody knows what cannot be added to anything."""
     found = cost.by_country(table(2, currency=["USD", None]))
-    assert found["price"].fillna(-1).tolist() == [0.0075, -1]
+    assert found["cost"].fillna(-1).tolist() == [0.0075, -1]
     assert found["unpriced"].tolist() == [0, 1]
 
 
 def test_decimals_are_exact_amounts_of_six_places() -> None:
     """Those who ask get Decimals, and their sum is the sum of the raw texts."""
     found = cost.by(two_currencies(), "iso", decimals=True)
-    assert found["price"].tolist() == [Decimal("0.051100"), Decimal("0.039500"), Decimal("0.022500")]
+    assert found["cost"].tolist() == [Decimal("0.051100"), Decimal("0.039500"), Decimal("0.022500")]
     assert found["price_per_message"].tolist()[-1] == Decimal("0.011250")
 
 
@@ -76,12 +76,12 @@ def test_sums_equal_those_of_the_raw_amounts(rows: list[tuple[int, str, str]]) -
     raw: dict[tuple[str, str], int] = {}
     for micros, currency, segment in rows:
         raw[currency, segment] = raw.get((currency, segment), 0) + micros
-    assert {(c, s): int(p * 10**6) for c, s, p in found[["currency", "segment", "price"]].values.tolist()} == raw
+    assert {(c, s): int(p * 10**6) for c, s, p in found[["currency", "segment", "cost"]].values.tolist()} == raw
 
 
 def test_a_thousand_tenths_of_a_cent_are_exactly_a_unit() -> None:
     """Float sums would drift: 1,000 times 0.001 is 1, not 1.0000000000000007."""
-    assert cost.by(table(1000, price=0.001), [])["price"].tolist() == [1.0]
+    assert cost.by(table(1000, price=0.001), [])["cost"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
@@ -158,14 +158,14 @@ def test_compare_only_adds_rows_that_have_both() -> None:
     )
     row = cost.compare(given).iloc[0]
     assert row[["messages", "parts", "est_parts", "left_out"]].tolist() == [2, 3, 2, 2]
-    assert row[["price", "est_cost", "difference"]].tolist() == [0.03, 0.02, 0.01]
+    assert row[["cost", "est_cost", "difference"]].tolist() == [0.03, 0.02, 0.01]
 
 
 def test_compare_without_any_estimate_has_no_amounts() -> None:
     """No estimate is unknown, never 0."""
     row = cost.compare(table(2, est_cost=None, est_currency=None)).iloc[0]
     assert row["messages"] == 0
-    assert np.isnan([row["price"], row["est_cost"], row["difference"]]).all()
+    assert np.isnan([row["cost"], row["est_cost"], row["difference"]]).all()
 
 
 def test_the_card_says_what_the_totals_leave_out() -> None:

@@ -29,7 +29,7 @@ def test_every_row_has_a_place_in_outcomes() -> None:
     assert found["rows"].sum() == len(given)
     assert found["status"].tolist() == ["accepted", "accepted", "rejected", "in_doubt", "skipped"]
     accepted = found[found["status"] == "accepted"].set_index("currency")
-    assert accepted.loc["USD", "price"] == 0.062
+    assert accepted.loc["USD", "cost"] == 0.062
     assert pd.isna(accepted.loc["CNY", "est_cost"])
     assert found.loc[found["status"] == "in_doubt", "est_cost"].tolist() == [0.01]
 
@@ -109,7 +109,7 @@ def test_converted_tables_are_added_by_the_users_own_rates() -> None:
     found = cost.convert(given, {"CNY": "0.1377"}, to="USD", decimals=True)
     assert found["currency"].unique().tolist() == ["USD"]
     expected = (Decimal("0.0511") * Decimal("0.1377")).quantize(Decimal("0.000001"))
-    assert found.set_index("iso").loc["CN", "price"] == expected
+    assert found.set_index("iso").loc["CN", "cost"] == expected
     assert round(found["share"].sum(), 9) == 1
     assert found["messages"].sum() == given["messages"].sum()
 
@@ -117,7 +117,7 @@ def test_converted_tables_are_added_by_the_users_own_rates() -> None:
 def test_converting_adds_equal_groups() -> None:
     """One country billed in two currencies becomes one row."""
     given = cost.by(table(2, currency=["USD", "EUR"], price=[1.0, 2.0]), "iso")
-    assert cost.convert(given, {"EUR": 1.5}, to="USD")["price"].tolist() == [4.0]
+    assert cost.convert(given, {"EUR": 1.5}, to="USD")["cost"].tolist() == [4.0]
 
 
 @pytest.mark.parametrize("exchange", [{}, {"CNY": "x"}, {"CNY": 0}, {"CNY": "-1"}, {"CNY": float("nan")}], ids=str)

@@ -47,35 +47,35 @@ def by_segment(sent: pd.DataFrame) -> pd.DataFrame:
 
 
 COST_CELLS: dict[str, Callable[[pd.DataFrame], object]] = {
-    "share of total": lambda t: (t["price"] / t["price"].sum()).round(3),
-    "share within currency": lambda t: t["price"] / t.groupby("currency")["price"].transform("sum"),
-    "describe": lambda t: t.describe().loc["mean", "price"],
-    "dearest": lambda t: t.nlargest(3, "price"),
+    "share of total": lambda t: (t["cost"] / t["cost"].sum()).round(3),
+    "share within currency": lambda t: t["cost"] / t.groupby("currency")["cost"].transform("sum"),
+    "describe": lambda t: t.describe().loc["mean", "cost"],
+    "dearest": lambda t: t.nlargest(3, "cost"),
     "cheapest": lambda t: t.nsmallest(2, "price_per_message"),
-    "running total": lambda t: t["price"].cumsum(),
+    "running total": lambda t: t["cost"].cumsum(),
     "sort": lambda t: t.sort_values("messages", ascending=False),
-    "above the mean": lambda t: t[t["price"] > t["price"].mean()],
+    "above the mean": lambda t: t[t["cost"] > t["cost"].mean()],
     "query": lambda t: t.query("currency == 'USD' and messages > 1"),
-    "pivot": lambda t: t.pivot(index="iso", columns="currency", values="price"),
-    "pivot table": lambda t: t.pivot_table(index="country", columns="currency", values="price", aggfunc="sum"),
+    "pivot": lambda t: t.pivot(index="iso", columns="currency", values="cost"),
+    "pivot table": lambda t: t.pivot_table(index="country", columns="currency", values="cost", aggfunc="sum"),
     "merge": lambda t: t.merge(pd.DataFrame({"iso": ["US", "NA"], "continent": ["NAm", "Africa"]}), on="iso"),
-    "set_index": lambda t: t.set_index(["currency", "iso"]).loc[("USD", "NA"), "price"],
-    "budget left": lambda t: 10.0 - t["price"].sum(),
-    "convert": lambda t: t["price"] * t["currency"].map({"USD": 0.92, "CNY": 0.13}),
+    "set_index": lambda t: t.set_index(["currency", "iso"]).loc[("USD", "NA"), "cost"],
+    "budget left": lambda t: 10.0 - t["cost"].sum(),
+    "convert": lambda t: t["cost"] * t["currency"].map({"USD": 0.92, "CNY": 0.13}),
     "parts a message": lambda t: t["parts"] / t["messages"],
-    "melt": lambda t: t.melt(id_vars=["currency", "iso"], value_vars=["price", "messages"]),
-    "corr": lambda t: t[["messages", "price"]].astype("float64").corr(),
-    "quantile": lambda t: t["price"].quantile([0.5, 0.9]),
+    "melt": lambda t: t.melt(id_vars=["currency", "iso"], value_vars=["cost", "messages"]),
+    "corr": lambda t: t[["messages", "cost"]].astype("float64").corr(),
+    "quantile": lambda t: t["cost"].quantile([0.5, 0.9]),
     "round": lambda t: t.round(2),
-    "rank": lambda t: t["price"].rank(ascending=False),
-    "to_numpy": lambda t: t[["price", "messages"]].to_numpy(dtype="float64").sum(),
+    "rank": lambda t: t["cost"].rank(ascending=False),
+    "to_numpy": lambda t: t[["cost", "messages"]].to_numpy(dtype="float64").sum(),
     "concat": lambda t: pd.concat([t, t], keys=["this", "last"]),
-    "total row": lambda t: pd.concat([t, t[["messages", "parts", "price"]].sum().to_frame().T]),
+    "total row": lambda t: pd.concat([t, t[["messages", "parts", "cost"]].sum().to_frame().T]),
     "to_dict": lambda t: t.to_dict("records"),
     "to_markdown-like text": lambda t: t.to_string(index=False),
     "html": lambda t: t.to_html(),
-    "styled": lambda t: t.style.format({"price": "{:.4f}", "share": "{:.1%}"}).bar(subset=["price"]).to_html(),
-    "bar chart": lambda t: t.plot.bar(x="iso", y="price"),
+    "styled": lambda t: t.style.format({"cost": "{:.4f}", "share": "{:.1%}"}).bar(subset=["cost"]).to_html(),
+    "bar chart": lambda t: t.plot.bar(x="iso", y="cost"),
     "bar chart of counts": lambda t: t.set_index("country")[["messages", "parts"]].plot.barh(),
     "pie": lambda t: t.set_index("iso")["share"].plot.pie(),
 }
@@ -138,7 +138,7 @@ def test_a_next_cell_on_a_result_table(sent: pd.DataFrame, cell: str) -> None:
 def test_totals_of_the_cells_are_right(sent: pd.DataFrame, billed: pd.DataFrame) -> None:
     """The figures that an analyst would check by hand."""
     usd = billed[billed["currency"] == "USD"]
-    assert usd["price"].sum().round(6) == 0.2632
+    assert usd["cost"].sum().round(6) == 0.2632
     assert billed.groupby("currency")["share"].sum().round(9).tolist() == [1.0, 1.0]
     assert sent.groupby("iso")["price"].sum().round(6).to_dict() == {
         "CN": 0.1022,
@@ -152,14 +152,14 @@ def test_a_cost_table_to_csv_and_back(billed: pd.DataFrame) -> None:
     """Plain pandas keeps a cost table, as long as Namibia is not read as missing."""
     back = pd.read_csv(io.StringIO(billed.to_csv(index=False)), keep_default_na=False)
     assert back["iso"].tolist() == billed["iso"].tolist()
-    assert back["price"].tolist() == billed["price"].tolist()
+    assert back["cost"].tolist() == billed["cost"].tolist()
 
 
 def test_a_cost_table_to_excel_and_back(billed: pd.DataFrame, tmp_path: Path) -> None:
     """Numbers arrive in Excel as numbers."""
     results.write(billed, tmp_path / "cost.xlsx")
     back = pd.read_excel(tmp_path / "cost.xlsx", keep_default_na=False)
-    assert back["price"].tolist() == billed["price"].tolist()
+    assert back["cost"].tolist() == billed["cost"].tolist()
     assert back["iso"].tolist() == billed["iso"].tolist()
 
 

@@ -12,6 +12,7 @@ from small_plans import RATES, number, people, plan
 
 from smsotp_nb import _wire as wire
 from smsotp_nb import cost, parts
+from smsotp_nb._cost.sums import SUMS
 
 # -- estimate -------------------------------------------------------------------------------------------------------
 
@@ -21,9 +22,9 @@ def test_cost_is_parts_times_rate_by_country_and_never_across_currencies() -> No
     made = plan(frame, rates=RATES)
     assert made.estimate.dtypes.astype(str).tolist() == ["str"] * 3 + ["Int64"] * 2 + ["float64"] * 4 + ["str"]
     found = made.estimate.set_index("region").astype(object).where(made.estimate.set_index("region").notna(), None)
-    assert found.loc["US"].tolist() == ["United States", "USD", 2, 3, 0.0075, 0.0225, 0.0225, 0.0225, "known"]
-    assert found.loc["FR"].tolist() == ["France", "EUR", 1, 1, *[0.0713] * 4, "known"]
-    assert found.loc["AU"].tolist() == ["Australia", None, 1, 1, *[None] * 4, "none"]
+    assert found.loc["US"].tolist() == ["USD", "United States", 2, 3, 0.0075, 0.0225, 0.0225, 0.0225, "known"]
+    assert found.loc["FR"].tolist() == ["EUR", "France", 1, 1, *[0.0713] * 4, "known"]
+    assert found.loc["AU"].tolist() == [None, "Australia", 1, 1, *[None] * 4, "none"]
     assert "EUR 0.0713 and USD 0.0225" in str(made)
     assert "1 recipient without a rate" in str(made)
     assert "no rate" in str(made)
@@ -160,7 +161,7 @@ def test_measures_are_missing_where_the_text_is_unknown() -> None:
 def test_a_template_of_unknown_text_has_no_estimate() -> None:
     made = plan(template_id="t", template_data=["name"], rates=RATES)
     assert made.rows[["est_parts", "encoding", "est_cost"]].isna().all(axis=None)
-    assert made.estimate[["parts", "est_cost"]].isna().all(axis=None)
+    assert made.estimate[["est_parts", "est_cost"]].isna().all(axis=None)
     assert made.estimate["rate"].tolist() == [0.0075]
     assert "unknown" in str(made)
     assert "template_text=" in str(made)
@@ -185,3 +186,10 @@ def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[st
     assert made.preview(1)["text"].tolist() == [text]
     assert made.message(0) == wire.Body(content="Hi", signature="Acme")
     assert made.rows["encoding"].iloc[0] == parts.count(text).encoding
+
+
+def test_estimate_and_cost_by_country_name_the_same_things_alike() -> None:
+    """What is estimated carries ``est_``; of the rest only our reading of the country and the rate are the plan's."""
+    billed = set(SUMS) | {"currency", "iso", "country"}
+    of_the_plan = {"region", "rate", "confidence", "est_low", "est_high"}
+    assert {name.removeprefix("est_") for name in set(plan(rates=RATES).estimate.columns) - of_the_plan} <= billed

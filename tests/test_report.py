@@ -46,7 +46,7 @@ def test_the_workbook_has_a_sheet_a_table_and_numbers_are_numbers(tmp_path: Path
     assert book.sheetnames[:3] == ["total", "by country", "billed and estimated"]
     assert {"by month", "by encoding", "by campaign", "differences"} <= set(book.sheetnames)
     read = pd.read_excel(tmp_path / "spent.xlsx", sheet_name="by country", keep_default_na=False)
-    assert read["price"].tolist() == cost.by_country(given)["price"].tolist()
+    assert read["cost"].tolist() == cost.by_country(given)["cost"].tolist()
     assert book["by campaign"]["B2"].value == "'=1+1"
     assert book["differences"]["A2"].value.startswith("+1202")
     assert book["differences"]["A2"].number_format == "@"
@@ -98,11 +98,11 @@ def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box
     sent = dispatch.send(plan, client=client, ledger=ledger, progress=False)
     inbox = box.inbox
     exact = [Decimal(str(price)) for price in inbox["price"]]
-    assert cost.summary(sent, decimals=True)["price"].tolist() == [sum(exact)]
-    assert cost.summary(ledger, decimals=True)["price"].tolist() == [sum(exact)]
+    assert cost.summary(sent, decimals=True)["cost"].tolist() == [sum(exact)]
+    assert cost.summary(ledger, decimals=True)["cost"].tolist() == [sum(exact)]
     countries = cost.by_country(sent, decimals=True).set_index("iso")
     for iso, rows in inbox.groupby("iso"):
-        assert countries.loc[iso, "price"] == sum(Decimal(str(price)) for price in rows["price"])
+        assert countries.loc[iso, "cost"] == sum(Decimal(str(price)) for price in rows["price"])
         assert countries.loc[iso, "parts"] == rows["parts"].sum()
 
 

@@ -24,7 +24,7 @@ TAILS = ["!", "“now”", ".", "😀", "x" * 61, "y" * 90]
 
 def sample_rates() -> pd.DataFrame:
     """The sandbox's own visible rate table: by it the estimate and the bill can be the same."""
-    return rates.read(Path(str(files("smsotp_nb.sandbox") / "sample_rates_intl.csv")))
+    return rates.read(Path(str(files("smsotp_nb._sandbox") / "sample_rates_intl.csv")))
 
 
 def people() -> pd.DataFrame:
@@ -52,7 +52,7 @@ def test_the_sandbox_bills_what_the_savings_promised(client: Client, ledger: Led
     found = cost.savings(planned())
     before = dispatch.send(planned("before"), client=client, ledger=ledger, progress=False)
     after = dispatch.send(planned("after", replace=parts.PLAIN), client=client, ledger=ledger, progress=False)
-    bills = [cost.summary(results, decimals=True)["price"].iloc[0] for results in (before, after)]
+    bills = [cost.summary(results, decimals=True)["cost"].iloc[0] for results in (before, after)]
     assert float(bills[0] - bills[1]) == found.totals["saved_cost"].iloc[0]
     assert before["parts"].sum() - after["parts"].sum() == found.totals["saved_parts"].iloc[0]
     assert cost.differences(before).empty

@@ -116,7 +116,7 @@ def test_a_wrong_call_is_refused(ledger: Ledger, arguments: dict[str, str], said
 def test_an_empty_ledger_costs_nothing(ledger: Ledger) -> None:
     """No campaign yet: empty tables with their dtypes."""
     assert len(cost.by_country(ledger)) == 0
-    assert cost.by_month(ledger)["price"].dtype == "float64"
+    assert cost.by_month(ledger)["cost"].dtype == "float64"
     assert "nothing was billed" in cost.card(ledger).text()
 
 
@@ -136,7 +136,7 @@ def test_every_request_is_reconciled_with_its_reply(tables: pd.DataFrame, ledger
     """What the reply said in all stands beside the rows; they agree on an honest service."""
     found = cost.reconcile(ledger, "winter")
     assert found["agrees"].all()
-    assert found["price"].tolist() == found["total"].tolist()
+    assert found["cost"].tolist() == found["total"].tolist()
     accepted = tables[(tables["campaign"] == "winter") & (tables["status"] == "accepted")]
     assert found["records"].sum() == len(accepted)
     assert found["parts"].sum() == accepted["parts"].sum()

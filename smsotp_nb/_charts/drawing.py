@@ -14,10 +14,10 @@ from .._wire import amount
 from ..errors import UsageError
 from ..results import micros
 
-Value = Literal["price", "messages", "parts"]
+Value = Literal["cost", "messages", "parts"]
 
-_NEEDED: Final = ("currency", "messages", "price")
-_SAID: Final = {"price": "Billed", "messages": "Messages", "parts": "Parts"}
+_NEEDED: Final = ("currency", "messages", "cost")
+_SAID: Final = {"cost": "Billed", "messages": "Messages", "parts": "Parts"}
 _HEADINGS: Final = {
     "iso": "Country",
     **{name: name.capitalize() for name in ("month", "day", "campaign", "encoding", "type", "region", "service")},
@@ -27,13 +27,13 @@ _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
 
 
-def bars(table: pd.DataFrame, *, value: Value = "price", title: str = "", top: int = 12) -> Card:
+def bars(table: pd.DataFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
     """Draw a cost table as bars, one block a currency; where it has ``est_cost``, that beside the billed amount.
 
     Args:
         table: what `cost.by`, `cost.by_country` or `cost.compare` returned; what stands between ``currency`` and
             ``messages`` names the bars. Months and days stand in their order, everything else by size.
-        value: what is drawn: ``price``, ``messages`` or ``parts`` (these two with their share).
+        value: what is drawn: ``cost``, ``messages`` or ``parts`` (these two with their share).
         title: of the card; by default it says what is drawn.
         top: how many bars a currency (of months, the latest); the rest is summed up below.
 
@@ -45,7 +45,7 @@ def bars(table: pd.DataFrame, *, value: Value = "price", title: str = "", top: i
 
     Example:
         >>> table = pd.DataFrame({"currency": ["USD"] * 2, "iso": ["IN", "NG"], "messages": [2500, 150],
-        ...                       "price": [75.0, 30.1]})
+        ...                       "cost": [75.0, 30.1]})
         >>> print(bars(table))
         Billed by country
         USD 105.10 for 2,650 messages
@@ -57,7 +57,7 @@ def bars(table: pd.DataFrame, *, value: Value = "price", title: str = "", top: i
     """
     _check(table, value, top)
     names = _label_columns(table)
-    compared = "est_cost" in table.columns and value == "price"
+    compared = "est_cost" in table.columns and value == "cost"
     drawn = table[table["currency"].notna()]
     blocks = tuple(_block(part, names, value, compared, top) for _, part in drawn.groupby("currency", sort=True))
     what = "Billed and estimated" if compared else _SAID[value]
@@ -86,7 +86,7 @@ def _state(table: pd.DataFrame) -> str:
     if table.empty:
         return "Nothing was billed"
     said = [
-        f"{_total(part['price'], str(currency))} for {number(int(part['messages'].sum()))} messages"
+        f"{_total(part['cost'], str(currency))} for {number(int(part['messages'].sum()))} messages"
         for currency, part in table.groupby("currency", sort=True)
     ]
     return " and ".join(said)
@@ -98,13 +98,13 @@ def _total(prices: pd.Series, currency: str) -> str:
 
 def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, top: int) -> Table:
     currency = str(part["currency"].iloc[0])
-    size = part[["price", "est_cost"] if compared else [value]].astype("float64").max(axis=1)
+    size = part[["cost", "est_cost"] if compared else [value]].astype("float64").max(axis=1)
     shown, rest = _chosen(part.assign(_size=size), names, top)
     longest = float(shown["_size"].max())
-    if value != "price":
+    if value != "cost":
         draw = functools.partial(_counted, value=value, total=int(part[value].sum()))
     else:
-        draw = functools.partial(_pair if compared else _single, places=places_of(shown["price"]), currency=currency)
+        draw = functools.partial(_pair if compared else _single, places=places_of(shown["cost"]), currency=currency)
     rows = tuple((_label(row, names), draw(row, longest)) for row in records(shown))
     said = f"Billed and estimated, {currency}" if compared else f"{_SAID[value]}, {currency}"
     return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, value, currency))
@@ -141,11 +141,11 @@ def _is_known(value: Any) -> bool:
 
 
 def _single(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:  # noqa: ARG001 - the heading
-    return _bar(row["price"], longest, places)
+    return _bar(row["cost"], longest, places)
 
 
 def _pair(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:
-    billed = _bar(row["price"], longest, places, currency=currency, said=" billed")
+    billed = _bar(row["cost"], longest, places, currency=currency, said=" billed")
     estimated = _bar(row["est_cost"], longest, places, currency=currency, said=" estimated", hollow=True)
     return Bars((billed, estimated))
 
@@ -165,5 +165,5 @@ def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: s
 def _rest(rest: pd.DataFrame, value: str, currency: str) -> str:
     if rest.empty:
         return ""
-    total = _total(rest["price"], currency) if value == "price" else number(int(rest[value].sum()))
+    total = _total(rest["cost"], currency) if value == "cost" else number(int(rest[value].sum()))
     return f"and {len(rest)} more, together {total}"

@@ -53,9 +53,9 @@ def _figures(totals: pd.DataFrame) -> Figures:
         ("accepted messages", int(totals["messages"].sum())),
         ("parts", int(totals["parts"].sum())),
     ]
-    for row in records(totals.dropna(subset=["price"])):
+    for row in records(totals.dropna(subset=["cost"])):
         each = money(row["price_per_message"], places=min(4, places_of([row["price_per_message"]])))
-        pairs.append((f"billed, {each} a message", money(row["price"], row["currency"])))
+        pairs.append((f"billed, {each} a message", money(row["cost"], row["currency"])))
     return Figures(tuple(pairs))
 
 
@@ -76,21 +76,21 @@ def _billed(totals: pd.DataFrame) -> str:
     messages = int(totals["messages"].sum())
     if not messages:
         return "No message was accepted, so nothing was billed"
-    amounts = [money(row["price"], row["currency"]) for row in records(totals.dropna(subset=["price"]))]
+    amounts = [money(row["cost"], row["currency"]) for row in records(totals.dropna(subset=["cost"]))]
     return f"{' and '.join(amounts) or 'No price'} for {number(messages)} accepted message{'s' * (messages != 1)}"
 
 
 def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     shown = countries.head(_SHOWN)
     currency = shown["currency"].iloc[0]
-    dearest, places = shown["share"].max(), places_of(shown["price"])
+    dearest, places = shown["share"].max(), places_of(shown["cost"])
     each_places = min(4, places_of(shown["price_per_message"]))
     rows = tuple(
         (
             f"{row['country']} {row['iso']}" if isinstance(row["iso"], str) else "unknown",
             int(row["messages"]),
             int(row["parts"]),
-            money(row["price"], places=places) if row["price"] == row["price"] else "unknown",
+            money(row["cost"], places=places) if row["cost"] == row["cost"] else "unknown",
             money(row["price_per_message"], places=each_places),
             Bar(row["share"] / dearest, share(row["share"])) if row["share"] == row["share"] else "",
         )

@@ -18,8 +18,8 @@ Source = pd.DataFrame | Ledger
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
-_SUMMED: Final = ("currency", "messages", "parts", "price", "unpriced")
-_COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_price", "est_cost")
+_SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
+_COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
 def read(source: Source) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency."""
     if is_summed(frame):
         cells = {name: frame[name].astype("Int64").fillna(0) for name in ("messages", "parts", "unpriced")}
-        micros = contract.micros(frame["price"]).fillna(0)
+        micros = contract.micros(frame["cost"]).fillna(0)
         return frame[names].assign(currency=frame["currency"], **cells, micros=micros)
     table = _accepted(frame, NEEDED)
     readable = table["price"].notna() & table["currency"].notna()
@@ -99,7 +99,7 @@ def compared(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         messages=both.astype("Int64"),
         parts=table["parts"].fillna(0).where(both, 0),
         est_parts=table["est_parts"].fillna(0).where(both, 0),
-        price=contract.micros(table["price"]).where(both, 0),
+        cost=contract.micros(table["price"]).where(both, 0),
         est_cost=contract.micros(table["est_cost"]).where(both, 0),
         left_out=(~both).astype("Int64"),
     )
@@ -114,7 +114,7 @@ def _compared_sums(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         messages=frame["compared"],
         parts=frame["compared_parts"],
         est_parts=frame["est_parts"],
-        price=contract.micros(frame["compared_price"]).fillna(0),
+        cost=contract.micros(frame["compared_cost"]).fillna(0),
         est_cost=contract.micros(frame["est_cost"]).fillna(0),
         left_out=frame["messages"] - frame["compared"],
     )

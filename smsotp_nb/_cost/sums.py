@@ -11,8 +11,8 @@ from .. import results as contract
 from .._phones.lookup import country_name
 from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
 
-SUMS: Final = ("messages", "parts", "price", "price_per_message", "share", "unpriced")
-_COMPARED: Final = ("messages", "parts", "est_parts", "price", "est_cost", "difference", "left_out")
+SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpriced")
+_COMPARED: Final = ("messages", "parts", "est_parts", "cost", "est_cost", "difference", "left_out")
 
 
 def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
@@ -25,10 +25,10 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         decimals: amounts as exact ``Decimal`` instead of float64.
 
     Returns:
-        ``currency``, the columns, ``messages`` and ``parts`` (Int64; of accepted rows), ``price`` and
-        ``price_per_message`` (float64, six places), ``share`` of its currency's price (float64, 0 to 1) and
+        ``currency``, the columns, ``messages`` and ``parts`` (Int64; of accepted rows), ``cost`` and
+        ``price_per_message`` (float64, six places), ``share`` of its currency's cost (float64, 0 to 1) and
         ``unpriced`` (Int64: messages whose price or currency was not readable; they stand in `unpriced_rows` and are no
-        part of ``price``). Dearest first within a currency.
+        part of ``cost``). Dearest first within a currency.
 
     Raises:
         UsageError: not a result table, or a column that is not there or would clash with those above.
@@ -37,7 +37,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         >>> table = pd.DataFrame({"status": ["accepted", "accepted", "skipped"], "parts": [1, 2, None],
         ...                       "price": [0.0075, 0.0150, None], "currency": ["USD", "USD", None],
         ...                       "segment": ["a", "b", "b"]})
-        >>> by(table, "segment")[["currency", "segment", "messages", "price", "share"]].values.tolist()
+        >>> by(table, "segment")[["currency", "segment", "messages", "cost", "share"]].values.tolist()
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
     frame = read(results)
@@ -56,7 +56,7 @@ def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.0395], "currency": ["USD"],
         ...                       "iso": ["NA"]})
-        >>> by_country(table)[["iso", "country", "price"]].values.tolist()
+        >>> by_country(table)[["iso", "country", "cost"]].values.tolist()
         [['NA', 'Namibia', 0.0395]]
     """
     return with_country(by(results, ["iso"], decimals=decimals))
@@ -90,8 +90,8 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
         columns, decimals: as for `by`.
 
     Returns:
-        ``currency``, the columns, ``messages`` (Int64: those compared), ``parts``, ``est_parts`` (Int64), ``price``,
-        ``est_cost``, ``difference`` (float64, price - est_cost) and ``left_out`` (Int64: accepted messages without a
+        ``currency``, the columns, ``messages`` (Int64: those compared), ``parts``, ``est_parts`` (Int64), ``cost``,
+        ``est_cost``, ``difference`` (float64, cost - est_cost) and ``left_out`` (Int64: accepted messages without a
         price, without an estimate, or with an estimate in another currency). Largest difference first within a
         currency.
 
@@ -99,17 +99,17 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [2, 1], "price": [0.02, 0.01],
         ...                       "currency": ["USD"] * 2, "est_parts": [1, 1], "est_cost": [0.01, None],
         ...                       "est_currency": ["USD", None], "iso": ["US", "US"]})
-        >>> compare(table)[["iso", "messages", "price", "est_cost", "difference", "left_out"]].values.tolist()
+        >>> compare(table)[["iso", "messages", "cost", "est_cost", "difference", "left_out"]].values.tolist()
         [['US', 1, 0.02, 0.01, 0.01, 1]]
     """
     frame = read(results)
     names = grouping(frame, columns, taken=_COMPARED)
     sums = added_up(compared(frame, names), names)
-    sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["price"] - sums["est_cost"])
+    sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["cost"] - sums["est_cost"])
     sums["_size"] = sums["difference"].abs()
     sums = sums.sort_values(["currency", "_size"], ascending=[True, False], kind="stable", ignore_index=True)
     known = sums["messages"] > 0
-    said = {name: amounts(sums[name].where(known), decimals) for name in ("price", "est_cost", "difference")}
+    said = {name: amounts(sums[name].where(known), decimals) for name in ("cost", "est_cost", "difference")}
     return sums.drop(columns="_size").assign(**said)
 
 
@@ -120,7 +120,7 @@ def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     total = micros.groupby(sums["currency"], dropna=False).transform("sum")
     each = micros.astype("Float64") / counted.where(counted > 0)
     done = sums.drop(columns=["micros", "unpriced"])
-    done["price"] = amounts(micros, decimals)
+    done["cost"] = amounts(micros, decimals)
     done["price_per_message"] = amounts(each.round(), decimals)
     done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
     done["unpriced"] = sums["unpriced"]

@@ -24,7 +24,7 @@ def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
         ...                       "campaign": ["autumn"]})
-        >>> by_campaign(table)[["campaign", "price"]].values.tolist()
+        >>> by_campaign(table)[["campaign", "cost"]].values.tolist()
         [['autumn', 0.01]]
     """
     return by(results, "campaign", decimals=decimals)
@@ -80,7 +80,7 @@ def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.01, 0.02],
         ...                       "currency": ["USD"] * 2})
-        >>> summary(table)[["currency", "messages", "parts", "price"]].values.tolist()
+        >>> summary(table)[["currency", "messages", "parts", "cost"]].values.tolist()
         [['USD', 2, 3, 0.03]]
     """
     return by(results, [], decimals=decimals)
@@ -91,12 +91,12 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         ``status, currency`` (billed, else estimated), ``rows`` (Int64), ``est_parts`` (Int64), ``est_cost`` and
-        ``price`` (float64, of the rows that have one; price of accepted rows only, est_cost only in that currency).
+        ``cost`` (float64, of the rows that have one; cost of accepted rows only, est_cost only in that currency).
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted", "in_doubt"], "parts": [1, None], "price": [0.01, None],
         ...     "currency": ["USD", None], "est_parts": [1, 1], "est_cost": [0.01, 0.01], "est_currency": "USD"})
-        >>> outcomes(table)[["status", "rows", "est_cost", "price"]].fillna(0).values.tolist()
+        >>> outcomes(table)[["status", "rows", "est_cost", "cost"]].fillna(0).values.tolist()
         [['accepted', 1, 0.01, 0.01], ['in_doubt', 1, 0.01, 0.0]]
     """
     table = contract.check(results, columns=(*NEEDED, *ESTIMATED))
@@ -109,12 +109,12 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
             "rows": pd.array([1] * len(table), dtype="Int64"),
             "est_parts": table["est_parts"],
             "est_cost": contract.micros(table["est_cost"]).where(table["est_currency"] == currency),
-            "price": contract.micros(table["price"]).where(accepted & table["currency"].notna()),
+            "cost": contract.micros(table["price"]).where(accepted & table["currency"].notna()),
         }
     )
     sums = cells.groupby(["status", "currency"], dropna=False, observed=True, sort=True).sum(min_count=1).reset_index()
     sums["status"] = sums["status"].astype("str")
-    return sums.assign(est_cost=contract.money(sums["est_cost"]), price=contract.money(sums["price"]))
+    return sums.assign(est_cost=contract.money(sums["est_cost"]), cost=contract.money(sums["cost"]))
 
 
 def drift(results: Source, earlier: Source) -> pd.DataFrame:
@@ -150,9 +150,9 @@ def _per_part(source: Source) -> pd.DataFrame:
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "iso"))
         frame = checked[checked["price"].notna() & checked["parts"].notna()]
-    sums = by(frame, "iso").dropna(subset=["currency", "iso", "price"])
+    sums = by(frame, "iso").dropna(subset=["currency", "iso", "cost"])
     sums = sums[(sums["parts"] > 0) & (sums["unpriced"] == 0)]
-    each = (contract.micros(sums["price"]).astype("Float64") / sums["parts"]).round().astype("Int64")
+    each = (contract.micros(sums["cost"]).astype("Float64") / sums["parts"]).round().astype("Int64")
     return sums[["currency", "iso", "parts"]].assign(each=each)
 
 
@@ -214,15 +214,15 @@ def convert(table: pd.DataFrame, exchange: Mapping[str, Any], *, to: str, decima
 
     Example:
         >>> table = pd.DataFrame({"currency": ["CNY", "USD"], "iso": ["CN", "US"], "messages": [1, 1],
-        ...                       "parts": [1, 1], "price": [10.0, 1.5], "unpriced": [0, 0]})
-        >>> convert(table, {"CNY": "0.1377"}, to="USD")[["currency", "iso", "price"]].values.tolist()
+        ...                       "parts": [1, 1], "cost": [10.0, 1.5], "unpriced": [0, 0]})
+        >>> convert(table, {"CNY": "0.1377"}, to="USD")[["currency", "iso", "cost"]].values.tolist()
         [['USD', 'US', 1.5], ['USD', 'CN', 1.377]]
     """
     if not is_summed(table):
         raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
     worth = _worth(table["currency"].dropna().unique().tolist(), exchange, to)
     names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
-    micros = contract.micros(table["price"])
+    micros = contract.micros(table["cost"])
     converted = [
         None if pd.isna(amount) or pd.isna(currency) else _rounded(int(amount) * worth[currency])
         for amount, currency in zip(micros, table["currency"], strict=True)

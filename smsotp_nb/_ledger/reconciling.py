@@ -27,7 +27,7 @@ def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> p
 
     Returns:
         One row a request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients`` as
-        said and ``records``, ``message_count`` as said and ``parts`` (Int64), ``total`` as said, ``price`` of its rows
+        said and ``records``, ``message_count`` as said and ``parts`` (Int64), ``total`` as said, ``cost`` of its rows
         (float64), ``unpriced`` (Int64: rows without a readable price), ``agrees`` (boolean; missing where nothing was
         said) and ``disagreement`` (str: in words, as noticed when the reply came).
 
@@ -86,7 +86,7 @@ def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
             "message_count": both["message_count"],
             "parts": both["parts"],
             "total": money(both["total"]),
-            "price": money(both["price"]),
+            "cost": money(both["price"]),
             "unpriced": both["unpriced"],
             "agrees": agrees.where(both[list(_SAID)].notna().any(axis=1)).astype("boolean"),
             "disagreement": both["disagreement"].astype("str"),

@@ -35,9 +35,9 @@ COLUMNS: Final[dict[str, str]] = {
     "day": "datetime64[us]",
     **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), "str"),
     **dict.fromkeys(("messages", "parts"), "Int64"),
-    "price": "float64",
+    "cost": "float64",
     **dict.fromkeys(("unpriced", "compared", "compared_parts", "est_parts"), "Int64"),
-    "compared_price": "float64",
+    "compared_cost": "float64",
     "est_cost": "float64",
 }
 _BLOCK: Final = 200_000
@@ -60,9 +60,9 @@ def spending(
 
     Returns:
         One row a combination: ``service, campaign, kind, month`` (as 2026-11), ``day, iso, region, type, encoding,
-        currency`` - ``messages, parts`` (Int64), ``price`` (float64), ``unpriced`` (Int64) - and of the ``compared``
+        currency`` - ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64) - and of the ``compared``
         messages, those with a price and an estimate in one currency, ``compared_parts, est_parts`` (Int64),
-        ``compared_price, est_cost`` (float64). `cost.by` and its like take it for a result table.
+        ``compared_cost, est_cost`` (float64). `cost.by` and its like take it for a result table.
 
     Raises:
         UsageError: the ledger knows no such service, there is no such time zone, or a time cannot be read.
@@ -259,12 +259,12 @@ def _finished(sums: pd.DataFrame) -> pd.DataFrame:
     each = (rate * estimate).where(both, 0).astype("int64")
     done = sums.assign(
         month=sums["day"].dt.strftime("%Y-%m"),
-        price=money(sums["micros"]).where(billed & (sums["priced"] > 0)),
+        cost=money(sums["micros"]).where(billed & (sums["priced"] > 0)),
         unpriced=(sums["messages"] - sums["priced"]).where(billed, sums["messages"]),
         compared=compared,
         compared_parts=sums["priced_parts"].where(both, 0),
         est_parts=compared * estimate.where(both, 0).astype("int64"),
-        compared_price=money(sums["micros"].where(both, 0)).where(compared > 0),
+        compared_cost=money(sums["micros"].where(both, 0)).where(compared > 0),
         est_cost=money(compared * each).where(compared > 0),
     )
     return done[list(COLUMNS)].astype(COLUMNS)

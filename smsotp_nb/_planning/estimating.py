@@ -50,11 +50,11 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     confidence = np.where(sums["currency"].isna(), "none", np.where(groups["old"].any(), "old", "known"))
     frame = pd.DataFrame(
         {
+            "currency": sums["currency"].astype("str"),
             "region": sums["region"].astype("str"),
             "country": pd.Series([phones.lookup.country_name(str(region)) for region in sums["region"]], dtype="str"),
-            "currency": sums["currency"].astype("str"),
-            "recipients": pd.array(groups.size().to_numpy(), dtype="Int64"),
-            "parts": sums["parts"].astype("Int64"),
+            "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
+            "est_parts": sums["parts"].astype("Int64"),
             "rate": results.money(_rate(groups, sums["micros"] / sums["parts"])),
             "est_cost": results.money(sums["micros"]),
             "est_low": results.money(sums["low"]),
@@ -62,7 +62,7 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
             "confidence": pd.Series(confidence, dtype="str"),
         }
     )
-    order = ["est_cost", "recipients", "region"]
+    order = ["est_cost", "messages", "region"]
     return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
 
 

@@ -131,8 +131,8 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
     rows = tuple(
         (
             row["country"],
-            int(row["recipients"]),
-            "unknown" if pd.isna(row["parts"]) else int(row["parts"]),
+            int(row["messages"]),
+            "unknown" if pd.isna(row["est_parts"]) else int(row["est_parts"]),
             *_priced(row, "" if one else row["currency"], places.get(row["currency"], (2, 2))),
         )
         for row in shown
@@ -164,7 +164,7 @@ def _rest(estimate: pd.DataFrame) -> str:
     unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
     shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
     no_rate = f"; no rate for {shown}" if unrated else ""
-    return f"and {len(rest)} more countries, {int(rest['recipients'].sum()):,} recipients{money}{no_rate}"
+    return f"and {len(rest)} more countries, {int(rest['messages'].sum()):,} recipients{money}{no_rate}"
 
 
 def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) -> tuple[str, str]:

@@ -74,12 +74,13 @@ class Plan:
 
     @property
     def estimate(self) -> pd.DataFrame:
-        """Recipients, parts and cost by country, the dearest first.
+        """Messages, parts and cost by country, the dearest first.
 
-        ``region, country, currency`` (str), ``recipients, parts`` (Int64), ``rate`` (of one part; the average where it
-        differs by type of number), ``est_cost``, and ``est_low, est_high`` where the rate is known to vary (float64),
-        ``confidence`` (str: ``known``, ``old`` for a rate of more than 180 days ago, ``none``). What is not known is
-        missing, never 0.
+        The columns are those of `cost.by_country`, with ``est_`` before what is estimated: ``currency, region,
+        country`` (str; ``region`` is our reading of the number, ``iso`` the service's), ``messages, est_parts``
+        (Int64), ``rate`` (of one part; the average where it differs by type of number), ``est_cost``, and ``est_low,
+        est_high`` where the rate is known to vary (float64), ``confidence`` (str: ``known``, ``old`` for a rate of
+        more than 180 days ago, ``none``). What is not known is missing, never 0.
         """
         return self._estimate.copy(deep=False)
 

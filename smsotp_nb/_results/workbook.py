@@ -23,7 +23,7 @@ TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a wo
 _SAMPLE: Final = 200
 _AMOUNT: Final = "#,##0.00####"
 _FORMATS: Final = {
-    **dict.fromkeys(("price", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
+    **dict.fromkeys(("price", "cost", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
     **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "left_out"), "#,##0"),
     "share": "0.0%",
 }
