@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,7 +14,8 @@ from . import cost, phones
 from ._cards import Card
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
-from ._wire import mask
+from ._planning.wording import TemplateData
+from ._wire import Variant, mask
 from .errors import UsageError
 from .results import COLUMNS
 
@@ -78,15 +81,64 @@ class Sms:
             self._column(column), region=self._regions(region), default_region=default_region, progress=progress
         )
 
-    def plan(self, **arguments: Any) -> planning.Plan:
-        """Plan a campaign to the people in this frame; the arguments are those of ``smsotp_nb.plan``.
+    def plan(
+        self,
+        *,
+        to: str,
+        campaign: str,
+        region: str | pd.Series[Any] | None = None,
+        default_region: str | None = None,
+        text: str | None = None,
+        content: str | None = None,
+        template_id: str | None = None,
+        template_data: TemplateData = None,
+        template_text: str | None = None,
+        signature: str | None = None,
+        signature_join: str | None = None,
+        variant: Variant = "intl",
+        fill: Mapping[str, Any] | None = None,
+        suppress: Any = None,
+        ignore_unreadable_suppressions: bool = False,
+        exclude: Any = None,
+        keep: Sequence[str] = (),
+        rates: pd.DataFrame | str | Path | None = None,
+        today: dt.date | None = None,
+        replace: Mapping[str, str] | None = None,
+        chunk_size: int = 100,
+        repair: Sequence[str] = (),
+    ) -> planning.Plan:
+        """Plan a campaign to the people in this frame; see ``smsotp_nb.plan`` for the arguments.
 
         Example:
             >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
             >>> people.sms.plan(to="phone", campaign="hello", text="Hello").campaign
             'hello'
         """
-        return planning.plan(self._frame, **arguments)
+        return planning.plan(
+            self._frame,
+            to=to,
+            campaign=campaign,
+            region=region,
+            default_region=default_region,
+            text=text,
+            content=content,
+            template_id=template_id,
+            template_data=template_data,
+            template_text=template_text,
+            signature=signature,
+            signature_join=signature_join,
+            variant=variant,
+            fill=fill,
+            suppress=suppress,
+            ignore_unreadable_suppressions=ignore_unreadable_suppressions,
+            exclude=exclude,
+            keep=keep,
+            rates=rates,
+            today=today,
+            replace=replace,
+            chunk_size=chunk_size,
+            repair=repair,
+        )
 
     def cost(self, columns: str | Sequence[str] | None = None, *, decimals: bool = False) -> pd.DataFrame:
         """Return what this result table cost, by country or by the columns named; see `cost.by`.

@@ -18,6 +18,7 @@ from .settings import Secret
 
 if TYPE_CHECKING:
     from ._client import Client
+    from ._sandbox import Sandbox
 
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
 SAFE_DIGITS = 6
@@ -119,7 +120,7 @@ class Challenge:
     Example:
         >>> from smsotp_nb import Sandbox, otp
         >>> with Sandbox() as box:
-        ...     challenge = otp.send("+12025550123", client=box.client(), intent="login")
+        ...     challenge = otp.send("+12025550123", client=box, intent="login")
         ...     challenge.verify(box.code("+12025550123"))
         True
     """
@@ -186,7 +187,7 @@ class Challenge:
 def send(
     to: str,
     *,
-    client: Client,
+    client: Client | Sandbox,
     digits: int | None = None,
     intent: str | None = None,
     channel: str | None = None,
@@ -199,6 +200,7 @@ def send(
 
     Args:
         to: the number, E.164.
+        client: the service, or a sandbox to try it.
         digits: digits of the generated code, 4 to 8 (the service's default is 6).
         intent: purpose, at most 36 characters; kept for the check.
         channel: ``sms``, ``call``, ``whatsapp`` or ``auto``.
@@ -218,7 +220,7 @@ def send(
     Example:
         >>> from smsotp_nb import Sandbox, otp
         >>> box = Sandbox()
-        >>> otp.send("+12025550123", client=box.client(), ttl=120).record.iso
+        >>> otp.send("+12025550123", client=box, ttl=120).record.iso
         'US'
         >>> box.close()
     """
@@ -228,4 +230,14 @@ def send(
     to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=2)
-    return request.send(client, now=now)
+    return request.send(_client_of(client), now=now)
+
+
+def _client_of(service: Client | Sandbox) -> Client:
+    from ._client import Client
+
+    if isinstance(service, Client):
+        return service
+    from ._sandbox.facade import client_of  # aiohttp and more: not for those who have a client
+
+    return client_of(service, what="otp.send")

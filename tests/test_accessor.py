@@ -50,10 +50,18 @@ def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
     assert seen[-1] == 300
 
 
-def test_plan_is_the_planners() -> None:
-    """The same arguments make the same plan."""
-    arguments = {"to": "phone", "region": "country", "campaign": "hello", "text": "Hello"}
-    assert PEOPLE.sms.plan(**arguments).fingerprint == planning.plan(PEOPLE, **arguments).fingerprint
+def test_plan_offers_the_planners_arguments_and_hands_them_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every argument stands in the signature, with the planner's default, and arrives as it was given."""
+    offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.sms.plan, planning.plan))
+    del taken["recipients"]
+    assert [(one.name, one.kind, one.default) for one in offered.values()] == [
+        (one.name, one.kind, one.default) for one in taken.values()
+    ]
+    given = {name: object() for name in taken}
+    monkeypatch.setattr(planning, "plan", lambda frame, **arguments: (frame, arguments))
+    frame, arguments = PEOPLE.sms.plan(**given)
+    assert frame is PEOPLE
+    assert arguments == given
 
 
 def test_cost_is_by_country_unless_columns_are_named() -> None:

@@ -62,7 +62,7 @@ def report(results: Source, path: str | Path, *, title: str = "What was spent", 
     """Write all of it into one file: ``.html`` with pictures, fit to be printed, or ``.xlsx`` with a sheet a table.
 
     Args:
-        results: a result table, a ledger, or what `cost.spending` made of one.
+        results: a result table, a ledger or the path of one, or what `cost.spending` made of one.
         path: where to.
         title: of the HTML page.
         overwrite: replace a file that is there already.

@@ -9,12 +9,13 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import results as contract
-from .._ledger import Ledger
+from .._ledger import Ledger, LedgerOrPath
+from .._ledger.places import path_of
 from .._ledger.summing import spending
 from .._wire import amount
 from ..errors import UsageError
 
-Source = pd.DataFrame | Ledger
+Source = pd.DataFrame | LedgerOrPath
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -22,16 +23,17 @@ _SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
 _COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
-def read(source: Source) -> pd.DataFrame:
-    """Return a frame as it is, and a ledger as its `spending`."""
-    return spending(source) if isinstance(source, Ledger) else source
+def read(source: Source, *, tz: str = "UTC") -> pd.DataFrame:
+    """Return a frame as it is, and a ledger, or the one at a path, as its `spending`."""
+    return spending(source, tz=tz) if isinstance(source, Ledger | str | Path) else source
 
 
 def files(source: Source) -> list[Path]:
     """Return the files that a source is read from, which nothing may be written over."""
-    if not isinstance(source, Ledger):
+    if not isinstance(source, Ledger | str | Path):
         return []
-    return [source.path, *(source.path.with_name(source.path.name + ending) for ending in ("-wal", "-shm"))]
+    path = path_of(source)
+    return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]
 
 
 def is_summed(frame: pd.DataFrame) -> bool:

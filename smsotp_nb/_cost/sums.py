@@ -20,7 +20,8 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
     Args:
         results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and these columns; or a
-            `Ledger`, or what `spending` made of one; or another table of this function, to be summed up further.
+            `Ledger`, the path of one, or what `spending` made of it; or another table of this function, to be summed up
+            further.
         columns: names of columns, the caller's own included; a missing value is a group of its own; ``[]`` for totals.
         decimals: amounts as exact ``Decimal`` instead of float64.
 

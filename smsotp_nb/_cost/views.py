@@ -9,8 +9,6 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import results as contract
-from .._ledger import Ledger
-from .._ledger.summing import spending
 from ..errors import UsageError
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
 from .sums import by, priced, with_country
@@ -42,7 +40,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
         >>> by_month(table, tz="Europe/Berlin")["month"].tolist()
         ['2026-11']
     """
-    frame = spending(results, tz=tz) if isinstance(results, Ledger) else results
+    frame = read(results, tz=tz)
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "at"))
         month = checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype("str")

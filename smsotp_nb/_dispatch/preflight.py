@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from .. import _cards as cards
 from .._client import Client
-from .._ledger import Ledger, state_line
+from .._ledger import Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from .._wire import amount
@@ -22,7 +22,7 @@ def preflight(
     plan: Plan,
     *,
     client: Client,
-    ledger: Ledger | None = None,
+    ledger: LedgerOrPath | None = None,
     max_per_second: float | None = None,
     budget: Mapping[str, float | str | Decimal] | None = None,
     quiet_hours: tuple[str, str] | None = None,
@@ -50,12 +50,12 @@ def preflight(
     check_kinds(plan, client, what="preflight")
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     check_speed(max_per_second)
-    book = ledger or Ledger()
-    recorded = _recorded(plan, client, book)
+    with opened(ledger) as book:
+        recorded = _recorded(plan, client, book)
+        new = ", a new file" if book.created else ""
+        lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
     left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
-    new = ", a new file" if book.created else ""
-    lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
     if recorded:
         lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
     lines += _guard_lines(plan, asked, max_per_second, left, now())

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 
 import pandas as pd
 
 from .._client import Client, Patience, Tries
-from .._ledger import Claim, Ledger, Run, Verdict, Wanted, state_line
+from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line
 from .._planning import Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply, check_body
@@ -96,7 +95,7 @@ def send(
     plan: Plan,
     *,
     client: Client,
-    ledger: Ledger | str | Path | None = None,
+    ledger: LedgerOrPath | None = None,
     concurrency: int = 4,
     max_per_second: float | None = None,
     budget: Mapping[str, float | str | Decimal] | None = None,
@@ -155,7 +154,7 @@ def send(
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     _check(plan, client, concurrency)
     check_speed(max_per_second)
-    with _book(ledger) as book:
+    with opened(ledger) as book:
         if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
             return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
         with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
@@ -167,9 +166,7 @@ def send(
     return table
 
 
-def send_test(
-    plan: Plan, *, to: str, client: Client, ledger: Ledger | str | Path | None = None, row: int = 0
-) -> pd.DataFrame:
+def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
     """Send one filled message of a plan to yourself; each call sends, and none counts as part of the campaign.
 
     Args:
@@ -196,7 +193,7 @@ def send_test(
     """
     one = to_oneself(plan, to, row=row)
     _check(one, client, 1)
-    with _book(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
+    with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
         table = campaign.work(1, _silent)
     campaign.tell()
@@ -496,7 +493,10 @@ def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
-        raise UsageError(f"client= must be a Client, got {type(client).__name__}; Sandbox().client() is one to try")
+        from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
+
+        of = "its client is box.client()" if isinstance(client, Sandbox) else "Sandbox().client() is one to try"
+        raise UsageError(f"client= must be a Client, got {type(client).__name__}; {of}")
 
 
 def _check(plan: Plan, client: Client, concurrency: int) -> None:
@@ -511,12 +511,3 @@ def _check(plan: Plan, client: Client, concurrency: int) -> None:
     if wrong:
         unique = tuple(dict.fromkeys(wrong))
         raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)
-
-
-def _book(ledger: Ledger | str | Path | None) -> contextlib.AbstractContextManager[Ledger]:
-    """Return the ledger of a call, for its length; one that was given stays open."""
-    if isinstance(ledger, Ledger):
-        return contextlib.nullcontext(ledger)
-    if ledger is None or isinstance(ledger, (str, Path)):
-        return Ledger(ledger)
-    raise UsageError(f"ledger= must be a Ledger or the path of one, got {type(ledger).__name__}")

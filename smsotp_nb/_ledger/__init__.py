@@ -7,8 +7,8 @@ was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``r
 ``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book`` the ledger as a person sees it.
 """
 
-from .book import Campaign, Ledger
+from .book import Campaign, Ledger, LedgerOrPath, opened
 from .overview import state_line
 from .run import Claim, Pending, Run, Verdict, Wanted
 
-__all__ = ["Campaign", "Claim", "Ledger", "Pending", "Run", "Verdict", "Wanted", "state_line"]
+__all__ = ["Campaign", "Claim", "Ledger", "LedgerOrPath", "Pending", "Run", "Verdict", "Wanted", "opened", "state_line"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
@@ -16,14 +16,14 @@ from .. import results
 from .._moments import Now, microseconds, utc_now
 from .._services import is_rehearsal, name_key
 from .._wire import Numbers, mask
-from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
+from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from ..settings import data_folder, ledger_path
 from . import copies, overview, reading
-from .disk import in_memory, runs
+from .disk import runs
 from .lock import RunLock
 from .overview import state_line
 from .ownership import Ownership
+from .places import given, not_a_ledger, users_own
 from .recording import Planned, difference, purge, record
 from .run import OWNER_DIED, Run, give_up
 from .store import Store
@@ -63,7 +63,7 @@ class Ledger:
         accept_older: bool = False,
         now: Now = utc_now,
     ) -> None:
-        self.path = _users_own() if path is None else _given(path, create=create)
+        self.path = users_own() if path is None else given(path, create=create)
         self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
         self._now: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
@@ -164,7 +164,7 @@ class Ledger:
             >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
             'backup.sqlite'
         """
-        return copies.backup(self._store, _given(path, create=True))
+        return copies.backup(self._store, given(path, create=True))
 
     @classmethod
     def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
@@ -188,8 +188,8 @@ class Ledger:
             >>> len(Ledger.restore(backup, folder / "l.sqlite").campaigns())
             0
         """
-        place = _users_own() if path is None else _given(path, create=True)
-        copies.restore(_given(backup, create=True), place, accept_older=accept_older)
+        place = users_own() if path is None else given(path, create=True)
+        copies.restore(given(backup, create=True), place, accept_older=accept_older)
         return cls(place, accept_older=accept_older)
 
     def close(self) -> None:
@@ -247,52 +247,28 @@ class Ledger:
             raise difference(reading.recorded(self._store, number), plan)
 
 
-def _users_own() -> Path:
-    """Return the path of this user's one ledger; only a folder that was named, and is not there, is refused."""
-    path = ledger_path()
-    folder = path.parent
-    if path != data_folder() / path.name and not folder.is_dir():
-        raise LedgerError(
-            f"SMSOTP_LEDGER names {path}, and there is no folder {folder}. Make the folder, or correct the variable: a "
-            "ledger that is begun in another place does not know whom you texted"
-        )
-    kind = in_memory(path)
-    if kind:
-        warnings.warn(
-            f"the ledger {path} is on a file system in memory ({kind}): it is gone when this machine restarts, and "
-            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
-            SmsOtpWarning,
-            stacklevel=3,
-        )
-    return path
+LedgerOrPath = Ledger | str | Path
 
 
-def _given(path: str | Path, *, create: bool) -> Path:
-    """Return a path that was given as an absolute one."""
-    if not isinstance(path, str | Path):
-        raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
-    spelled = str(path).strip()
-    if (
-        not spelled
-        or spelled == ":memory:"
-        or "\0" in spelled
-        or "://" in spelled
-        or spelled.lower().startswith("file:")
-    ):
-        raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
-    try:
-        found = Path(path).expanduser().absolute()
-        there = found.exists()
-    except (RuntimeError, ValueError, OSError) as error:
-        reason = str(error)
-    else:
-        if there or create:
-            return found
-        raise LedgerError(
-            f"there is no ledger at {found}. A new one knows of nobody who was texted: correct the path, or, to begin "
-            f"a record there, pass Ledger({str(path)!r}, create=True)"
-        )
-    raise UsageError(f"{str(path)!r} is no path of a ledger: {reason}")
+def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
+    """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
+
+    Raises:
+        UsageError: it is neither a ledger nor a path. LedgerError: there is no ledger at this path.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite"
+        >>> Ledger(path, create=True).close()
+        >>> with opened(path) as ledger:
+        ...     len(ledger.campaigns())
+        0
+    """
+    if isinstance(ledger, Ledger):
+        return contextlib.nullcontext(ledger)
+    if ledger is None or isinstance(ledger, (str, Path)):
+        return Ledger(ledger)
+    raise not_a_ledger(ledger)
 
 
 class Campaign:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
 from ..results import money
+from .book import Campaign, Ledger, LedgerOrPath, opened
 from .columns import sums_whole
 from .summing import table_of
 from .tables import ACCEPTED
 
-if TYPE_CHECKING:
-    from .book import Ledger
-
 _SAID: Final = ("recipients", "message_count", "total")
 
 
-def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> pd.DataFrame:
+def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None) -> pd.DataFrame:
     """Return for each accepted request of a campaign what its reply said in all, beside the sum of its recorded rows.
 
     Args:
-        ledger: the record.
+        ledger: the record, or the path of it.
         campaign: its name.
         service: needed only where several services have a campaign of that name.
 
@@ -41,7 +39,11 @@ def reconcile(ledger: Ledger, campaign: str, *, service: str | None = None) -> p
         Traceback (most recent call last):
         smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
     """
-    found = ledger.campaign(campaign, service=service)
+    with opened(ledger) as book:
+        return _of(book, book.campaign(campaign, service=service))
+
+
+def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
     said = _integers(
         table_of(
             ledger._store,

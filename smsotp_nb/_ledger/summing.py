@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..errors import UsageError
 from ..results import money
 from .answers import Ints
 from .columns import accepted_whole
+from .places import path_of
 from .store import Store
 from .tables import ACCEPTED
 
@@ -46,12 +48,17 @@ _SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
 
 
 def spending(
-    ledger: Ledger, *, service: str | None = None, since: object = None, until: object = None, tz: str = "UTC"
+    ledger: Ledger | str | Path,
+    *,
+    service: str | None = None,
+    since: object = None,
+    until: object = None,
+    tz: str = "UTC",
 ) -> pd.DataFrame:
     """Return the accepted messages of all campaigns, summed by everything the ledger knows of them.
 
     Args:
-        ledger: the record; tests to oneself count, for they cost as well.
+        ledger: the record, or the path of it; tests to oneself count, for they cost as well.
         service: ``"live"``, ``"sandbox"``, or the id of one service; by default what is live, and the rehearsals on a
             sandbox only where nothing is.
         since, until: days or times that `pandas.Timestamp` reads, by the clock of ``tz`` where they name no zone;
@@ -88,9 +95,9 @@ def spending(
 
 
 @contextlib.contextmanager
-def _snapshot(ledger: Ledger) -> Iterator[Store]:
+def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
     """Read by a connection of its own, and all of it as of one moment: a campaign may be running meanwhile."""
-    store = Store(ledger.path)
+    store = Store(path_of(ledger))
     try:
         with store.snapshot():
             yield store

@@ -504,6 +504,29 @@ class Sandbox:
         return http.client.HTTPSConnection(host, port, timeout=ANSWER_WITHIN, context=trusted)
 
 
+def client_of(service: Client | Sandbox, *, what: str) -> Client:
+    """Return the client to speak through; a sandbox stands for its own. ``what`` needs it, as an error says.
+
+    Raises:
+        UsageError: it is neither.
+
+    Example:
+        >>> with Sandbox() as box:
+        ...     client_of(box, what="a form").sandbox is box
+        True
+    """
+    from .._client import Client
+
+    if isinstance(service, Sandbox):
+        return service.client()
+    if not isinstance(service, Client):
+        raise UsageError(
+            f"{what} needs a Client, got {type(service).__name__}; Sandbox().client() is one to try, "
+            "Client(Settings.from_env()) speaks to the service"
+        )
+    return service
+
+
 def _good(status: int, found: Any) -> Any:
     if status != 200:
         raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))

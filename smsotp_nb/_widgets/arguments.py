@@ -14,27 +14,6 @@ from ..errors import UsageError
 NONE_CHOSEN = ""
 
 
-def client_of(service: Any) -> Client:
-    """Return the client to speak through; a sandbox stands for its own.
-
-    Raises:
-        UsageError: it is neither.
-
-    Example:
-        >>> with Sandbox() as box:
-        ...     client_of(box).sandbox is box
-        True
-    """
-    if isinstance(service, Sandbox):
-        return service.client()
-    if not isinstance(service, Client):
-        raise UsageError(
-            f"a form needs a Client, got {type(service).__name__}; Sandbox().client() is one to try, "
-            "Client(Settings.from_env()) speaks to the service"
-        )
-    return service
-
-
 def sandbox_of(service: Any) -> Sandbox:
     """Return the sandbox whose inbox is shown: itself, or the one that a client speaks to.
 

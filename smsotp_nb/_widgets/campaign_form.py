@@ -10,7 +10,7 @@ import ipywidgets
 import pandas as pd
 
 from .. import phones
-from .._ledger import Ledger
+from .._ledger import LedgerOrPath
 from ..errors import UsageError
 from . import campaign_html, skin
 from .arguments import names_of, with_none
@@ -38,7 +38,7 @@ class CampaignForm(skin.Shown):
     Args:
         frame: the recipients; never changed.
         client: the service, or a sandbox to try it.
-        ledger: where the campaign is recorded; without it this user's one ledger.
+        ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
         suppress, rates: as for ``plan``; a path can be changed in the form.
         type_above: on a sandbox, from how many messages on their number must be typed before sending.
 
@@ -65,7 +65,7 @@ class CampaignForm(skin.Shown):
         frame: pd.DataFrame,
         *,
         client: Client | Sandbox,
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         suppress: Any = None,
         rates: Any = None,
         type_above: int = TYPE_ABOVE,

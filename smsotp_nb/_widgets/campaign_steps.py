@@ -16,11 +16,12 @@ import pandas as pd
 from .. import _planning as planning
 from .._cards import number
 from .._dispatch import send
-from .._ledger import Campaign, Ledger, state_line
+from .._ledger import Campaign, Ledger, LedgerOrPath, state_line
 from .._planning import Plan
+from .._sandbox.facade import client_of
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..results import Progress
-from .arguments import client_of, names_of
+from .arguments import names_of
 from .campaign_choices import Choices, Guards
 from .stages import Notice, Sign, Stages, broken, complaints, refused
 
@@ -80,7 +81,7 @@ class CampaignSteps(Stages):
         frame: pd.DataFrame,
         *,
         client: Client | Sandbox,
-        ledger: Ledger | None = None,
+        ledger: LedgerOrPath | None = None,
         type_above: int = TYPE_ABOVE,
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
@@ -89,8 +90,8 @@ class CampaignSteps(Stages):
         super().__init__("write", changed=changed)
         self.refusal = self._before = Notice()
         self.frame = frame
-        self.client = client_of(client)
-        self.ledger = ledger or Ledger()
+        self.client = client_of(client, what="a form")
+        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.plan: Plan | None = None
         self.results: pd.DataFrame | None = None
         self.counts: dict[str, int] = {}

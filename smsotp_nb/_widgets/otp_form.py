@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import ipywidgets
 
 from .._moments import Now, utc_now
+from .._sandbox.facade import client_of
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
 from ..otp import Request
 from ..settings import Secret
 from . import skin
-from .arguments import client_of
 from .inbox import draw
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
 from .sandbox_clock import SandboxClock
@@ -63,7 +63,7 @@ class OtpForm(skin.Shown):
     """
 
     def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
-        client = client_of(client)
+        client = client_of(client, what="a form")
         self._box = client.sandbox
         self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
         self.steps = OtpSteps(client, resend_wait=resend_wait, now=now or self._clock or utc_now, changed=self._render)

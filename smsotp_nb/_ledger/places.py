@@ -1,0 +1,81 @@
+"""Which file is meant: this user's own ledger, a path that was given, or the file of a ledger."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import LedgerError, SmsOtpWarning, UsageError
+from ..settings import data_folder, ledger_path
+from .disk import in_memory
+
+if TYPE_CHECKING:
+    from .book import Ledger
+
+
+def path_of(ledger: Ledger | str | Path) -> Path:
+    """Return the file of a ledger, or of a path that was given in its place.
+
+    Raises:
+        UsageError: it is neither. LedgerError: there is no ledger at this path.
+    """
+    if isinstance(ledger, str | Path):
+        return given(ledger, create=False)
+    found = getattr(ledger, "path", None)
+    if not isinstance(found, Path):
+        raise not_a_ledger(ledger)
+    return found
+
+
+def not_a_ledger(found: object) -> UsageError:
+    """Return the error for something that is neither a ledger nor a path."""
+    return UsageError(f"ledger= must be a Ledger or the path of one, got {type(found).__name__}")
+
+
+def users_own() -> Path:
+    """Return the path of this user's one ledger; only a folder that was named, and is not there, is refused."""
+    path = ledger_path()
+    folder = path.parent
+    if path != data_folder() / path.name and not folder.is_dir():
+        raise LedgerError(
+            f"SMSOTP_LEDGER names {path}, and there is no folder {folder}. Make the folder, or correct the variable: a "
+            "ledger that is begun in another place does not know whom you texted"
+        )
+    kind = in_memory(path)
+    if kind:
+        warnings.warn(
+            f"the ledger {path} is on a file system in memory ({kind}): it is gone when this machine restarts, and "
+            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
+            SmsOtpWarning,
+            stacklevel=3,
+        )
+    return path
+
+
+def given(path: str | Path, *, create: bool) -> Path:
+    """Return a path that was given as an absolute one."""
+    if not isinstance(path, str | Path):
+        raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
+    spelled = str(path).strip()
+    if (
+        not spelled
+        or spelled == ":memory:"
+        or "\0" in spelled
+        or "://" in spelled
+        or spelled.lower().startswith("file:")
+    ):
+        raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
+    try:
+        found = Path(path).expanduser().absolute()
+        there = found.exists()
+    except (RuntimeError, ValueError, OSError) as error:
+        reason = str(error)
+    else:
+        if there or create:
+            return found
+        raise LedgerError(
+            f"there is no ledger at {found}. A new one knows of nobody who was texted: correct the path, or, to begin "
+            f"a record there, pass Ledger({str(path)!r}, create=True)"
+        )
+    raise UsageError(f"{str(path)!r} is no path of a ledger: {reason}")
