@@ -12,7 +12,12 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-OF_THE_ROOT = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+OF_THE_ROOT = {
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
+    "conduct.md": "CODE_OF_CONDUCT.md",
+}
 _outputs: dict[str, list[str]] = {}
 
 
@@ -20,6 +25,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that no file of ``docs`` holds."""
     for uri, name in OF_THE_ROOT.items():
         text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        for page, linked in OF_THE_ROOT.items():
+            text = text.replace(f"]({linked}", f"]({page}")
         files.append(File.generated(config, uri, content=text))
     for notebook in site_notebooks.executed(ROOT, ROOT / ".site_cache"):
         _outputs[f"tutorials/{notebook.name}.md"] = notebook.outputs
