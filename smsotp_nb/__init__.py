@@ -1,14 +1,14 @@
-"""Text campaigns and one-time passcodes from a DataFrame.
+"""Send SMS campaigns and one-time passcodes from a DataFrame, and never text anyone twice.
 
-A phone list goes in, a costed result table comes out, and the same call run again texts nobody twice::
+A phone list goes in, a costed result table comes out. Running the same call again sends only what is still to go::
 
     people = read_recipients("sample_data/recipients.csv")
     plan = plan(people, to="phone", region="country", default_region="DE", campaign="autumn", content="Hi {name}")
     results = send(plan, client=Sandbox().client())
     cost.by_country(results)
 
-Names for Tab completion: ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; on every
-DataFrame ``df.sms``. Everything loads when it is first used.
+The public modules are ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; every
+DataFrame offers the same calls as ``df.sms``. Modules load when they are first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read a list of people from a file without losing anything: every cell stays the text that stands in it.
+"""Read a list of people from a file without losing anything: every cell stays the text it is.
 
-A phone list read the usual way loses plus signs and leading zeros, turns long numbers into decimals and Namibia
-(``NA``) into a blank. Here nothing is guessed: every column has dtype ``str``, only empty cells are missing.
+Read the usual way, a phone list loses plus signs and leading zeros, long numbers become decimals, and Namibia (``NA``)
+becomes blank. Here nothing is guessed: every column has dtype ``str``, and only empty cells are missing.
 """
 
 from __future__ import annotations

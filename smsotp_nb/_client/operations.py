@@ -36,16 +36,17 @@ class _Request:
 
 
 class Client:
-    """Speak to one service: send messages, send passcodes, verify them.
+    """Call the three operations of one service: send messages, send passcodes, verify passcodes.
 
-    A request is sent again only when no byte of it left this machine, or when the service said 429. Anything else that
-    goes wrong after the first byte raises ``InDoubt`` and is never repeated.
+    A request is retried only if no byte of it left this machine, or if the service answered 429. Any other failure
+    after the first byte raises ``InDoubt`` and is never retried.
 
     Args:
-        settings: address, variant, access key, timeouts.
-        patience: how long a request is tried while nothing of it has left.
-        sleep, clock: waiting and a monotonic clock, in seconds, for tests.
-        now: the clock, a function that returns an aware datetime.
+        settings: address, variant, access key and timeouts.
+        patience: how long to keep trying while nothing of a request has left.
+        sleep: how to wait, for tests; seconds.
+        clock: a monotonic clock, for tests; seconds.
+        now: the clock: a function that returns an aware datetime.
 
     Example:
         >>> Client(Settings(base_url="https://sms.example", access_key_id="demo"))
@@ -79,7 +80,7 @@ class Client:
 
     @property
     def service(self) -> str:
-        """The id of the service, under which campaigns are recorded; it holds no key."""
+        """The id of the service under which campaigns are recorded. It does not contain the key."""
         return self.settings.service_id
 
     def send_message(
@@ -92,20 +93,24 @@ class Client:
         template_data: Mapping[str, str] | None = None,
         signature: str | None = None,
     ) -> wire.SendReply:
-        """Send one text to one or many numbers (``sms.message.send``).
+        """Send one text to one or more numbers (``sms.message.send``).
 
         Args:
-            to: a number or a list of numbers, E.164; a number may stand once.
-            text: the whole text; or ``content``: the text without its signature; or ``template_id`` with
-                ``template_data``, a mapping of variable to text.
-            signature: sender name, 2 to 16 characters; required in the cn variant and the earlier form.
+            to: one number or a list of numbers, E.164, each at most once.
+            text: the whole text. Pass exactly one of ``text``, ``content`` and ``template_id``.
+            content: the text without its signature.
+            template_id: id of a template of the service.
+            template_data: mapping of the template's variables to text.
+            signature: sender name, 2 to 16 characters. Required in the cn variant and in the earlier form.
 
         Returns:
-            The reply: one record a number, ``missing`` the numbers without a record (in doubt), totals.
+            The reply: one record for each number, the numbers without a record in ``missing`` (they are in doubt),
+            totals.
 
         Raises:
-            UsageError: lists everything wrong; nothing left this machine.
-            ServiceError: refused. TransportError: no usable answer; ``InDoubt`` may have been accepted.
+            UsageError: the message lists everything wrong; nothing left this machine.
+            ServiceError: the service refused.
+            TransportError: no usable answer. If it is ``InDoubt``, the message may have been accepted.
 
         Example:
             >>> from smsotp_nb import Sandbox
@@ -154,20 +159,22 @@ class Client:
         code: str | None = None,
         ttl: int | None = None,
     ) -> wire.OtpReply:
-        """Send a one-time passcode to one number (``otp.send``); the service generates it unless ``code`` is given.
+        """Send a one-time passcode to one number (``otp.send``). The service generates it unless ``code`` is given.
 
         Args:
             to: the user's number, E.164.
-            digits: 4 to 8, for a generated passcode; the service's default is 6.
-            intent: purpose, at most 36 characters; ``verify_otp`` needs the same.
+            digits: length of a generated passcode, 4 to 8; the service's default is 6.
+            intent: purpose, at most 36 characters. ``verify_otp`` needs the same.
             channel: ``sms``, ``call``, ``whatsapp`` or ``auto`` (the service's default).
-            signature: sender name, 2 to 16 characters; required for +86 numbers in the cn variant.
-            code: a passcode of your own, text of 4 to 8 digits. Not recommended.
-            ttl: lifetime of your own ``code``, seconds, at most 1800. A generated passcode's lifetime is given to
-                ``verify_otp``; here it has no effect, and a warning says so.
+            signature: sender name, 2 to 16 characters. Required for +86 numbers in the cn variant.
+            code: a passcode of your own, 4 to 8 digits as text. Not recommended.
+            ttl: lifetime of your own ``code`` in seconds, at most 1800. For a generated passcode it has no effect here
+                and a warning is given: pass its lifetime to ``verify_otp``.
 
         Raises:
-            UsageError, ServiceError, TransportError: as for ``send_message``.
+            UsageError: as for ``send_message``.
+            ServiceError: as for ``send_message``.
+            TransportError: as for ``send_message``.
 
         Example:
             >>> from smsotp_nb import Sandbox
@@ -201,14 +208,17 @@ class Client:
 
         Args:
             to: the user's number, E.164.
-            code: the passcode as entered, text of 4 to 8 digits.
+            code: the passcode as entered, 4 to 8 digits as text.
             intent: the same as in ``send_otp``.
-            ttl: lifetime of a generated passcode, seconds, at most 1800; the service's default is 300. It does not
+            ttl: lifetime of a generated passcode in seconds, at most 1800; the service's default is 300. It does not
                 affect a passcode of your own.
 
         Raises:
-            InDoubt: the answer never came; the passcode is neither right nor wrong.
-            UsageError, ServiceError, NotSent, Throttled: as for ``send_message``.
+            InDoubt: no answer came, so the passcode is neither right nor wrong.
+            UsageError: as for ``send_message``.
+            ServiceError: as for ``send_message``.
+            NotSent: as for ``send_message``.
+            Throttled: as for ``send_message``.
 
         Example:
             >>> from smsotp_nb import Sandbox
@@ -262,7 +272,7 @@ class Client:
         return found
 
     def close(self) -> None:
-        """Close kept connections; the client may be used again."""
+        """Close idle connections. The client may be used again."""
         self._transport.close()
 
     def __enter__(self) -> Client:

@@ -1,4 +1,4 @@
-"""What ``send`` would do now, as a card: where to, what is left, what holds it back. Nothing is recorded or sent."""
+"""Show what ``send`` would do now, without recording or sending anything."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def preflight(
     stop_after_failures: int | None = guards.STOP_AFTER_FAILURES,
     now: Now = utc_now,
 ) -> cards.Card:
-    """Show what ``send`` with the same arguments would do now.
+    """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
     Returns:
-        A card: the service in words, the ledger, what is recorded already, rows to go, time at the chosen speed, and
-        each guard with what it would hold back.
+        A card with the service, the ledger, what has been recorded already, the number of rows to go, the time it takes
+        at the chosen speed, and what each guard would hold back.
 
     Raises:
-        UsageError: this is no plan or no client, or a guard makes no sense.
+        UsageError: ``plan`` or ``client`` is something else, or a guard makes no sense.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms

@@ -106,41 +106,46 @@ def send(
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
 ) -> pd.DataFrame:
-    """Send a plan, or go on with it: rows that were accepted, rejected or are in doubt are never posted again.
+    """Send a plan, or resume it. Rows that were accepted, rejected or are in doubt are never posted again.
 
-    Every intent is on the disk before the first byte of its request, and nothing waits between the two: rows that wait
-    for their turn are planned. A Stop begins nothing more, waits for the answers under way, records them and raises
-    KeyboardInterrupt; a second Stop leaves those in doubt.
+    Every intent is written to disk before the first byte of its request, and rows that wait for their turn are still
+    ``planned``. On Ctrl-C or Jupyter's Interrupt no new request starts; pending responses are recorded, then
+    KeyboardInterrupt is raised. A second interrupt stops waiting: requests still pending are then in doubt.
 
-    A service that has never answered in the words of the interface gets one small request first. Where anything else
-    answers - a wrong address, a wrong key - the call ends there, with at most ten recipients in doubt.
+    A service that has never answered as the interface describes gets one request with at most ten recipients first. If
+    anything else answers, because the address or the key is wrong, the call ends there.
 
     Args:
-        plan: from ``plan(...)``.
+        plan: what ``plan(...)`` returned.
         client: the service; ``Sandbox().client()`` to try it.
-        ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
-        concurrency: requests under way at once, 1 to 256; at most concurrency x chunk_size rows can be in doubt.
-        max_per_second: most recipients a second, over all threads; None for no ceiling. Throttling lowers the speed for
-            a while.
-        budget: most to spend by currency, such as ``{"USD": 50}``, earlier calls for this campaign included: it stops
-            before the request that may cross it. What is in doubt counts as spent.
-        quiet_hours: two times of the day, such as ``("21:00", "08:00")``, between which nobody is texted by the clock
-            where the number is at home; a number in several time zones must be allowed in all. Its rows stay planned.
-        canary: send to this many first; the next call without it sends the rest.
-        stop_after_failures: stop after so many requests in a row that were refused or left in doubt.
-        isolate_invalid: post a list that is refused with 107111 again in halves until the refused numbers stand alone;
-            this assumes that nothing of a refused list is sent.
-        progress: True draws a bar, False draws nothing, a callable gets ``results.Progress`` values.
-        stop: set from another thread, it ends the call as a first Stop does, but returns the table: what a form's
-            Cancel needs.
+        ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
+        concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt.
+        max_per_second: upper limit of recipients a second, over all threads; None for no limit. When the service
+            throttles, the speed drops for a while.
+        budget: upper limit of the cost by currency, such as ``{"USD": 50}``, including earlier calls for this
+            campaign. The call stops before the request that may exceed it. Rows in doubt count as spent.
+        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
+            number is at home. If a number may be in several time zones, none of them may be quiet. Rows held back stay
+            planned.
+        canary: send to this many recipients first; the next call without it sends the rest.
+        stop_after_failures: stop after this many requests in a row were refused or left in doubt.
+        isolate_invalid: when a list is refused with 107111, send its halves again until the invalid numbers stand
+            alone. This assumes that nothing of a refused list was sent.
+        progress: True draws a progress bar, False draws nothing, a callable receives ``results.Progress`` values.
+        stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
+            returned. A form's Cancel button uses it.
 
     Returns:
-        The result table: one row for every input row, on its index and in its order, columns ``results.COLUMNS`` and
-        then the plan's kept ones. Rows still ``planned`` say why in ``problem``, and CampaignIncomplete is warned.
+        The result table: one row for every input row, on its index and in its order, with the columns
+        ``results.COLUMNS`` and then the plan's kept columns. If rows are still ``planned``, their ``problem`` says why,
+        and a CampaignIncomplete warning is given.
 
     Raises:
-        UsageError: nothing was sent. CampaignHeld, PlanChanged, LedgerError: nothing new was sent.
-        KeyboardInterrupt: after a Stop, everything known being recorded.
+        UsageError: the call cannot work; nothing was sent.
+        CampaignHeld: another process runs this campaign; nothing new was sent.
+        PlanChanged: the plan differs from the recorded one; nothing new was sent.
+        LedgerError: the ledger cannot be used; nothing new was sent.
+        KeyboardInterrupt: after an interrupt; every answer that came is recorded.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
@@ -167,19 +172,22 @@ def send(
 
 
 def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
-    """Send one filled message of a plan to yourself; each call sends, and none counts as part of the campaign.
+    """Send one filled message of a plan to yourself.
+
+    Each call sends a message. It is recorded, but not as part of the campaign.
 
     Args:
-        plan: whose message is sent.
-        to: your number, with its plus.
-        client, ledger: as for ``send``; the ledger keeps tests apart.
-        row: whose message: the row-th planned recipient, from 0.
+        plan: the plan whose message is sent.
+        to: your own number, with its plus.
+        client: as for ``send``.
+        ledger: as for ``send``; tests are kept apart from campaigns.
+        row: whose message to send: the position of a planned recipient, from 0.
 
     Returns:
-        The result table of the one message.
+        The result table of this one message.
 
     Raises:
-        UsageError: ``to`` is no number to text, or the plan has no such recipient; nothing was sent.
+        UsageError: ``to`` is not a number to text, or the plan has no such recipient; nothing was sent.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms

@@ -1,4 +1,4 @@
-"""Recipients to a plan: who would be texted, what, in which requests, at what estimated cost, and who not and why.
+"""Turn recipients into a plan: who would be texted what, in which requests, at what estimated cost, and who is not.
 
 The plan is the dry run. Nothing here opens a connection.
 """
@@ -49,38 +49,46 @@ def plan(
     chunk_size: int = 100,
     repair: Sequence[str] = (),
 ) -> Plan:
-    """Plan a campaign: judge every row, fill the text, group equal messages, cut them into requests, estimate the cost.
+    """Plan a campaign without sending anything.
 
-    A row is planned or skipped; ``problem`` says why: the codes of ``phones.normalize``, then SUPPRESSED, EXCLUDED,
-    VALUE_MISSING (the note names the column) and DUPLICATE_OF (the note names the row that is planned instead).
+    Planning checks every number, fills the text for every row, groups rows with equal messages into requests and
+    estimates the cost. The result says for each row whether it is ``planned`` or ``skipped``; if it is skipped,
+    ``problem`` says why. The codes are those of ``phones.normalize``, and SUPPRESSED, EXCLUDED, VALUE_MISSING (the note
+    names the column) and DUPLICATE_OF (the note names the row that is planned instead).
 
     Args:
-        recipients: one row a message; never changed.
-        to: the column of the phone numbers.
-        campaign: the name under which the send is recorded; the same name again is the same campaign.
-        region: the column, or a Series on the same index, of each number's country.
-        default_region: two-letter country for the rows without one.
-        text, content, template_id: one of them. In ``text`` and ``content``, ``{column}`` stands for that column's
-            value, ``{{`` for a brace; ``content`` is joined with ``signature`` by the service.
-        template_data: columns whose values fill the template's variables, or ``{variable: column}``.
-        template_text: the template's text with ``{variable}``, for the estimate only.
-        signature: the sender's name, 2 to 16 characters; required in the cn variant.
-        signature_join: how content and signature are joined, for the estimate only.
-        fill: ``{column: value}`` for rows where that column is missing.
-        suppress: numbers never to text: list, Series, frame or path.
-        ignore_unreadable_suppressions: go on although entries of ``suppress`` or ``exclude`` cannot be read.
-        exclude: whom to leave out because another campaign has them: ``ledger.campaign(name)``, of which all count whom
-            it may have reached (accepted, in doubt or being sent), or everybody in what ``suppress`` takes, such as the
-            file or the frame of another send's results.
-        keep: columns that travel into the results and the ledger.
-        rates: a rate table (`rates.check`) or the path of one.
-        today: the day for which rates are looked up; by default today, UTC.
-        replace: characters to write otherwise in the message, such as ``parts.PLAIN``; nothing is replaced without it.
-        chunk_size: recipients in one request, at most 1,000.
-        repair: repairs of ``phones.normalize`` that are only made when asked for.
+        recipients: one row per message. The frame is not changed.
+        to: name of the column with the phone numbers.
+        campaign: name under which the send is recorded. The same name again means the same campaign.
+        region: each number's country: a column name, or a Series on the same index.
+        default_region: two-letter country code for rows without a country.
+        text: the whole message; pass exactly one of ``text``, ``content`` and ``template_id``. ``{column}`` stands for
+            that column's value, ``{{`` for a brace.
+        content: the message without its signature, which the service joins to it. Placeholders as in ``text``.
+        template_id: id of a template of the service.
+        template_data: the columns that fill the template's variables, or a mapping ``{variable: column}``.
+        template_text: the template's text with ``{variable}``; used for the estimate only.
+        signature: the sender's name, 2 to 16 characters. Required in the cn variant.
+        signature_join: how content and signature are joined; used for the estimate only.
+        variant: ``"intl"`` or ``"cn"``, as the client has it.
+        fill: ``{column: value}`` to use where that column is missing.
+        suppress: numbers never to text: a list, Series, frame, or the path of a file.
+        ignore_unreadable_suppressions: continue even if entries of ``suppress`` or ``exclude`` cannot be read.
+        exclude: people whom another campaign has. ``ledger.campaign(name)`` excludes everybody it may have reached
+            (accepted, in doubt or being sent); anything that ``suppress`` takes, such as a result table, excludes
+            everybody in it.
+        keep: your own columns to carry into the results and the ledger.
+        rates: a rate table (see `rates.check`), or the path of one.
+        today: date for which rates are looked up; today in UTC by default.
+        replace: characters to replace in the message, such as ``parts.PLAIN``. By default nothing is replaced.
+        chunk_size: recipients per request, at most 1,000.
+        repair: repairs of ``phones.normalize`` that are made only on request.
+
+    Returns:
+        The plan. Print it, or show it in a notebook, before you send it.
 
     Raises:
-        UsageError: lists everything wrong with the call.
+        UsageError: something is wrong with the call; the message lists everything.
 
     Example:
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "12025550123", "+1 202 555 0147"], "name": "Ann"})

@@ -19,13 +19,16 @@ from .wording import Wording
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan:
-    """A campaign as it would be sent: the dry run. Made by `plan`, sent by ``send``; making it sends nothing.
+    """A campaign as it would be sent: the dry run that `plan` returns and ``send`` takes.
 
     Attributes:
-        campaign, variant, chunk_size, signature_join: as given to `plan`.
-        kept: names of the caller's own columns that travel into the results.
-        fingerprint: hex SHA-256 over ``to``, body and order of the planned rows.
-        body_keys: int64 array by body number, equal for equal bodies.
+        campaign: the campaign's name, as given to `plan`.
+        variant: as given to `plan`.
+        chunk_size: as given to `plan`.
+        kept: names of your own columns that are carried into the results.
+        signature_join: as given to `plan`.
+        fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
+        body_keys: int64 array by body number; equal bodies have equal keys.
         hint: advice about the message, or None.
 
     Example:
@@ -51,60 +54,60 @@ class Plan:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """One row for every input row, in its order and on its index.
+        """The rows of the list, in its order and on its index, with what planning found.
 
-        ``to, region, type`` (str), ``status`` (planned | skipped), ``problem, note`` (str), ``body, chunk, est_parts``
-        (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
+        Columns: ``to, region, type`` (str), ``status`` (planned or skipped), ``problem, note`` (str), ``body, chunk,
+        est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
         """
         return self._rows.copy(deep=False)
 
     @property
     def skipped(self) -> pd.DataFrame:
-        """The rows that will not be sent; ``problem`` says why."""
+        """The rows that will not be sent; their ``problem`` says why."""
         return self._rows[(self._rows["status"] == "skipped").to_numpy()]
 
     @property
     def bodies(self) -> pd.DataFrame:
-        """One row for every distinct message; index is the body number of ``rows``.
+        """The distinct messages; the index is the body number in ``rows``.
 
-        ``kind, text, content, template_id, template_data`` (JSON text)``, signature`` (str), ``recipients`` (Int64),
-        ``encoding`` (str), ``est_parts`` (Int64, of one message; missing for a template of unknown text).
+        Columns: ``kind, text, content, template_id, template_data`` (JSON text), ``signature`` (str), ``recipients``
+        (Int64), ``encoding`` (str) and ``est_parts`` (Int64, of one message; missing if a template's text is unknown).
         """
         return self._bodies.copy(deep=False)
 
     @property
     def estimate(self) -> pd.DataFrame:
-        """Messages, parts and cost by country, the dearest first.
+        """Messages, parts and cost by country, most expensive first.
 
-        The columns are those of `cost.by_country`, with ``est_`` before what is estimated: ``currency, region,
+        The columns are those of `cost.by_country`, prefixed with ``est_`` where they are estimates: ``currency, region,
         country`` (str; ``region`` is our reading of the number, ``iso`` the service's), ``messages, est_parts``
-        (Int64), ``rate`` (of one part; the average where it differs by type of number), ``est_cost``, and ``est_low,
-        est_high`` where the rate is known to vary (float64), ``confidence`` (str: ``known``, ``old`` for a rate of
-        more than 180 days ago, ``none``). What is not known is missing, never 0.
+        (Int64), ``rate`` (price of one part; the average if it differs by type of number), ``est_cost``, ``est_low,
+        est_high`` (float64; where the rate is known to vary) and ``confidence`` (str: ``known``, ``old`` for a rate
+        older than 180 days, ``none``). Unknown values are missing, never 0.
         """
         return self._estimate.copy(deep=False)
 
     @property
     def texts(self) -> pd.Series[str]:
-        """The text of every body as its recipients read it, by body number; NaN where a template's is unknown."""
+        """The text of every body as its recipients read it, by body number; NaN if a template's text is unknown."""
         return self._wording.reads(self._bodies).rename("text")
 
     def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
-        """Measure every body's text, and what it would be with these characters written otherwise.
+        """Measure the text of every body, as it is and with some characters replaced.
 
         Returns:
-            By body number: ``recipients`` (Int64), ``encoding`` (str), ``parts, units, over`` (Int64: of one message;
-            ``over`` is what must go to save a part), ``forcing`` (str: the characters that force ucs2),
-            ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing where a template's text is unknown.
+            By body number: ``recipients`` (Int64), ``encoding`` (str), ``parts, units, over`` (Int64, of one message;
+            ``over`` is the number of units to remove to save a part), ``forcing`` (str: the characters that force
+            ucs2), ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing if a template's text is unknown.
         """
         plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
         return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
 
     def preview(self, n: int = 3) -> pd.DataFrame:
-        """Return the messages of n real recipients as they will read them.
+        """Show n messages as real recipients will read them.
 
-        These are the first planned row and the dearest text; then come further texts, in order. Index: the row labels.
-        ``to`` is masked; ``text`` is whole, content joined with its signature, and NaN where a template's is unknown.
+        The first planned row and the most expensive text come first, then further texts in order. The index has the row
+        labels. ``to`` is masked; ``text`` is complete, with its signature, and NaN if a template's text is unknown.
 
         Returns:
             ``to, text`` (str), ``est_parts`` (Int64), ``encoding`` (str), ``forcing`` (str: the characters that force

@@ -69,9 +69,9 @@ def read_chunks(
     encoding: str | None = None,
     numbered: bool = False,
 ) -> Iterator[pd.DataFrame]:
-    """Read a file as ``read_recipients`` does, in frames of at most ``rows`` rows whose index goes on.
+    """Read a file like ``read_recipients``, in frames of at most ``rows`` rows with a continuous index.
 
-    A CSV or Excel file of any size is read with bounded memory. At least one frame comes, with the columns.
+    A CSV or Excel file of any size is read with bounded memory. An empty list gives one frame, with the columns.
 
     Example:
         >>> import pathlib, tempfile
