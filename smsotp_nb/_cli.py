@@ -209,12 +209,13 @@ def _recorded(options: argparse.Namespace) -> contract.Record:
 
 def _clean(options: argparse.Namespace) -> int:
     """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
-    from . import phones, results
+    from . import phones
+    from ._results import streaming
 
     paths = [path for path in (options.out, options.unusable) if path is not None]
     tally = phones.Tally()
     try:
-        with results.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+        with streaming.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
             written = dict(zip(paths, tables, strict=True))
             for cleaned in _cleaned(options, tally):
                 for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):

@@ -29,6 +29,28 @@ Every error carries its facts as attributes, survives pickling, and never holds 
 
 from __future__ import annotations
 
+__all__ = [
+    "CampaignHeld",
+    "CampaignIncomplete",
+    "FileExists",
+    "InDoubt",
+    "InsufficientFunds",
+    "InvalidPhoneNumbers",
+    "LedgerError",
+    "LedgerOlder",
+    "LedgerReplaced",
+    "MissingParams",
+    "NotAsExpected",
+    "NotSent",
+    "PlanChanged",
+    "ServiceError",
+    "SmsOtpError",
+    "SmsOtpWarning",
+    "Throttled",
+    "TransportError",
+    "UsageError",
+]
+
 
 class SmsOtpError(Exception):
     """Base of every error of this package; ``str(error)`` says what to do next.
@@ -245,3 +267,7 @@ class SmsOtpWarning(UserWarning):
 
 class CampaignIncomplete(SmsOtpWarning):
     """``send`` returned with rows still to go; the message says why and what the next call does."""
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

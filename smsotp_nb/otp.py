@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._sandbox import Sandbox
 
+__all__ = ["Challenge", "Request", "send"]
+
+
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
 SAFE_DIGITS = 6
 SAFE_SECONDS = 600
@@ -241,3 +244,7 @@ def _client_of(service: Client | Sandbox) -> Client:
     from ._sandbox.facade import client_of  # aiohttp and more: not for those who have a client
 
     return client_of(service, what="otp.send")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

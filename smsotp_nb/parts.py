@@ -11,38 +11,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._lazy import attributes
-from ._parts.packing import GSM, GSM_EXTENSION, JOINED, SINGLE, Encoding, Parts, count, split
+from ._parts.packing import Parts, count, split
 
 if TYPE_CHECKING:
-    from ._parts.explaining import PLAIN, Explanation, Forcing, explain, plain
-    from ._parts.many import Measures, counts, forcing, measure
+    from ._parts.explaining import PLAIN, Explanation, explain, plain
+    from ._parts.many import counts
 
 __getattr__ = attributes(
     __name__,
     {
-        "_parts.explaining": ["PLAIN", "Explanation", "Forcing", "explain", "plain"],
-        "_parts.many": ["Measures", "counts", "forcing", "measure"],
+        "_parts.explaining": ["PLAIN", "Explanation", "explain", "plain"],
+        "_parts.many": ["counts"],
     },
 )
-__all__ = [
-    "GSM",
-    "GSM_EXTENSION",
-    "JOINED",
-    "PLAIN",
-    "SINGLE",
-    "Encoding",
-    "Explanation",
-    "Forcing",
-    "Measures",
-    "Parts",
-    "count",
-    "counts",
-    "explain",
-    "forcing",
-    "measure",
-    "plain",
-    "split",
-]
+__all__ = ["PLAIN", "Explanation", "Parts", "count", "counts", "explain", "plain", "split"]
 
 
 def __dir__() -> list[str]:

@@ -77,7 +77,6 @@ from typing import TYPE_CHECKING
 from ._lazy import attributes
 
 if TYPE_CHECKING:
-    from ._phones import lookup, vocabulary
     from ._phones.batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
     from ._phones.evidence import Evidence
     from ._phones.explanation import Explanation, explain
@@ -91,8 +90,6 @@ if TYPE_CHECKING:
 __getattr__ = attributes(
     __name__,
     {
-        "_phones.lookup": [],
-        "_phones.vocabulary": [],
         "_phones.batches": ["normalize_batch", "normalize_schema", "verdict_batch", "verdict_schema"],
         "_phones.evidence": ["Evidence"],
         "_phones.explanation": ["Explanation", "explain"],
@@ -116,7 +113,6 @@ __all__ = [
     "explain",
     "explode",
     "find_columns",
-    "lookup",
     "normalize",
     "normalize_batch",
     "normalize_schema",
@@ -126,7 +122,6 @@ __all__ = [
     "verdict",
     "verdict_batch",
     "verdict_schema",
-    "vocabulary",
     "weigh_column",
 ]
 

@@ -21,6 +21,9 @@ import pandas as pd
 from . import _wire as wire
 from .errors import UsageError
 
+__all__ = ["check", "read"]
+
+
 NEEDED: Final = ("iso", "currency", "price")
 OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen")
 OLD_AFTER: Final = dt.timedelta(days=180)
@@ -302,3 +305,7 @@ def _money(micros: list[int]) -> pd.Series[float]:
 def _message(problems: list[str]) -> str:
     more = f" and {len(problems) - _SHOWN} more (see .problems)" if len(problems) > _SHOWN else ""
     return "the rates cannot be used: " + "; ".join(problems[:_SHOWN]) + more
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -6,10 +6,9 @@ becomes blank. Here nothing is guessed: every column has dtype ``str``, and only
 
 from __future__ import annotations
 
-from ._recipients.encodings import find_encoding, separator
 from ._recipients.reading import read_chunks, read_recipients, sheets
 
-__all__ = ["find_encoding", "read_chunks", "read_recipients", "separator", "sheets"]
+__all__ = ["read_chunks", "read_recipients", "sheets"]
 
 
 def __dir__() -> list[str]:

@@ -6,26 +6,10 @@
 
 from __future__ import annotations
 
-from ._results.cells import neutral
-from ._results.contract import COLUMNS, STATES, Progress, check, micros, money
-from ._results.files import read, write, write_book, write_text
-from ._results.streaming import Growing, growing
+from ._results.contract import COLUMNS, STATES, Progress, check
+from ._results.files import read, write
 
-__all__ = [
-    "COLUMNS",
-    "STATES",
-    "Growing",
-    "Progress",
-    "check",
-    "growing",
-    "micros",
-    "money",
-    "neutral",
-    "read",
-    "write",
-    "write_book",
-    "write_text",
-]
+__all__ = ["COLUMNS", "STATES", "Progress", "check", "read", "write"]
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,9 @@ from ._services import account_id, claims_rehearsal
 from ._wire import Form, Variant
 from .errors import UsageError
 
+__all__ = ["Secret", "Settings"]
+
+
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
@@ -365,3 +368,7 @@ def _keyring_trouble(error: Exception) -> str:
     if "KeyringLocked" in kinds:
         return "it is locked; unlock it and run this again"
     return f"it cannot be read ({type(error).__name__}); `keyring --list-backends` shows which one is used"
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

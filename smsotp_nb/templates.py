@@ -19,6 +19,9 @@ import pandas as pd
 
 from .errors import UsageError
 
+__all__ = ["Filled", "Template", "parse"]
+
+
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -274,3 +277,7 @@ def _unicode(text: str | None) -> str | None:
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
     return cast("pd.Series[str]", pd.Series(texts, dtype="str"))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

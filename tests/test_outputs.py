@@ -24,7 +24,7 @@ from smsotp_nb import charts, plan, results, send
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._outputs import Output, outputs, write_file
-from smsotp_nb._results import workbook
+from smsotp_nb._results import files, streaming, workbook
 from smsotp_nb.errors import FileExists, UsageError
 
 OLD = b"what the user had"
@@ -293,15 +293,15 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "csv": lambda folder: results.write(BIG, folder / "a.csv", overwrite=True),
     "parquet": lambda folder: results.write(BIG, folder / "a.parquet", overwrite=True),
     "xlsx": lambda folder: results.write(BIG, folder / "a.xlsx", overwrite=True),
-    "book": lambda folder: results.write_book({"one": BIG}, folder / "a.xlsx", overwrite=True),
-    "text": lambda folder: results.write_text("x" * 90_000, folder / "a.txt", overwrite=True),
+    "book": lambda folder: files.write_book({"one": BIG}, folder / "a.xlsx", overwrite=True),
+    "text": lambda folder: files.write_text("x" * 90_000, folder / "a.txt", overwrite=True),
     "stream csv": lambda folder: stream(folder / "a.csv"),
     "stream xlsx": lambda folder: stream(folder / "a.xlsx"),
 }
 
 
 def stream(file: Path, rows: pd.DataFrame = BIG, *, stopped: bool = False) -> None:
-    with results.growing(file, overwrite=True) as (table,):
+    with streaming.growing(file, overwrite=True) as (table,):
         for _ in range(3):
             table.add(rows)
         if stopped:
@@ -338,7 +338,7 @@ KILLED = """
 import sys, pandas as pd
 from smsotp_nb import results
 rows = pd.DataFrame({"to": ["+12025550123"] * 50_000})
-with results.growing(sys.argv[1], overwrite=True) as (table,):
+with streaming.growing(sys.argv[1], overwrite=True) as (table,):
     for turn in range(10_000):
         table.add(rows)
         print(turn, flush=True)
@@ -389,8 +389,8 @@ ALL: dict[str, Callable[[Path, bool], object]] = {
     "results.write": lambda folder, told: results.write(BIG, folder / "a.csv", overwrite=told),
     "results.write excel": lambda folder, told: results.write(BIG, folder / "a.xlsx", overwrite=told),
     "results.write parquet": lambda folder, told: results.write(BIG, folder / "a.parquet", overwrite=told),
-    "results.write_book": lambda folder, told: results.write_book({"one": BIG}, folder / "a.xlsx", overwrite=told),
-    "results.write_text": lambda folder, told: results.write_text("x", folder / "a.txt", overwrite=told),
+    "results.write_book": lambda folder, told: files.write_book({"one": BIG}, folder / "a.xlsx", overwrite=told),
+    "results.write_text": lambda folder, told: files.write_text("x", folder / "a.txt", overwrite=told),
     "charts.report html": lambda folder, told: charts.report(SPENT, folder / "a.html", overwrite=told),
     "charts.report excel": lambda folder, told: charts.report(SPENT, folder / "a.xlsx", overwrite=told),
 }

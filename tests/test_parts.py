@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import parts
+from smsotp_nb._parts import many, packing
 from smsotp_nb._parts.packing import units_of
 
 # The escape is no character of a text here; smsutil lets it pass as one of the basic alphabet.
 ALPHABET = st.one_of(
-    st.sampled_from(parts.GSM),
-    st.sampled_from(parts.GSM_EXTENSION),
+    st.sampled_from(packing.GSM),
+    st.sampled_from(packing.GSM_EXTENSION),
     st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"),
     st.sampled_from("’“…–\u00a0😀👍🏽日ç"),
 )
-GSM_ONLY = st.text(st.sampled_from(parts.GSM + parts.GSM_EXTENSION * 12), max_size=700)
+GSM_ONLY = st.text(st.sampled_from(packing.GSM + packing.GSM_EXTENSION * 12), max_size=700)
 TEXTS = st.one_of(GSM_ONLY, st.text(ALPHABET, max_size=400), st.text(st.sampled_from("a😀日"), max_size=300))
 
 CASES = [
@@ -54,8 +55,8 @@ def test_forcing_characters_are_named_once_in_order() -> None:
 
 
 def test_the_alphabet_has_every_character_once() -> None:
-    assert len(set(parts.GSM)) == len(parts.GSM) == 127
-    assert len(set(parts.GSM_EXTENSION)) == 10
+    assert len(set(packing.GSM)) == len(packing.GSM) == 127
+    assert len(set(packing.GSM_EXTENSION)) == 10
 
 
 @given(TEXTS)
@@ -120,7 +121,7 @@ def test_half_a_pair_is_counted_not_refused() -> None:
 @given(st.lists(TEXTS, max_size=20))
 @settings(deadline=None)
 def test_measures_of_many_equal_the_explanation_of_each(texts: list[str]) -> None:
-    measured = parts.measure(texts)
+    measured = many.measure(texts)
     explained = [parts.explain(text) for text in texts]
     assert measured.parts.tolist() == [one.parts for one in explained]
     assert measured.units.tolist() == [one.units for one in explained]
@@ -128,7 +129,7 @@ def test_measures_of_many_equal_the_explanation_of_each(texts: list[str]) -> Non
     assert measured.wide.tolist() == [one.encoding == "ucs2" for one in explained]
 
 
-def shortened(text: str, units: int, encoding: parts.Encoding) -> str:
+def shortened(text: str, units: int, encoding: packing.Encoding) -> str:
     """Drop characters from the end until at least so many units are gone."""
     kept = text
     while units_of(text, encoding) - units_of(kept, encoding) < units:
@@ -149,7 +150,7 @@ def test_the_units_over_are_what_must_go_to_save_a_part(text: str) -> None:
 @given(st.lists(TEXTS, max_size=20))
 @settings(deadline=None)
 def test_forcing_characters_of_many(texts: list[str]) -> None:
-    assert parts.forcing(texts) == ["".join(sorted(parts.count(text).forcing)) for text in texts]
+    assert many.forcing(texts) == ["".join(sorted(parts.count(text).forcing)) for text in texts]
 
 
 def test_an_explanation_names_every_forcing_character_and_its_places() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smsotp_nb.phones import lookup
+from smsotp_nb._phones import lookup
 
 EXAMPLES = sorted(
     {

@@ -11,7 +11,7 @@ import phonenumbers
 import pytest
 
 from smsotp_nb import phones
-from smsotp_nb._phones import readings
+from smsotp_nb._phones import readings, vocabulary
 from smsotp_nb.recipients import read_recipients
 
 Numbers = list[phonenumbers.PhoneNumber]
@@ -101,7 +101,7 @@ def test_the_share_stands_in_the_note() -> None:
     asked = phones.normalize(british + french, default_region="FR", evidence="majority")
     assert asked["to"].tolist() == [f"+{it}" for it in british] + [f"+33{it}" for it in french]
     assert set(asked["note"][:90]) == {"PLUS_RESTORED COLUMN_EVIDENCE:90%:44"}
-    assert "90 % of the rows of this column that tell anything carry 44" in phones.vocabulary.meaning(
+    assert "90 % of the rows of this column that tell anything carry 44" in vocabulary.meaning(
         asked["note"][0].split()[1]
     )
 

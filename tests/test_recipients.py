@@ -18,9 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb._recipients import comma
+from smsotp_nb._recipients.encodings import separator
 from smsotp_nb._recipients.records import Record
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.recipients import read_chunks, read_recipients, separator
+from smsotp_nb.recipients import read_chunks, read_recipients
 
 PLUS = "+14155550100"
 

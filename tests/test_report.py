@@ -14,12 +14,13 @@ from test_results import table
 
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb import charts, cost, results
+from smsotp_nb import charts, cost
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
+from smsotp_nb._phones import lookup
+from smsotp_nb._results import files
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones import lookup
 
 
 def test_the_page_stands_alone(tmp_path: Path) -> None:
@@ -108,9 +109,9 @@ def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box
 
 def test_a_book_of_tables_is_as_safe_as_one_table(tmp_path: Path) -> None:
     """A sheet each, rows that do not fit refused, an old file kept when it fails."""
-    file = results.write_book({"a": pd.DataFrame({"x": ["=1"]}), "b": pd.DataFrame({"y": [1.5]})}, tmp_path / "t.xlsx")
+    file = files.write_book({"a": pd.DataFrame({"x": ["=1"]}), "b": pd.DataFrame({"y": [1.5]})}, tmp_path / "t.xlsx")
     assert openpyxl.load_workbook(file)["a"]["A2"].value == "'=1"
     before = file.read_bytes()
     with pytest.raises(UsageError, match="holds 1,048,575 rows"):
-        results.write_book({"long": pd.DataFrame({"x": range(1_048_576)})}, file, overwrite=True)
+        files.write_book({"long": pd.DataFrame({"x": range(1_048_576)})}, file, overwrite=True)
     assert file.read_bytes() == before

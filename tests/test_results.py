@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import results
+from smsotp_nb._results import contract
+from smsotp_nb._results.cells import neutral
 from smsotp_nb.errors import UsageError
 
 ENDINGS = [".csv", ".xlsx", ".parquet"]
@@ -256,7 +258,7 @@ def test_what_a_spreadsheet_would_run_is_the_same_in_every_dtype(dtype: str) -> 
     """By column or cell by cell: every text of up to four signs that matter."""
     texts = ["".join(signs) for count in range(5) for signs in itertools.product("'=+-@\t\n1a", repeat=count)]
     cells = pd.Series([*texts, None], dtype=dtype, index=range(7, 8 + len(texts)), name="n")
-    found = results.neutral(cells)
+    found = neutral(cells)
     changed = [text != kept for text, kept in zip(texts, found.tolist(), strict=False)]
     runs = [text.lstrip("'")[:1] in set("=+-@\t\n") and not re.fullmatch(r"\+[0-9]+", text) for text in texts if text]
     assert changed == [False, *runs]
@@ -267,16 +269,16 @@ def test_what_a_spreadsheet_would_run_is_the_same_in_every_dtype(dtype: str) -> 
 @pytest.mark.parametrize("amount", [0.0, 0.000001, 0.0075, 38.42, 1234567.654321, 999_999_999.999999])
 def test_money_and_micros_are_inverse(amount: float) -> None:
     """An amount of six places is one whole number of millionths and back the same double."""
-    whole = results.micros(pd.Series([amount]))
+    whole = contract.micros(pd.Series([amount]))
     assert whole[0] == round(amount * 1_000_000)
-    assert results.money(whole)[0] == amount
+    assert contract.money(whole)[0] == amount
 
 
 @pytest.mark.parametrize("amount", [0.0000001, 1e17, 0.12345678])
 def test_micros_refuses_what_it_cannot_hold(amount: float) -> None:
     """An amount that is no whole number of millionths is refused, never rounded in silence."""
     with pytest.raises(UsageError, match="six decimal places"):
-        results.micros(pd.Series([amount], name="price"))
+        contract.micros(pd.Series([amount], name="price"))
 
 
 ANY_TEXTS = given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), min_size=1, max_size=6))

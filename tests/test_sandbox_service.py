@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from smsotp_nb import _wire as wire
-from smsotp_nb import phones
+from smsotp_nb._phones import lookup
 from smsotp_nb._sandbox import reserved, tariff, wording
 from smsotp_nb._sandbox.choices import Rules
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import Answer, Service
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones import lookup
 
 US, FR, CN, SE = "+12025550123", "+33199001234", lookup.example("CN"), "+46701740605"
 
@@ -221,7 +220,7 @@ def test_the_price_is_parts_times_the_rate_of_the_country(desk: Desk) -> None:
 @pytest.mark.parametrize("variant", ["intl", "cn"])
 def test_every_country_that_can_be_texted_has_a_rate(variant: wire.Variant) -> None:
     """A text to any country has a price from the table, never a made-up one."""
-    assert set(phones.lookup.countries()) <= set(tariff.sample(variant).micros)
+    assert set(lookup.countries()) <= set(tariff.sample(variant).micros)
     assert all(price > 0 for price in tariff.sample(variant).micros.values())
 
 

@@ -14,8 +14,8 @@ from smsotp_nb import _planning as planning
 from smsotp_nb import cost, parts, rates
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
+from smsotp_nb._phones import lookup
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones import lookup
 
 TEXT = "Hi {name} – it’s 20 % off until Sunday… Come by, bring a friend, and show this text at the till {tail}"
 NAMES = ["Ann", "Zoë", "Şule", "王伟", "Bo" * 30, "O’Hara"]

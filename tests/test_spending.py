@@ -13,8 +13,8 @@ from smsotp_nb import _planning as planning
 from smsotp_nb import cost
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger, summing
+from smsotp_nb._phones import lookup
 from smsotp_nb.errors import UsageError
-from smsotp_nb.phones import lookup
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
 RATES = pd.DataFrame({"iso": ["US", "DE", "IN"], "currency": "USD", "price": ["0.0075", "0.08", "0.03"]})

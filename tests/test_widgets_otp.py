@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb._client import Client
+from smsotp_nb._phones import lookup
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp_steps import OtpSteps, number_hint
@@ -24,7 +25,6 @@ from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled, UsageError
 from smsotp_nb.otp import Request
-from smsotp_nb.phones import lookup
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import OtpForm
 

@@ -10,9 +10,9 @@ import pandas as pd
 from .._cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
 from .._cost.sources import records
 from .._phones.lookup import country_name
+from .._results.contract import micros
 from .._wire import amount
 from ..errors import UsageError
-from ..results import micros
 
 Value = Literal["cost", "messages", "parts"]
 

@@ -8,9 +8,9 @@ from typing import Final
 import pandas as pd
 
 from .. import cost
-from .. import results as contract
 from .._cards import Card, page
 from .._cost.sources import ESTIMATED, Source, files, has_estimates, is_summed, read
+from .._results.files import write_book, write_text
 from ..errors import UsageError
 from .drawing import bars
 
@@ -86,9 +86,9 @@ def report(results: Source, path: str | Path, *, title: str = "What was spent", 
     file = Path(path)
     frame, made_from = read(results), files(results)
     if file.suffix.lower() == ".html":
-        return contract.write_text(page(title, _cards(frame)), file, overwrite=overwrite, inputs=made_from)
+        return write_text(page(title, _cards(frame)), file, overwrite=overwrite, inputs=made_from)
     if file.suffix.lower() == ".xlsx":
-        return contract.write_book(_tables(frame), file, overwrite=overwrite, inputs=made_from)
+        return write_book(_tables(frame), file, overwrite=overwrite, inputs=made_from)
     raise UsageError(f"{file.name!r} must end in .html or .xlsx; the ending says the format")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .. import results as contract
+from .._results import contract
 from ..errors import UsageError
 from .sources import NEEDED
 

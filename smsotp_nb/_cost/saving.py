@@ -11,15 +11,16 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import parts
-from .. import results as contract
 from .._cards import Block, Card, Code, Figures, Message, Note, Table, money, number
+from .._parts import many, packing
 from .._planning import Plan
+from .._results import contract
 from ..errors import UsageError
 from .sources import records
 
 _SHOWN: Final = 8
 _NEAR: Final = 10  # units over a part that a person would shorten a text by
-_FOREIGN: Final = f"[^{re.escape(parts.GSM + parts.GSM_EXTENSION)}]"
+_FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +113,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
 def _without_foreign(texts: pd.Series) -> pd.Series:
     """Count the parts of each text as if every character were in the GSM alphabet."""
     known = texts.dropna()
-    counted = parts.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
+    counted = many.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
     return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .. import results as contract
 from .._ledger import Ledger, LedgerOrPath
 from .._ledger.places import path_of
 from .._ledger.summing import spending
+from .._results import contract
 from .._wire import amount
 from ..errors import UsageError
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import pandas as pd
 
-from .. import results as contract
 from .._phones.lookup import country_name
+from .._results import contract
 from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
 
 SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpriced")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .. import results as contract
+from .._results import contract
 from ..errors import UsageError
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
 from .sums import by, priced, with_country

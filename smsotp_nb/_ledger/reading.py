@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..results import COLUMNS, STATES, money
+from .._results.contract import COLUMNS, STATES, money
 from .columns import Columns, accepted_whole, hexadecimal
 from .store import Store
 from .tables import ACCEPTED, PLANNED

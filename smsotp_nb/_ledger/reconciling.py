@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from ..results import money
+from .._results.contract import money
 from .book import Campaign, Ledger, LedgerOrPath, opened
 from .columns import sums_whole
 from .summing import table_of

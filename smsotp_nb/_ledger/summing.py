@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from .._results.contract import money
 from .._services import is_rehearsal
 from ..errors import UsageError
-from ..results import money
 from .answers import Ints
 from .columns import accepted_whole
 from .places import path_of

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import phones, results
+from .. import phones
+from .._results import contract
 from . import bodies as body_rows
 from . import estimating, hints
 from .arguments import Asked
@@ -43,7 +44,7 @@ def assemble(
     rows = _rows(numbers, problem, note, at, codes, bodies, asked.chunk_size)
     rates = estimating.rates(rows.iloc[at], asked.rates, today=asked.today)
     estimate = estimating.by_country(rows.iloc[at], rates)
-    rows["est_cost"] = results.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
+    rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
     rows["est_currency"] = rates["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(recipients.index), recipients[list(asked.keep)]], axis=1)
     planned_to = numbers["to"].iloc[at]

@@ -16,6 +16,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import parts, templates
+from .._parts import many
 from .wording import Wording
 
 Ints = npt.NDArray[np.int64]
@@ -150,14 +151,14 @@ def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
     """Return what `parts.measure` says of the texts, and parts and encoding of their plain form."""
     known = texts.notna().to_numpy()
     given = texts[known].tolist()
-    found, after = parts.measure(given), parts.measure(plain[known].tolist())
+    found, after = many.measure(given), many.measure(plain[known].tolist())
     frame = pd.DataFrame(
         {
             "encoding": np.where(found.wide, "ucs2", "gsm7"),
             "parts": found.parts,
             "units": found.units,
             "over": found.over,
-            "forcing": pd.Series(parts.forcing(given), dtype="str"),
+            "forcing": pd.Series(many.forcing(given), dtype="str"),
             "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
             "plain_parts": after.parts,
         }

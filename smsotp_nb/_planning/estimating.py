@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import phones, results
+from .. import phones
 from .. import rates as rate_tables
+from .._results import contract
 
 
 def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> pd.DataFrame:
@@ -55,10 +56,10 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
             "country": pd.Series([phones.lookup.country_name(str(region)) for region in sums["region"]], dtype="str"),
             "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
             "est_parts": sums["parts"].astype("Int64"),
-            "rate": results.money(_rate(groups, sums["micros"] / sums["parts"])),
-            "est_cost": results.money(sums["micros"]),
-            "est_low": results.money(sums["low"]),
-            "est_high": results.money(sums["high"]),
+            "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
+            "est_cost": contract.money(sums["micros"]),
+            "est_low": contract.money(sums["low"]),
+            "est_high": contract.money(sums["high"]),
             "confidence": pd.Series(confidence, dtype="str"),
         }
     )

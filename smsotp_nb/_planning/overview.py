@@ -10,7 +10,8 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .. import phones, rates
+from .. import rates
+from .._phones import vocabulary
 
 if TYPE_CHECKING:
     from .value import Plan
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _COUNTRIES = 12
 _BOUNDS = ("est_low", "est_high")
 _LABELS = 3
-_MEANINGS = phones.vocabulary.PROBLEMS | {
+_MEANINGS = vocabulary.PROBLEMS | {
     "SUPPRESSED": "on the suppression list",
     "EXCLUDED": "already part of the campaign that exclude= names",
     "VALUE_MISSING": "a value of the message is missing; fill={column: value} stands in",

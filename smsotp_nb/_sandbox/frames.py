@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _wire as wire
-from .. import results
+from .._results import contract
 from . import inbox
 
 _REQUEST: Final[Mapping[str, str]] = {
@@ -24,7 +24,7 @@ def messages(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     text = ["id", "to", "text", "code", "channel", "iso", "currency"]
     frame[text] = frame[text].astype("str")
     frame["parts"] = frame["parts"].astype("Int64")
-    frame["price"] = results.money(frame["price"].map(wire.micros, na_action="ignore"))
+    frame["price"] = contract.money(frame["price"].map(wire.micros, na_action="ignore"))
     frame["at"] = pd.to_datetime(frame["at"], utc=True).astype("datetime64[us, UTC]")
     return frame
 

@@ -188,7 +188,7 @@ def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
 
 
 def _country_name(iso: str) -> str:
-    from ..phones import lookup  # as in tariff: not at the start
+    from .._phones import lookup  # as in tariff: not at the start
 
     return lookup.country_name(iso)
 

@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import phones, results
+from .. import phones
 from .._cards import Marked, State, Table
+from .._phones import vocabulary
 from .._phones.beside import free_names
+from .._results import streaming
 from ..errors import SmsOtpError
 from .arguments import NONE_CHOSEN
 
@@ -175,7 +177,7 @@ def export(
     """
     rows = cleaned.explained() if which == "unusable" else cleaned.usable
     file = Path(os.path.expanduser(path.strip())).absolute() if path.strip() else Path()
-    with results.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
+    with streaming.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
         table.add(rows)
     return file, len(rows)
 
@@ -230,9 +232,9 @@ def _why(problem: Any, note: Any) -> str:
     if isinstance(note, str) and note.startswith("DUPLICATE_OF:"):
         return f"the number of row {note.removeprefix('DUPLICATE_OF:')}"
     if isinstance(problem, str):
-        return phones.vocabulary.meaning(problem)
+        return vocabulary.meaning(problem)
     codes: Sequence[str] = note.split() if isinstance(note, str) else ()
-    return "; ".join(phones.vocabulary.meaning(code) for code in codes)
+    return "; ".join(vocabulary.meaning(code) for code in codes)
 
 
 def _quoted(value: Any) -> str:

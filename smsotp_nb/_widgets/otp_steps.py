@@ -13,10 +13,10 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal, cast
 
 from .._moments import Now, utc_now
+from .._phones import lookup
 from .._wire import CODE, MessageRecord
 from ..errors import InDoubt, SmsOtpError
 from ..otp import Challenge, Request
-from ..phones import lookup
 from .inbox import currency_of
 from .stages import Notice, Stages, broken, refused
 
