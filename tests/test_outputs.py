@@ -336,7 +336,7 @@ def test_ctrl_c_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 KILLED = """
 import sys, pandas as pd
-from smsotp_nb import results
+from smsotp_nb._results import streaming
 rows = pd.DataFrame({"to": ["+12025550123"] * 50_000})
 with streaming.growing(sys.argv[1], overwrite=True) as (table,):
     for turn in range(10_000):
