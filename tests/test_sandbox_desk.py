@@ -374,5 +374,5 @@ def test_deleting_every_message_one_by_one_leaves_nothing(filled: Sandbox) -> No
 
 @pytest.mark.parametrize("query", ["id=nobody", "id=", "to=%2B12025550123"])
 def test_a_deletion_that_names_no_message_deletes_nothing(filled: Sandbox, query: str) -> None:
-    assert call(filled, "DELETE", f"/inbox.json?{query}")[0] == 400
+    assert call(filled, "DELETE", f"/inbox.json?{query}")[0] in (400, 404)
     assert len(get(filled, "/inbox.json")["messages"]) == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -54,10 +55,14 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("POST", "/otp.verify/..?action=otp.verify&accessKeyId=k", {}, 400),
     ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {}, 400),
     ("POST", "/sms.message.send/..?action=sms.message.send&accessKeyId=k", {"to": "+19075550110", **MESSAGE}, 400),
+    ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {"to": US, "digits": 6.0, "code": None, "ttl": None}, 200),
+    ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {"to": US, "channel": "", "intent": ""}, 200),
     ("GET", "/", None, 200),
     ("GET", "/inbox.json", None, 200),
     ("GET", "/inbox.json?detail=1&newest=1&limit=2", None, 200),
     ("GET", "/inbox.json?kind=spam", None, 400),
+    ("GET", "/inbox.json?kind=spam&kind=message", None, 400),
+    ("DELETE", "/inbox.json?id=00", None, 404),
     ("POST", "/expect.json", {"to": US, "text~": "", "times": 1}, 409),
     ("POST", "/expect.json", {"to": FR, "times": 1}, 200),
     ("POST", "/expect.json", {"too": FR}, 400),
@@ -74,6 +79,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("GET", "/balance.json", None, 200),
     ("POST", "/balance.json", {"add": "1"}, 200),
     ("POST", "/balance.json", {"add": 1}, 200),
+    ("POST", "/balance.json", {"add": 1.0}, 200),
     ("POST", "/balance.json", {}, 400),
     ("GET", "/clock.json", None, 200),
     ("POST", "/clock.json", {"advance": 1}, 200),
@@ -106,10 +112,10 @@ NO_TENANTS = [
 
 
 def test_every_reply_of_every_operation_fits_its_schema(box: Sandbox) -> None:
-    described = call(box, "GET", "/openapi.json")[2]
     seen = set()
     unknown = [(method, f"{path}?tenant=nobody", None, 400) for method, path in NO_TENANTS]
     with Sandbox(tenants=True) as shared:
+        described = call(shared, "GET", "/openapi.json")[2]
         calls = [(box, one) for one in [*CALLS, *unknown]] + [(shared, one) for one in TENANT_CALLS]
         answers = [(one, call(asked, *one[:3])) for asked, one in calls]
     for (method, path, _sent, expected), (status, headers, found) in answers:
@@ -136,6 +142,8 @@ BODIES: dict[str, list[dict[str, Any]]] = {
     "otp.send": [{"to": US, "digits": 6}, {"to": US, "code": "123456"}],
     "otp.verify": [{"to": US, "code": "654321"}],
 }
+EMPTY: dict[str, Any] = {"signature": "", "intent": None, "channel": "", "code": "", "digits": None, "ttl": None}
+BODIES["otp.send"] += [{"to": US} | EMPTY, {"to": US, "digits": 6.0, "ttl": 227.0}]
 # An operation ignores what it does not name, so the body of otp.verify is also one of otp.send, with a custom code.
 ALSO_RIGHT = ("otp.send", "otp.verify")
 
@@ -163,6 +171,29 @@ def test_a_sandbox_without_tenants_ends_none() -> None:
             assert (status, "has no tenants" in found["error"]) == (400, True)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *EMPTY.items(),
+        ("digits", ""),
+        ("ttl", ""),
+        ("ttl", 0),
+        ("ttl", 5.5),
+        ("digits", 6.0),
+        ("digits", "6"),
+        ("ttl", True),
+    ],
+    ids=str,
+)
+def test_the_file_and_the_sandbox_agree_on_what_counts_as_absent(odd: tuple[str, Any]) -> None:
+    body = {"to": US, odd[0]: odd[1]}
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+        status = call(box, "POST", "/otp.send/..?action=otp.send&accessKeyId=k", body)[0]
+    whole = {"$ref": "#/components/schemas/SendOtp", "components": described["components"]}
+    assert jsonschema.Draft202012Validator(whole).is_valid(body) == (status == 200)
+
+
 @pytest.mark.parametrize("name", ["templateId", "text", "content"])
 def test_an_empty_wording_is_none_for_the_file_and_for_the_sandbox(name: str) -> None:
     body = {"to": US, name: ""}
@@ -187,7 +218,7 @@ def test_the_file_names_every_address_and_no_other() -> None:
     desk = Desk(server.tenants, server.url, shut=asyncio.sleep)
     served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
-    with Sandbox() as box:
+    with Sandbox(tenants=True) as box:
         described = call(box, "GET", "/openapi.json")[2]
         assert described["servers"] == [{"url": box.url}]
     named = {(path, method) for path, operations in described["paths"].items() for method in operations}
@@ -195,8 +226,14 @@ def test_the_file_names_every_address_and_no_other() -> None:
     assert named == own | {(path, "post") for path in OPERATIONS}
 
 
+def test_without_tenants_the_file_does_not_offer_them(box: Sandbox) -> None:
+    described = call(box, "GET", "/openapi.json")[2]
+    assert "/tenants.json" not in described["paths"]
+    assert '"tenant"' not in json.dumps(described["paths"])
+
+
 def test_the_lists_of_the_file_are_those_of_the_code() -> None:
-    with Sandbox(rules=Rules()) as box:
+    with Sandbox(tenants=True) as box:
         described = call(box, "GET", "/openapi.json")[2]
     schemas = described["components"]["schemas"]
     assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
@@ -206,7 +243,8 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
         asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
         assert asked == {field.name for field in fields(filters)} | {"tenant"}
     asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "after"}
-    assert set(schemas["Expectation"]["properties"]) == asked
+    patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
+    assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
     assert set(schemas["NewTenant"]["properties"]) == set(tenants.OPTIONS)
     switches = {field.name for field in fields(Rules)} - {"secret"}
     assert set(schemas["NewTenant"]["properties"]["rules"]["properties"]) == switches

@@ -66,7 +66,7 @@ CHOICES: tuple[Choice, ...] = (
     Choice("size", "a request larger than 1 MiB", "104002 InvalidParams"),
     Choice("values", "a parameter of the wrong type or outside its limit", "104002 InvalidParams"),
     Choice("signature", "a signature outside 2 to 16 characters", "107122 InvalidSmsSignature"),
-    Choice("empty", "a parameter that is null or empty text", "counts as absent"),
+    Choice("empty", "a parameter that is null, or a text that is empty", "counts as absent"),
     Choice("extra", "a parameter the interface does not name", "ignored"),
     Choice("required", "a required parameter that is missing, in any operation", "104001 MissingParams"),
     Choice("invalid", "a number that is not E.164, has no country or does not exist", "107111 InvalidPhoneNumbers"),

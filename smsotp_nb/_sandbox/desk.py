@@ -14,7 +14,7 @@ from aiohttp import web
 
 from .. import _wire as wire
 from ..errors import UsageError
-from . import expect, faults, inbox, journal, misses
+from . import expect, faults, inbox, journal, misses, parameters
 from .account import Account
 from .bell import Concerns
 from .gate import HEADERS
@@ -26,6 +26,7 @@ from .tenants import Tenants
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+MOST_AT_ONCE = 10**15  # millionths
 MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {
@@ -63,7 +64,7 @@ class Asked:
         if self.request.content_type != "application/json":
             raise UsageError("send a JSON object, with Content-Type: application/json")
         try:
-            asked = json.loads(await self.request.read())
+            asked = json.loads(await self.request.read(), parse_float=parameters.json_number)
         except (ValueError, RecursionError):
             raise UsageError("the body is not JSON") from None
         if not isinstance(asked, dict):
@@ -154,6 +155,8 @@ class Desk:
 
     async def _description(self, _request: web.Request) -> web.Response:
         described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
+        if not self._tenants.on:
+            _leave_out_tenants(described)
         return as_json(described | {"servers": [{"url": self._url}]})
 
     async def _switch_on(self, asked: Asked) -> web.Response:
@@ -189,6 +192,14 @@ class Desk:
         return as_json({"tenants": self._tenants.told()})
 
 
+def _leave_out_tenants(described: dict[str, Any]) -> None:
+    """A sandbox without tenants refuses to be asked for one."""
+    del described["paths"]["/tenants.json"]
+    for operation in (one for operations in described["paths"].values() for one in operations.values()):
+        named = operation.get("parameters", [])
+        operation["parameters"] = [parameter for parameter in named if parameter.get("name") != "tenant"]
+
+
 # messages
 
 
@@ -218,7 +229,7 @@ async def _clear(asked: Asked) -> web.Response:
     if chosen is None:
         asked.state.clear()
     elif not asked.state.forget(chosen):
-        raise UsageError("there is no message with this id")
+        return as_json({"error": "there is no message with this id"}, status=404)
     return as_json(_facts(asked.account))
 
 
@@ -306,8 +317,8 @@ async def _balance(asked: Asked) -> web.Response:
 async def _top_up(asked: Asked) -> web.Response:
     fields = await asked.fields()
     more = wire.micros(fields.get("add"))
-    if more is None or set(fields) != {"add"}:
-        raise UsageError('send {"add": "12.50"}: an amount with at most six fractional digits')
+    if more is None or more >= MOST_AT_ONCE or set(fields) != {"add"}:
+        raise UsageError('send {"add": "12.50"}: less than 1,000,000,000, with at most six fractional digits')
     if asked.state.balance + more >= MOST_MONEY:
         raise UsageError("that is more money than there is")
     asked.state.top_up(more)

@@ -159,7 +159,8 @@ _COUNTS: Final = ("times", "within", "after")
 def _problem(name: str, value: Any) -> str:
     """Return what is wrong with one field of an expectation, else ``""``."""
     if name in ("times", "after"):
-        return "" if value is None or _is_whole(value, MOST_TIMES) else f"{name} must be a whole number, got {value!r}"
+        most = MOST_TIMES if name == "times" else parameters.LARGEST
+        return "" if value is None or _is_whole(value, most) else f"{name} must be a whole number, got {value!r}"
     if name == "within":
         top = parameters.LONGEST_WAIT
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

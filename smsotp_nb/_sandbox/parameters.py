@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..errors import UsageError
 
 LONGEST_WAIT: Final = 60.0
+LARGEST: Final = 10**15 - 1  # of a whole number
 
 Readers = Mapping[str, Callable[[str], Any]]
 
@@ -31,14 +32,49 @@ def read(query: Mapping[str, str], readers: Readers) -> dict[str, Any]:
         raise UsageError(f"a parameter has a value that cannot be used: {error}") from None
 
 
+def once(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of an address by name.
+
+    Raises:
+        UsageError: one is there twice.
+    """
+    found = dict(query.items())
+    if len(found) != len(query):
+        raise UsageError("a parameter stands twice in the address")
+    return found
+
+
 def flag(text: str) -> bool:
     return {"1": True, "true": True, "0": False, "false": False}[text]
 
 
 def whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))):
         raise ValueError(f"a whole number was expected, got {text!r}")
     return int(text)
+
+
+def integer(value: Any) -> int | None:
+    """Return a value of JSON as a whole number, None where it is none; 5.0 is one, as in JSON Schema.
+
+    Example:
+        >>> integer(5.0), integer(5.5), integer(True), integer("5")
+        (5, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) if isinstance(value, int) or value.is_integer() else None
+
+
+def json_number(text: str) -> int | float:
+    """Read a number of JSON that is written with a point or an exponent; 5.0 is a whole one.
+
+    Example:
+        >>> json_number("5.0"), json_number("5.5")
+        (5, 5.5)
+    """
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def one_of(*known: str) -> Callable[[str], str]:

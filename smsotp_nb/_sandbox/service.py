@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from .. import _wire as wire
 from .. import parts
 from ..errors import UsageError
-from . import reserved, tariff, wording
+from . import parameters, reserved, tariff, wording
 from .access import Access
 from .choices import Rules
 from .clock import Clock
@@ -185,8 +185,9 @@ class Service:
         """Return the text as it goes out, and the template it came from."""
         template_id, content = _text(fields, "templateId"), _text(fields, "content")
         text = _text(fields, "text") if self.form == "current" else None
-        data = fields.get("templateData") or {}
-        if not isinstance(data, dict) or fields.get("templateData") in (False, 0):
+        data = fields.get("templateData")
+        data = {} if data in (None, []) else data  # some languages write an empty map as a list
+        if not isinstance(data, dict):
             raise Refused(INVALID_PARAMS)
         if template_id is not None:
             return wording.signed(self._from_template(template_id, data), signature, self.variant), template_id
@@ -338,10 +339,10 @@ def _text(fields: Fields, name: str, *, longest: int | None = None) -> str | Non
 
 
 def _whole(fields: Fields, name: str, low: int, high: int) -> int | None:
-    value = fields.get(name)
-    if value is None or value == "":
+    if fields.get(name) is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    value = parameters.integer(fields[name])
+    if value is None or not low <= value <= high:
         raise Refused(INVALID_PARAMS)
     return value
 

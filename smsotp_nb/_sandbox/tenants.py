@@ -14,6 +14,7 @@ from typing import Any, Final, Self, get_args
 
 from .. import _wire as wire
 from ..errors import UsageError
+from . import parameters
 from .account import Account
 from .choices import Rules
 from .faults import Fault, Faults
@@ -70,10 +71,10 @@ class Options:
             variant=_one_of("variant", given.get("variant", self.variant), get_args(wire.Variant)),
             form=_one_of("form", given.get("form", self.form), get_args(wire.Form)),
             balance=self.balance if given.get("balance") is None else millionths(given["balance"]),
-            seed=self.seed if given.get("seed") is None else str(given["seed"]),
+            seed=self.seed if given.get("seed") is None else _seed(given["seed"]),
             rules=_rules(self.rules, given.get("rules"), given.get("secret")),
             faults=self.faults,
-            label=_label(given.get("label") or ""),
+            label=_label(given.get("label")),
             journal_share=self.journal_share,
         )
 
@@ -93,9 +94,17 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
 
 
 def _label(value: Any) -> str:
+    if value is None:
+        return ""
     if not isinstance(value, str) or len(value) > LONGEST_KEY:
         raise UsageError(f"label must be a text of at most {LONGEST_KEY} characters")
     return value
+
+
+def _seed(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise UsageError("seed must be a text or a whole number")
+    return str(value)
 
 
 def _rules(own: Rules, given: Any, secret: Any) -> Rules:
@@ -103,7 +112,7 @@ def _rules(own: Rules, given: Any, secret: Any) -> Rules:
     asked = {} if given is None else given
     if not isinstance(asked, Mapping) or not set(asked) <= set(_RULES):
         raise UsageError(f"rules is an object of {', '.join(_RULES)}")
-    if not isinstance(asked.get("templates") or {}, Mapping):
+    if not isinstance({} if asked.get("templates") is None else asked["templates"], Mapping):
         raise UsageError('templates is an object such as {"welcome": "Hello {name}"}')
     if not all(isinstance(asked.get(name, True), bool) for name in ("single_use", "replace")):
         raise UsageError("single_use and replace are true or false")
@@ -168,7 +177,7 @@ class Tenants:
         Raises:
             UsageError: it names a tenant and there are none, or none where there are tenants.
         """
-        rest = {name: value for name, value in query.items() if name not in ("tenant", "token")}
+        rest = {name: value for name, value in parameters.once(query).items() if name not in ("tenant", "token")}
         named = query.get("tenant", "")
         if named and not self.on:
             raise UsageError(NO_TENANTS)
