@@ -1,6 +1,6 @@
-"""Pictures of costs: cards of bars that need no script, no network and no trust, and a report in one file.
+"""Cards of bars that need no script, no network and no trusted notebook, and cost reports in one file.
 
-The frames of `cost` plot with pandas' own ``.plot`` too, for those who want matplotlib or another backend.
+The tables of `cost` also work with pandas' own ``.plot``, for matplotlib or another backend.
 """
 
 from __future__ import annotations

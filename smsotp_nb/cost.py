@@ -1,8 +1,8 @@
-"""What a campaign did cost, by any column of its result table; exact, and never across currencies.
+"""What a campaign cost, by any column of its result table: exact, and never across currencies.
 
-Only accepted rows cost anything. Sums are made of integer millionths; the amounts handed out are their nearest doubles,
-or exact Decimals with ``decimals=True``. `by` and its like take a result table, a ledger, or what `spending` made of
-one: a year of campaigns is summed up once, and every table comes from that.
+Only accepted rows cost anything. Sums are computed in integer millionths; amounts are returned as the nearest doubles,
+or as exact Decimals with ``decimals=True``. `by` and similar functions take a result table, a ledger, or the `spending`
+of a ledger: sum up a year of campaigns once, and make every table from that.
 """
 
 from __future__ import annotations

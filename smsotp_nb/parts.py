@@ -1,9 +1,9 @@
-"""How a text is cut into billed parts: GSM 03.38 or UCS-2, packed greedily.
+"""How a text is split into billed parts: GSM 03.38 or UCS-2, packed greedily.
 
-The service shows no rule for this; what stands here is the usual one and gives an estimate (``wire.NOT_SHOWN``).
-A text whose every character is in the GSM alphabet counts septets, any other text UTF-16 units. What does not fit one
-part loses room in each to the header that joins the parts. An escaped character and a surrogate pair are two units
-and never straddle two parts. National shift tables are not used.
+The service states no rule for this. The usual one is used here and gives an estimate. If every character of a text is
+in the GSM alphabet, its length is counted in septets, otherwise in UTF-16 units. A text that does not fit into one part
+loses some room in each part to a header that joins them. An escaped character and a surrogate pair take two units and
+are never split across parts. National shift tables are not used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The result table: one row for every input row, in its order and on its index.
 
-``COLUMNS`` names its columns and their dtypes; after them stand the caller's own, named in ``plan(keep=[...])``.
-`check` turns any frame with these columns into the contract's dtypes, `write` and `read` keep them over files.
+``COLUMNS`` names its columns and their dtypes; your own columns, named in ``plan(keep=[...])``, follow. `check`
+converts any frame with these columns to the right dtypes; `write` and `read` preserve them in files.
 """
 
 from __future__ import annotations

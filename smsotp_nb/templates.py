@@ -1,7 +1,7 @@
-"""Text with ``{placeholders}``: parsed once, filled for a whole frame, values turned into text as people write them.
+"""Text with ``{placeholders}``: parsed once, filled for a whole frame, with values written the way people write them.
 
-``{column}`` stands for the value of that column, ``{{`` and ``}}`` for a brace. Nothing else is read: no attributes, no
-formats, and what a value brings along is never expanded again.
+``{column}`` stands for the value of that column, ``{{`` and ``}}`` for braces. Nothing else is interpreted: no
+attributes, no formats, and braces within a value are never expanded.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 class Filled:
     """The texts of a frame, on its index.
 
-    ``text`` (str) is NaN in a row where a value is missing, ``missing`` (bool) marks these rows, and ``columns`` (str)
-    names what they lack as ``VALUE_MISSING:<column>``, several joined by a blank.
+    ``text`` (str) is NaN in a row with a missing value, ``missing`` (bool) marks these rows, and ``columns`` (str)
+    names the missing columns as ``VALUE_MISSING:<column>``, separated by blanks.
 
     Example:
         >>> filled = parse("Hi {name}").fill(pd.DataFrame({"name": ["Ana", None]}))
@@ -81,10 +81,10 @@ class Template:
 
 
 def parse(text: str) -> Template:
-    """Read the placeholders of a text.
+    """Parse the placeholders of a text.
 
     Raises:
-        UsageError: a brace without its partner, or a placeholder without a name.
+        UsageError: an unmatched brace, or a placeholder without a name.
 
     Example:
         >>> parse("Hi {first name}, {{20}} % off").literals
@@ -152,9 +152,9 @@ def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[p
 def as_text(series: pd.Series[Any]) -> pd.Series[str]:
     """Return the values of a column as people write them: dtype ``str``, same index.
 
-    Integral floats lose their ``.0``, no number is written with an exponent, Decimals keep their places, dates are ISO
-    (without a time where the whole column has none). None, NaN, infinities, blank text and text that is no Unicode
-    (half a surrogate pair) are missing.
+    Whole floats lose their ``.0``, no number is written with an exponent, Decimals keep their places, and dates are ISO
+    (without a time if the whole column has none). None, NaN, infinities, blank text and invalid Unicode (half a
+    surrogate pair) are missing.
 
     Example:
         >>> as_text(pd.Series([20.0, 7.5, 1e-7, None])).tolist()

@@ -28,20 +28,20 @@ _SIZE: Final = 16.0  # em of the longest bar
 
 
 def bars(table: pd.DataFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
-    """Draw a cost table as bars, one block a currency; where it has ``est_cost``, that beside the billed amount.
+    """Draw a cost table as bars, one block per currency, with the estimate beside the billed amount if there is one.
 
     Args:
-        table: what `cost.by`, `cost.by_country` or `cost.compare` returned; what stands between ``currency`` and
-            ``messages`` names the bars. Months and days stand in their order, everything else by size.
-        value: what is drawn: ``cost``, ``messages`` or ``parts`` (these two with their share).
-        title: of the card; by default it says what is drawn.
-        top: how many bars a currency (of months, the latest); the rest is summed up below.
+        table: a table from `cost.by`, `cost.by_country` or `cost.compare`. The columns between ``currency`` and
+            ``messages`` label the bars. Months and days keep their order; everything else is ordered by size.
+        value: what to draw: ``cost``, ``messages`` or ``parts`` (the last two with their share).
+        title: title of the card; by default it says what is drawn.
+        top: maximum number of bars per currency (of months, the latest); the rest is summed up below.
 
     Returns:
-        A card; a bar's length is its share of the longest one in its currency.
+        A card. A bar's length is its share of the longest bar in its currency.
 
     Raises:
-        UsageError: the frame is no cost table, or ``value`` or ``top`` cannot be.
+        UsageError: not a cost table, or ``value`` or ``top`` is invalid.
 
     Example:
         >>> table = pd.DataFrame({"currency": ["USD"] * 2, "iso": ["IN", "NG"], "messages": [2500, 150],

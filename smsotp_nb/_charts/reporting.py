@@ -18,7 +18,7 @@ _TOP: Final = 24
 
 
 def by_country(results: Source, *, top: int = 12) -> Card:
-    """Draw what each country did cost, with the estimate beside it where there is one.
+    """Draw what each country cost, with the estimate beside it if there is one.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -35,7 +35,7 @@ def by_country(results: Source, *, top: int = 12) -> Card:
 
 
 def by_month(results: Source, *, tz: str = "UTC", top: int = 12) -> Card:
-    """Draw what each of the latest months did cost, in their order.
+    """Draw what each of the latest months cost, in order.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -59,20 +59,20 @@ def by_encoding(results: Source) -> Card:
 
 
 def report(results: Source, path: str | Path, *, title: str = "What was spent", overwrite: bool = False) -> Path:
-    """Write all of it into one file: ``.html`` with pictures, fit to be printed, or ``.xlsx`` with a sheet a table.
+    """Write a cost report to one file: a printable page with bars (``.html``), or a workbook of tables (``.xlsx``).
 
     Args:
-        results: a result table, a ledger or the path of one, or what `cost.spending` made of one.
-        path: where to.
-        title: of the HTML page.
-        overwrite: replace a file that is there already.
+        results: a result table, a ledger, the path of one, or its `cost.spending`.
+        path: where to write.
+        title: title of the HTML page.
+        overwrite: replace an existing file.
 
     Returns:
         The path.
 
     Raises:
-        FileExists: the file is there already.
-        UsageError: another ending, a missing folder, no table of costs, or the file cannot be written.
+        FileExists: the file already exists.
+        UsageError: an unknown extension, a missing folder, not a table of costs, or the file cannot be written.
 
     Example:
         >>> import tempfile

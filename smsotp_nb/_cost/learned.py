@@ -10,18 +10,18 @@ from .sources import NEEDED
 
 
 def rates(results: pd.DataFrame) -> pd.DataFrame:
-    """Return what one part did cost in each country, as last observed: a rate table for ``plan(rates=...)``.
+    """Return what one part last cost in each country: a rate table for ``plan(rates=...)``, learned from results.
 
     Args:
-        results: result tables of one service; rates of two services, or of a sandbox and a live one, are not mixed.
+        results: result tables of one service. Rates of two services, or of a sandbox and a live service, are not mixed.
 
     Returns:
-        One row a country, as `rates.check` wants it: ``iso, currency, price`` (of a part, as last observed) - and how
-        sure it is: ``low, high`` (float64: the range of prices of a part in that currency), ``seen`` (datetime64[us,
-        UTC]: the last time), ``messages`` (Int64: how many it was seen on).
+        One row per country, in the form of `rates.check`: ``iso, currency, price`` (of a part, as last observed), and
+        how reliable it is: ``low, high`` (float64: the range of observed prices of a part in that currency), ``seen``
+        (datetime64[us, UTC]: the last observation), ``messages`` (Int64: number of observations).
 
     Raises:
-        UsageError: no result table, or results of several services.
+        UsageError: not a result table, or results of several services.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.0075, 0.016],

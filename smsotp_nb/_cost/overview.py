@@ -15,7 +15,7 @@ _SHOWN: Final = 12
 
 
 def card(results: Source) -> Card:
-    """Return the cost of a result table or a ledger as a card: totals, countries, and what the totals leave out.
+    """Return the cost of a result table or ledger as a card: totals, countries, and what the totals leave out.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.0395], "currency": ["USD"],

@@ -70,14 +70,14 @@ class Savings:
 
 
 def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
-    """Return what a plan would save with plain characters, over all its filled texts; parts are estimates.
+    """Return what a plan would save with plain characters, over all its filled texts. Parts are estimates.
 
-    ``plan(..., replace=parts.PLAIN)`` plans with them. How many parts were billed is known after the send:
-    `compare` and `differences` show it.
+    ``plan(..., replace=parts.PLAIN)`` uses plain characters. After the send, `compare` and `differences` show how many
+    parts were billed.
 
     Args:
         plan: the plan as it is.
-        replace: characters and what could stand for them.
+        replace: characters and their replacements.
 
     Raises:
         UsageError: not a plan.

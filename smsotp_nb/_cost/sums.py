@@ -16,23 +16,22 @@ _COMPARED: Final = ("messages", "parts", "est_parts", "cost", "est_cost", "diffe
 
 
 def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
-    """Return what the accepted messages cost, by one or more columns of their table.
+    """Return what the accepted messages cost, grouped by one or more columns.
 
     Args:
-        results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and these columns; or a
-            `Ledger`, the path of one, or what `spending` made of it; or another table of this function, to be summed up
-            further.
-        columns: names of columns, the caller's own included; a missing value is a group of its own; ``[]`` for totals.
-        decimals: amounts as exact ``Decimal`` instead of float64.
+        results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and the columns to group
+            by; a `Ledger`, its path, or its `spending`; or a table that this function returned, to sum it up further.
+        columns: names of columns, including your own. Missing values form a group; ``[]`` gives totals.
+        decimals: return amounts as exact ``Decimal`` instead of float64.
 
     Returns:
-        ``currency``, the columns, ``messages`` and ``parts`` (Int64; of accepted rows), ``cost`` and
-        ``price_per_message`` (float64, six places), ``share`` of its currency's cost (float64, 0 to 1) and
-        ``unpriced`` (Int64: messages whose price or currency was not readable; they stand in `unpriced_rows` and are no
-        part of ``cost``). Dearest first within a currency.
+        ``currency``, the columns, ``messages`` and ``parts`` (Int64, of accepted rows), ``cost`` and
+        ``price_per_message`` (float64, six places), ``share`` of the cost in its currency (float64, 0 to 1) and
+        ``unpriced`` (Int64: messages whose price or currency could not be read; they are listed by `unpriced_rows` and
+        not part of ``cost``). Within a currency the most expensive group comes first.
 
     Raises:
-        UsageError: not a result table, or a column that is not there or would clash with those above.
+        UsageError: not a result table, or a column is missing or has the name of one of the columns above.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted", "accepted", "skipped"], "parts": [1, 2, None],
@@ -49,10 +48,10 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
 
 def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
-    """Return what the accepted messages cost by the country that the service billed them as.
+    """Return what the accepted messages cost, by the country that the service billed.
 
     Returns:
-        As `by` with ``iso``, and ``country``, its English name, after it.
+        As `by` with ``iso``, followed by ``country``, its English name.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.0395], "currency": ["USD"],
@@ -71,7 +70,8 @@ def with_country(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the accepted rows whose price or currency could not be read: they cost something, nobody knows what.
+    """Return the accepted rows whose price or currency could not be read. They cost something, but the amount is
+    unknown.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 1], "price": [0.01, None],
@@ -84,17 +84,18 @@ def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
-    """Return billed beside estimated, over the accepted messages that have both in one currency.
+    """Compare billed and estimated amounts, over the accepted messages that have both in one currency.
 
     Args:
-        results: as for `by`; a frame needs ``est_parts, est_cost, est_currency`` too.
-        columns, decimals: as for `by`.
+        results: as for `by`; a frame also needs ``est_parts, est_cost, est_currency``.
+        columns: as for `by`.
+        decimals: as for `by`.
 
     Returns:
         ``currency``, the columns, ``messages`` (Int64: those compared), ``parts``, ``est_parts`` (Int64), ``cost``,
         ``est_cost``, ``difference`` (float64, cost - est_cost) and ``left_out`` (Int64: accepted messages without a
-        price, without an estimate, or with an estimate in another currency). Largest difference first within a
-        currency.
+        price, without an estimate, or with an estimate in another currency). Within a currency the largest difference
+        comes first.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [2, 1], "price": [0.02, 0.01],

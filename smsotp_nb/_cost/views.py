@@ -17,7 +17,7 @@ _SIX: Final = Decimal("0.000001")
 
 
 def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
-    """Return what each campaign did cost; columns as `by`, with ``campaign``.
+    """Return what each campaign cost; columns as in `by`, with ``campaign``.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -29,10 +29,10 @@ def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 
 def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.DataFrame:
-    """Return what each month did cost, oldest first; columns as `by`, with ``month`` (text such as 2026-11).
+    """Return what each month cost, oldest first; columns as in `by`, with ``month`` (text such as 2026-11).
 
-    A message belongs to the month in which its answer came, on the calendar of the time zone ``tz``; the sums of
-    `spending` have theirs already.
+    A message belongs to the month in which its answer came, in the time zone ``tz``. A `spending` table already has its
+    months.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -49,7 +49,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
 
 
 def by_encoding(results: Source, *, decimals: bool = False) -> pd.DataFrame:
-    """Return what each encoding did cost; columns as `by`, with ``encoding`` (gsm7, ucs2).
+    """Return what each encoding cost; columns as in `by`, with ``encoding`` (gsm7, ucs2).
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -61,7 +61,7 @@ def by_encoding(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 
 def by_type(results: Source, *, decimals: bool = False) -> pd.DataFrame:
-    """Return what each type of number (mobile, fixed line ...) did cost; columns as `by`, with ``type``.
+    """Return what each type of number (mobile, landline, ...) cost; columns as in `by`, with ``type``.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -73,7 +73,7 @@ def by_type(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 
 def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
-    """Return one row a currency: what all did cost; columns as `by`.
+    """Return the totals, one row per currency; columns as in `by`.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.01, 0.02],
@@ -85,11 +85,11 @@ def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 
 def outcomes(results: pd.DataFrame) -> pd.DataFrame:
-    """Return every row of a result table by its state, with what it was to cost and what it did: nothing is left out.
+    """Return the rows of a result table by their state, with estimated and billed cost. Nothing is left out.
 
     Returns:
-        ``status, currency`` (billed, else estimated), ``rows`` (Int64), ``est_parts`` (Int64), ``est_cost`` and
-        ``cost`` (float64, of the rows that have one; cost of accepted rows only, est_cost only in that currency).
+        ``status, currency`` (billed, otherwise estimated), ``rows`` (Int64), ``est_parts`` (Int64), ``est_cost`` and
+        ``cost`` (float64, of the rows that have one: cost of accepted rows only, est_cost only in that currency).
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted", "in_doubt"], "parts": [1, None], "price": [0.01, None],
@@ -116,12 +116,12 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def drift(results: Source, earlier: Source) -> pd.DataFrame:
-    """Return how the price of a part has moved since earlier results, by country and currency.
+    """Return how the price of a part has changed since earlier results, by country and currency.
 
     Returns:
         ``currency, iso, country, parts, price_per_part`` (float64, six places), ``earlier_parts,
-        earlier_price_per_part``, ``change`` (the difference) and ``change_share`` (of the earlier price; float64).
-        Only countries that stand in both; the largest change first.
+        earlier_price_per_part``, ``change`` (the difference) and ``change_share`` (relative to the earlier price;
+        float64). Only countries in both are listed, the largest change first.
 
     Example:
         >>> then = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
@@ -155,13 +155,13 @@ def _per_part(source: Source) -> pd.DataFrame:
 
 
 def differences(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the accepted rows that were not billed as estimated, and why: they explain the difference.
+    """Return the accepted rows that were not billed as estimated, and why.
 
     Returns:
         The rows on their index, largest difference first: ``to, region, iso, est_parts, parts, est_cost, price,
-        currency, est_currency``, ``difference`` (float64; missing across currencies) and ``why``: of COUNTRY (billed as
-        another country than the number's), PARTS (another number of parts), RATE (another price of a part), CURRENCY,
-        NO_PRICE, NO_ESTIMATE, joined by a blank.
+        currency, est_currency``, ``difference`` (float64; missing across currencies) and ``why``, one or more of these
+        codes, separated by blanks: COUNTRY (billed as another country than the number's), PARTS (another number of
+        parts), RATE (another price of a part), CURRENCY, NO_PRICE, NO_ESTIMATE.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "to": ["+12025550123", "+12025550147"],
@@ -198,17 +198,17 @@ def _differ(left: pd.Series, right: pd.Series) -> pd.Series:
 
 
 def convert(table: pd.DataFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
-    """Return a cost table in one currency, by an exchange table of your own: the only way currencies are ever added.
+    """Convert a cost table to one currency with your own exchange rates. Currencies are never added in any other way.
 
     Args:
-        table: what `by` or one of its like returned.
-        exchange: what one unit of each currency is worth in ``to``: text, Decimal or number, such as
-            ``{"CNY": "0.1377"}``; ``to`` itself is 1.
+        table: a table that `by` or a similar function returned.
+        exchange: the value of one unit of each currency in ``to``: text, Decimal or number, such as
+            ``{"CNY": "0.1377"}``. ``to`` itself is 1.
         to: the currency to convert into.
         decimals: as for `by`.
 
     Raises:
-        UsageError: no cost table, or a currency without a usable rate.
+        UsageError: not a cost table, or a currency without a usable exchange rate.
 
     Example:
         >>> table = pd.DataFrame({"currency": ["CNY", "USD"], "iso": ["CN", "US"], "messages": [1, 1],

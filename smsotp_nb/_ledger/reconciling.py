@@ -16,18 +16,19 @@ _SAID: Final = ("recipients", "message_count", "total")
 
 
 def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None) -> pd.DataFrame:
-    """Return for each accepted request of a campaign what its reply said in all, beside the sum of its recorded rows.
+    """Compare what each reply stated in total with the sum of its recorded rows, for the accepted requests of a
+    campaign.
 
     Args:
-        ledger: the record, or the path of it.
-        campaign: its name.
-        service: needed only where several services have a campaign of that name.
+        ledger: the Ledger, or its path.
+        campaign: name of the campaign.
+        service: needed only if several services have a campaign of that name.
 
     Returns:
-        One row a request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients`` as
-        said and ``records``, ``message_count`` as said and ``parts`` (Int64), ``total`` as said, ``cost`` of its rows
-        (float64), ``unpriced`` (Int64: rows without a readable price), ``agrees`` (boolean; missing where nothing was
-        said) and ``disagreement`` (str: in words, as noticed when the reply came).
+        One row per request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients``
+        as stated and ``records``, ``message_count`` as stated and ``parts`` (Int64), ``total`` as stated, ``cost`` of
+        its rows (float64), ``unpriced`` (Int64: rows without a readable price), ``agrees`` (boolean; missing if nothing
+        was stated) and ``disagreement`` (str: as noticed when the reply came).
 
     Raises:
         UsageError: no such campaign, or several services have one.

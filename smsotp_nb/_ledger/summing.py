@@ -55,24 +55,27 @@ def spending(
     until: object = None,
     tz: str = "UTC",
 ) -> pd.DataFrame:
-    """Return the accepted messages of all campaigns, summed by everything the ledger knows of them.
+    """Sum up the accepted messages of all campaigns by everything that the ledger knows of them.
+
+    The whole ledger is read in one pass with bounded memory, so ten million rows take seconds. `cost.by` and similar
+    functions take the result in place of a result table.
 
     Args:
-        ledger: the record, or the path of it; tests to oneself count, for they cost as well.
-        service: ``"live"``, ``"sandbox"``, or the id of one service; by default what is live, and the rehearsals on a
-            sandbox only where nothing is.
-        since, until: days or times that `pandas.Timestamp` reads, by the clock of ``tz`` where they name no zone;
-            ``until`` is not part of it.
-        tz: time zone of days and months; those of a purged campaign are of UTC.
+        ledger: the Ledger, or its path. Tests to yourself are included, because they cost money as well.
+        service: ``"live"``, ``"sandbox"``, or the id of one service. By default the live services, or the sandboxes if
+            there is nothing live.
+        since: first day or time, as `pandas.Timestamp` reads it; in ``tz`` if it names no zone.
+        until: first day or time that is no longer included.
+        tz: time zone of days and months. Those of a purged campaign are in UTC.
 
     Returns:
-        One row a combination: ``service, campaign, kind, month`` (as 2026-11), ``day, iso, region, type, encoding,
-        currency`` - ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64) - and of the ``compared``
+        One row per combination: ``service, campaign, kind, month`` (as 2026-11), ``day, iso, region, type, encoding,
+        currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64); and for the ``compared``
         messages, those with a price and an estimate in one currency, ``compared_parts, est_parts`` (Int64),
-        ``compared_cost, est_cost`` (float64). `cost.by` and its like take it for a result table.
+        ``compared_cost, est_cost`` (float64).
 
     Raises:
-        UsageError: the ledger knows no such service, there is no such time zone, or a time cannot be read.
+        UsageError: the ledger has no such service, the time zone does not exist, or a time cannot be read.
 
     Example:
         >>> import tempfile, pathlib

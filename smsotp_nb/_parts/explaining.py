@@ -27,7 +27,7 @@ _NAMES: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 
 @dataclass(frozen=True, slots=True)
 class Forcing:
-    """A character that forces ucs2: its Unicode name, its places in the text (from 0), and what could stand there.
+    """A character that forces ucs2: its Unicode name, its positions in the text (from 0), and a possible replacement.
 
     Example:
         >>> explain("It’s").forcing[0].replacement
@@ -42,11 +42,11 @@ class Forcing:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a text costs in parts and why; ``str()`` says it in words.
+    """What a text costs in parts, and why; ``str()`` says it in words.
 
-    ``room`` are the units free before one more part is needed, ``over`` those beyond the part before the last one (what
-    must go to save a part; 0 in a text of one part). ``plain`` is the text with plain characters, ``saved`` the parts
-    it needs less: 0 where nothing is won, below 0 where the replacements make it longer.
+    ``room`` is the number of units free before one more part is needed, ``over`` the number of units in the last part
+    (to be removed to save it; 0 in a text of one part). ``plain`` is the text with plain characters, ``saved`` the
+    number of parts that saves: 0 if nothing is gained, below 0 if the replacements make it longer.
 
     Example:
         >>> print(explain("It’s 20 % off" + " today" * 12))
@@ -80,7 +80,7 @@ class Explanation:
 
 
 def explain(text: str, *, replace: Mapping[str, str] = PLAIN) -> Explanation:
-    """Explain what one text costs in parts; ``replace`` says which characters could be written otherwise.
+    """Explain what one text costs in parts; ``replace`` says which characters could be replaced.
 
     Example:
         >>> explain("It’s on").encoding, explain("It’s on").plain

@@ -22,10 +22,10 @@ _CHARACTERS: Final = _FIELD // 2  # characters in a chunk: each adds two units a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measures:
-    """What `count` says, for many texts, as arrays in their order.
+    """The results of `count` for many texts, as arrays in their order.
 
-    ``over`` are the units beyond the part before the last one: what must go to save a part, 0 in texts of one part.
-    ``wide`` marks the texts that need ucs2.
+    ``over`` is the number of units in the last part: to be removed to save it, 0 in texts of one part. ``wide`` marks
+    the texts that need ucs2.
 
     Example:
         >>> measured = measure(["a" * 163, "日"])
@@ -40,9 +40,8 @@ class Measures:
 
 
 def counts(texts: Iterable[str]) -> tuple[list[int], list[str]]:
-    """Count the parts of many texts: the parts of each and the encoding of each, in order.
-
-    Equal to `count` on every text.
+    """Count the parts of many texts: the parts of each and the encoding of each, in order. Equal to `count` on every
+    text.
 
     Example:
         >>> counts(["Hello", "日" * 71])
@@ -53,7 +52,7 @@ def counts(texts: Iterable[str]) -> tuple[list[int], list[str]]:
 
 
 def measure(texts: Iterable[str]) -> Measures:
-    """Measure many texts: parts, units, units over, and which need ucs2.
+    """Measure many texts: parts, units, units in the last part, and which need ucs2.
 
     Example:
         >>> measure(["20 €"]).units.tolist()

@@ -25,8 +25,8 @@ OUTSIDE: Final = re.compile(f"[^{re.escape(GSM + GSM_EXTENSION)}]")
 class Parts:
     """What a text costs in parts, by the usual rule.
 
-    ``units`` are septets (gsm7) or UTF-16 units (ucs2), ``room`` the units still free before one more part is needed,
-    ``forcing`` the characters that force ucs2, each once, in the order of the text.
+    ``units`` are septets (gsm7) or UTF-16 units (ucs2), ``room`` is the number of units free before one more part is
+    needed, ``forcing`` are the characters that force ucs2, each once, in the order of the text.
 
     Example:
         >>> Parts(encoding="gsm7", parts=1, units=5, room=155, forcing=()).parts
@@ -41,9 +41,8 @@ class Parts:
 
 
 def count(text: str) -> Parts:
-    """Count the parts of one text, and say which characters force the dearer encoding.
-
-    An empty text is one part.
+    """Count the parts of one text, and say which characters force the more expensive encoding. An empty text is one
+    part.
 
     Example:
         >>> count("20 € off")
@@ -61,7 +60,7 @@ def count(text: str) -> Parts:
 
 
 def split(text: str) -> list[str]:
-    """Return the pieces of a text as they would travel; joined they are the text.
+    """Split a text into its parts as they would be sent; joined they are the text.
 
     Example:
         >>> [len(piece) for piece in split("a" * 152 + "€" + "a" * 152)]

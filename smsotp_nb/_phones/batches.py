@@ -40,16 +40,16 @@ TAKEN_PREFIX: Final = "sms_"
 
 
 def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, default_region: str | None = None) -> Batch:
-    """Put phonenumbers' own answer beside the numbers of a record batch (or a table, which then comes back).
+    """Add phonenumbers' own answer to a record batch, or to a table, which is then returned.
 
-    ``phone`` and ``region`` name columns of the batch, everything else is as in ``verdict``. The columns added are
-    always these, named with ``sms_`` in front where the batch has a column of that name: ``e164, region, cc`` (string),
-    ``valid`` (bool), ``type, reason, extension`` (string). ``verdict_schema`` says it before there is a batch.
+    ``phone`` and ``region`` name columns of the batch; all else is as in ``verdict``. The added columns are always the
+    same, prefixed with ``sms_`` if the batch has a column of that name: ``e164, region, cc`` (string), ``valid``
+    (bool), ``type, reason, extension`` (string). ``verdict_schema`` returns the schema before there is a batch.
 
-    Numbers may be of any string type, also in a dictionary, or integers, floats or decimals.
+    Numbers may have any string type, also dictionary-encoded, or be integers, floats or decimals.
 
     Raises:
-        UsageError: no batch or table; no such column, or two of that name; no name is free for a new column.
+        UsageError: not a batch or table; a column is missing or ambiguous; no name is free for a new column.
 
     Example:
         >>> batch = pa.record_batch({"phone": ["030 901820", None], "id": [7, 8]})
@@ -72,17 +72,17 @@ def normalize_batch(
     test_numbers: Policy = "note",
     evidence: Evidence = NOTHING,
 ) -> Batch:
-    """Read the numbers of a record batch (or of a table, which then comes back) for texting.
+    """Normalize the numbers of a record batch, or of a table, which is then returned.
 
-    ``phone`` and ``region`` name columns of the batch, everything else is as in ``normalize``. The columns added are
-    always these, all of type string, named with ``sms_`` in front where the batch has a column of that name: ``to``
-    (only where we would text), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema``
-    says it before there is a batch. A batch is no column, so nothing is settled by the other rows of it: ``evidence``
-    is what ``weigh_column`` found in the whole column or in a sample of it.
+    ``phone`` and ``region`` name columns of the batch; all else is as in ``normalize``. The added columns are always
+    the same, all strings, prefixed with ``sms_`` if the batch has a column of that name: ``to`` (only if we would text
+    the number), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema`` returns the schema
+    before there is a batch. Rows are judged independently of their batch: ``evidence`` is what ``weigh_column`` found
+    in the whole column or in a sample of it.
 
     Raises:
-        UsageError: no batch or table; no such column, or two of that name; no name is free for a new column; an
-            unknown repair, kind of number or default region.
+        UsageError: not a batch or table; a column is missing or ambiguous; no name is free for a new column; an unknown
+            repair, kind of number or default region.
 
     Example:
         >>> import functools, pickle
@@ -107,7 +107,7 @@ def normalize_batch(
 
 
 def verdict_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema that ``verdict_batch`` gives back for batches of this schema.
+    """Return the schema of what ``verdict_batch`` returns for batches of this schema.
 
     Example:
         >>> verdict_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names
@@ -117,7 +117,7 @@ def verdict_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def normalize_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema that ``normalize_batch`` gives back for batches of this schema.
+    """Return the schema of what ``normalize_batch`` returns for batches of this schema.
 
     Example:
         >>> normalize_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names

@@ -64,9 +64,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a column says for and against reading it in another way; made by ``weigh_column``.
+    """The evidence of a column for and against another reading of it; ``weigh_column`` returns it.
 
-    ``of_parts`` tells that the column of countries is one of states or provinces, in which CA is no Canada.
+    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada.
 
     Example:
         >>> from smsotp_nb import phones

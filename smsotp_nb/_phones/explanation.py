@@ -44,7 +44,7 @@ POSSIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The steps in words, and the row ``normalize`` makes of the number.
+    """The steps in words, and the row that ``normalize`` makes of the number.
 
     Example:
         >>> explain("+1 415 555 0100").row["to"]
@@ -69,9 +69,10 @@ def explain(
     repair: Collection[str] = (),
     evidence: Evidence = NOTHING,
 ) -> Explanation:
-    """Tell step by step how one cell is read and judged, every other reading that was weighed and why it lost.
+    """Explain step by step how one cell is read and judged: every other reading that was weighed, and why it was
+    dropped.
 
-    ``evidence`` is what ``weigh_column`` found in the column the cell stands in.
+    ``evidence`` is what ``weigh_column`` found in the cell's column.
 
     Example:
         >>> explain("0491 570 156", region="Australia")

@@ -36,7 +36,7 @@ WRITTEN: Final = r"^\W*(?:\+|00)|[0-9][ ().-]+[0-9]"  # as people write numbers 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The columns that read best (None: none does) and every column's share of readable cells.
+    """The columns that read best (None if there is none), and the share of readable cells in every column.
 
     Example:
         >>> find_columns(pd.DataFrame({"mobile": ["+14155550100"]})).shares.values.tolist()
@@ -49,12 +49,12 @@ class Found:
 
 
 def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> Found:
-    """Find the column of phone numbers and that of countries by content; a telling name decides between equals.
+    """Find the column of phone numbers and the column of countries by their content.
 
-    A column is taken where at least half of its filled cells (of a sample of 300 rows) read as valid numbers, or as
-    countries. States and provinces are no countries, although CA and DE are among them, and a column named for orders
-    or invoices is taken only where no other one reads nearly as well. ``shares`` has ``column, numbers, countries``,
-    best first.
+    A column qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers or as
+    countries. A telling name decides between equals. States and provinces are not countries, although CA and DE are
+    among them. A column named after orders or invoices is chosen only if no other column reads nearly as well.
+    ``shares`` has the columns ``column, numbers, countries``, best first.
 
     Example:
         >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "c": ["AU", "DE"]})

@@ -71,23 +71,31 @@ def normalize(
     evidence: Level | Evidence = "overwhelming",
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Read a column of numbers for texting: E.164 where we would send, else the reason why not.
+    """Turn a column of phone numbers into E.164, or say why a number cannot be used.
 
-    ``region`` is a column of country cells (codes in any case, ``UK``, three letters, English names, calling codes),
-    used for numbers without a calling code; ``default_region`` serves where that cell is blank. ``repair`` names the
-    repairs made only when asked: ``lost_plus, trailing_note, vanity, mx_1``. ``allow_types`` are the kinds of number
-    that are texted; ``region_mismatch`` and ``test_numbers`` say ``"refuse"`` to turn those notes into problems.
-    ``evidence`` says when the other rows of the column may tell which of two readings is meant: only where it is
-    ``"overwhelming"``, by a ``"majority"`` of three quarters, or ``"none"``; or it is what ``weigh_column`` found, for
-    a list that comes in parts. ``progress`` is called with the number of rows done; an exception it raises stops the
-    work.
+    ``to`` is filled only if we would text the number. Nothing is guessed: where two readings of a cell are valid
+    numbers, the row is refused unless the other rows of the column settle it.
 
-    Returns a frame on the index of ``numbers`` with ``str`` columns: ``to`` (only where we would text), ``region``,
-    ``cc`` and ``type`` (of every valid number), ``problem`` (one code or missing) and ``note`` (codes joined by a
-    blank). The codes stand in the docstring of ``smsotp_nb.phones``.
+    Args:
+        numbers: the column of numbers; any dtype.
+        region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
+            codes, English names or calling codes.
+        default_region: two-letter country code used where ``region`` is blank.
+        repair: repairs that are made only on request: ``lost_plus``, ``trailing_note``, ``vanity``, ``mx_1``.
+        allow_types: the kinds of number that are texted.
+        region_mismatch: ``"refuse"`` turns this note into a problem.
+        test_numbers: ``"refuse"`` turns this note into a problem.
+        evidence: when the other rows of the column may settle which of two readings is meant: only if the evidence is
+            ``"overwhelming"``, by a ``"majority"`` of three quarters, or never (``"none"``). Or what ``weigh_column``
+            returned, for a list that comes in pieces.
+        progress: called with the number of rows done. An exception that it raises stops the work.
+
+    Returns:
+        A frame on the index of ``numbers`` with ``str`` columns: ``to``, ``region``, ``cc`` and ``type`` (of every
+        valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks).
 
     Raises:
-        UsageError: columns of different length or index, an unknown repair, kind of number or default region.
+        UsageError: columns of different length or index, or an unknown repair, kind of number or default region.
 
     Example:
         >>> normalize(["(415) 555-0100", "14155550100.0", "hello"], default_region="US")[["to", "problem"]]
@@ -135,7 +143,7 @@ def weigh_column(
     repair: Collection[str] = (),
     level: Level = "overwhelming",
 ) -> Evidence:
-    """Say what a column tells of its own rows, for ``normalize(..., evidence=...)`` on parts of it.
+    """Gather the evidence of a whole column, for ``normalize(..., evidence=...)`` on pieces of it.
 
     Example:
         >>> chunk = [f"4479111234{n:02}" for n in range(60)]

@@ -13,10 +13,10 @@ from . import cells, repairs
 
 
 def explode(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Give every number of a cell a row of its own; the other cells and the label of the row repeat.
+    """Give every number of a cell a row of its own; the other cells and the row's label are repeated.
 
-    Only cells ``normalize`` calls MULTIPLE_NUMBERS are divided, where each piece has at least seven digits: the
-    shorthand ``4155550100/2`` stays whole, because its second number would be a guess.
+    Only cells with the problem MULTIPLE_NUMBERS are divided, and only if each piece has at least seven digits: the
+    shorthand ``4155550100/2`` is left alone, because its second number would be a guess.
 
     Example:
         >>> frame = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "0491570156 / 0491570157"]})
@@ -63,9 +63,9 @@ def _mobile_beginnings() -> dict[str, tuple[str, tuple[int, ...]]]:
 
 
 def one_phone(to: pd.Series) -> pd.Series:
-    """Return E.164 numbers such that all that ring one phone are spelled alike: which of them are one person.
+    """Return E.164 numbers in a form in which two numbers that ring the same phone are equal.
 
-    It is for comparing only: what is returned need not be the number to text.
+    Use it only to compare: the result is not necessarily the number to text.
 
     Example:
         >>> one_phone(pd.Series(["+5491123456789", "+541123456789", "+14155550100", None], dtype="str")).tolist()
@@ -89,9 +89,9 @@ def _without_mobile_digit(number: str) -> str:
 
 
 def duplicates(to: pd.Series) -> pd.Series:
-    """Return for each row that repeats an earlier phone the label of the first row that has it, else missing.
+    """Return, for each row that repeats an earlier phone, the label of the first row that has it; otherwise missing.
 
-    Two numbers that ring one phone, such as +54 9 11 ... and +54 11 ..., repeat each other.
+    Two numbers that ring the same phone, such as +54 9 11 ... and +54 11 ..., count as a repetition.
 
     Example:
         >>> to = pd.Series(["+14155550100", None, "+14155550100"], index=["a", "b", "c"], dtype="str")

@@ -18,10 +18,10 @@ ROW: Final = "row"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """One chunk: all rows with the new columns, and those of them that are not texted with their reasons.
+    """One chunk of a list: all rows with the new columns, and the rows that cannot be texted with their reasons.
 
-    ``unusable`` begins with ``row``, the row's label in its chunk, so that a file of it leads back to the list, and
-    ends with ``problem, note, meaning`` (the reason in words) and ``ask`` (what to ask the list's owner for).
+    ``unusable`` begins with ``row``, the row's label in its chunk, which leads back to the list. It ends with
+    ``problem, note, meaning`` (the reason in words) and ``ask`` (what to ask the list's owner for).
 
     Example:
         >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]}, index=[7])], phone="phone"))
@@ -42,13 +42,13 @@ def clean_chunks(
     repair: Collection[str] = (),
     tally: Tally | None = None,
 ) -> Iterator[Cleaned]:
-    """Judge a list that comes in chunks, such as ``recipients.read_chunks`` gives; columns are named.
+    """Normalize a list that comes in chunks, such as from ``recipients.read_chunks``.
 
-    Each chunk comes back with ``to, region, cc, type, problem, note`` behind its own columns (``sms_region`` and so on
-    where it has one of that name). A number met before, in this chunk or an earlier one, keeps its ``to`` and has the
-    problem DUPLICATE_OF. Evidence of the column is that of the first chunk, so that all are judged alike. ``tally``
-    counts along: ``tally.report()`` afterwards is the report of the whole list. With ``read_chunks(...,
-    numbered=True)`` the labels of the rows are their numbers in the file.
+    Each chunk is returned with ``to, region, cc, type, problem, note`` after its own columns (``sms_region`` and so on
+    if it has a column of that name). A number seen before, in this chunk or an earlier one, keeps its ``to`` and gets
+    the problem DUPLICATE_OF. The evidence of the first chunk's column is used for all chunks, so that all are judged
+    alike. ``tally`` counts along; afterwards ``tally.report()`` is the report of the whole list. With
+    ``read_chunks(..., numbered=True)`` the row labels are the row numbers in the file.
 
     Example:
         >>> chunks = [pd.DataFrame({"phone": ["+14155550100"]}), pd.DataFrame({"phone": ["+1 415 555 0100", "n/a"]})]

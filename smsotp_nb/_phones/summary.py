@@ -50,14 +50,17 @@ ASKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A judged list in figures.
+    """A normalized list in figures.
 
     Attributes:
-        rows, usable, repaired, repeated: rows in all; with a ``to``; of these repaired; of these repeating another.
-        problems: ``problem, rows, share, meaning, ask`` (what to ask the list's owner for), ``examples``.
-        notes: ``note, rows, share, meaning, examples``.
-        regions: ``region, country, rows`` of the usable rows.
-        types: ``type, rows`` of the usable rows.
+        rows: number of rows.
+        usable: rows with a ``to``.
+        repaired: usable rows that were repaired.
+        repeated: usable rows that repeat another row.
+        problems: frame of ``problem, rows, share, meaning, ask`` (what to ask the list's owner for), ``examples``.
+        notes: frame of ``note, rows, share, meaning, examples``.
+        regions: frame of ``region, country, rows`` of the usable rows.
+        types: frame of ``type, rows`` of the usable rows.
 
     Example:
         >>> from smsotp_nb import phones
@@ -122,7 +125,7 @@ def _rows(table: pd.DataFrame, *columns: str) -> tuple[tuple[Any, ...], ...]:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts that grow chunk by chunk; numbers met are kept as integers, eight bytes each.
+    """Counts that grow chunk by chunk. Numbers seen are kept as integers, eight bytes each.
 
     Example:
         >>> from smsotp_nb import phones
@@ -240,7 +243,7 @@ def _with_country(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
-    """Sum up what ``normalize`` returned; with the raw ``numbers`` beside it, every code comes with examples.
+    """Summarize what ``normalize`` returned. If the raw ``numbers`` are passed, every code comes with examples.
 
     Example:
         >>> from smsotp_nb import phones
@@ -259,10 +262,10 @@ def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
 
 
 def unusable(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are not texted with their ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
+    """Return the rows that cannot be texted, with ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
-    Ordered by problem, then as they were; ``results.write`` exports the frame safely. A column of ``people`` that has
-    one of these names stays, and the new one is called ``sms_problem`` and so on.
+    They are ordered by problem, then as in the list; ``results.write`` exports the frame safely. If ``people`` has a
+    column with one of these names, it is kept and the new one is called ``sms_problem`` and so on.
 
     Example:
         >>> from smsotp_nb import phones

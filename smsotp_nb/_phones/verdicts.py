@@ -22,15 +22,18 @@ def verdict(
     default_region: str | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Ask phonenumbers about a column of numbers and return its own answer, untouched.
+    """Return phonenumbers' own answer for a column of numbers, unmodified.
 
-    ``region`` is a column of alpha-2 codes (used as they stand), ``default_region`` one code for its blanks. Cells that
-    are numbers are read as text first, whole decimal numbers without their ``.0``. ``progress`` is called with the
-    number of rows done after each chunk.
+    Args:
+        numbers: the column of numbers. Numeric cells are first read as text, whole decimals without their ``.0``.
+        region: column of two-letter country codes, used as they are.
+        default_region: one code for blank cells of ``region``.
+        progress: called with the number of rows done after each chunk.
 
-    Returns a frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where
-    phonenumbers has none), ``valid`` (bool) and ``reason``: missing for a valid number, else the name of the parse
-    error or of the ValidationResult, or NOT_IN_USE where a number is possible but not valid.
+    Returns:
+        A frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where phonenumbers
+        has none), ``valid`` (bool) and ``reason``: missing for a valid number, otherwise the name of the parse error or
+        of the ValidationResult, or NOT_IN_USE for a number that is possible but not valid.
 
     Raises:
         UsageError: ``region`` has another length or index than ``numbers``.

@@ -16,7 +16,7 @@ _FIRST: Final = pyarrow.array([sign.encode() for sign in "'=+-@\t\r\n"], pyarrow
 
 
 def neutral(texts: pd.Series) -> pd.Series:
-    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values stay as they are.
+    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values are unchanged.
 
     Example:
         >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()

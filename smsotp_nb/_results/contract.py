@@ -81,10 +81,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is: what a progress callback is called with.
+    """How far a campaign is: what a progress callback receives.
 
-    ``done`` of ``total`` planned rows have an outcome, those of earlier calls included; ``cost_micros`` is what this
-    call was billed, in millionths of ``currency`` (empty where several meet); ``at`` is monotonic time in seconds.
+    ``done`` of ``total`` planned rows have an outcome, including those of earlier calls. ``cost_micros`` is what this
+    call was billed, in millionths of ``currency`` (empty if there are several). ``at`` is monotonic time in seconds.
 
     Example:
         >>> Progress(done=3, total=4, accepted=2, rejected=1).left
@@ -106,7 +106,7 @@ class Progress:
 
 
 def money(micros: pd.Series) -> pd.Series:
-    """Return integer micro-units as float64 amounts, each the nearest double of the six-decimal value.
+    """Return integer millionths as float64 amounts: the nearest double of each six-decimal value.
 
     Example:
         >>> money(pd.Series([7500, 38420000])).tolist()
@@ -116,7 +116,7 @@ def money(micros: pd.Series) -> pd.Series:
 
 
 def micros(amounts: pd.Series) -> pd.Series:
-    """Return float64 amounts as integer micro-units (Int64, missing stays missing): the exact inverse of `money`.
+    """Return float64 amounts as integer millionths (Int64, missing stays missing): the exact inverse of `money`.
 
     Raises:
         UsageError: an amount is infinite, too large to be exact, or has more than six decimal places.
@@ -139,14 +139,14 @@ def micros(amounts: pd.Series) -> pd.Series:
 
 
 def check(frame: pd.DataFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
-    """Return a result table with the contract's dtypes, on the same index, whatever dtypes it came with.
+    """Return a result table with the right dtypes on the same index, whatever dtypes it came with.
 
-    ``columns`` says which columns of the contract must be there; further ones of the contract are converted where they
-    stand, all others are left as they are.
+    ``columns`` names the columns that must be there. Further result columns are converted if they are there; all other
+    columns are left as they are.
 
     Raises:
-        UsageError: not a result table: a column is missing or stands twice, a status is unknown, a cell cannot be
-            read as its column's dtype, or numbers have lost their plus.
+        UsageError: not a result table: a column is missing or repeated, a status is unknown, a cell cannot be read as
+            its column's dtype, or numbers have lost their plus.
 
     Example:
         >>> check(pd.DataFrame({"status": ["accepted"], "parts": ["2"]}), columns=["status", "parts"]).dtypes.tolist()

@@ -37,14 +37,14 @@ def write(
 ) -> Path:
     """Write a result or cost table to ``.csv``, ``.xlsx`` or ``.parquet`` and return the path.
 
-    CSV and Excel: text that begins with ``= + - @`` gets an apostrophe before it, E.164 numbers stay whole. In CSV
-    ``excel_safe=False`` leaves such text as it is and the byte order mark out. Excel holds times as ISO text, to the
-    microsecond. A file that is there already is replaced only with ``overwrite=True``, and only when the new one is
-    complete; one of ``inputs``, the files that the table was made from, is never replaced.
+    In CSV and Excel, text that begins with ``= + - @`` gets a leading apostrophe; E.164 numbers are unchanged. In CSV,
+    ``excel_safe=False`` leaves such text as it is and omits the byte order mark. Excel holds times as ISO text, to the
+    microsecond. An existing file is replaced only with ``overwrite=True``, and only once the new one is complete. A
+    file named in ``inputs``, from which the table was made, is never replaced.
 
     Raises:
-        FileExists: the file is there already.
-        UsageError: an unknown ending, a missing folder, a column the format cannot hold, too many rows for Excel, a
+        FileExists: the file already exists.
+        UsageError: an unknown extension, a missing folder, a column the format cannot hold, too many rows for Excel, a
             full disk, or Excel support is not installed.
 
     Example:
@@ -71,10 +71,11 @@ def write(
 def write_book(
     tables: Mapping[str, pd.DataFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
 ) -> Path:
-    """Write tables to one Excel workbook, a sheet each, as safely as `write`; their indexes stay out.
+    """Write tables to one Excel workbook, a sheet each, as safely as `write`. Indexes are omitted.
 
     Raises:
-        FileExists, UsageError: as `write`.
+        FileExists: as `write`.
+        UsageError: as `write`.
 
     Example:
         >>> import tempfile
@@ -100,13 +101,13 @@ def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: 
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a result table that `write` wrote, or one that a spreadsheet saved since.
+    """Read a result table that `write` wrote, or that a spreadsheet has saved since.
 
-    The contract's columns come back with its dtypes. The caller's own columns keep theirs in Parquet; in CSV and Excel
-    a column of plain numbers comes back as numbers (never one with a leading zero or a plus), all else as text.
+    The result columns come back with their dtypes. Your own columns keep theirs in Parquet; in CSV and Excel a column
+    of plain numbers comes back as numbers (never one with a leading zero or a plus), everything else as text.
 
     Raises:
-        UsageError: the file is not there, cannot be read, is not a result table, or its numbers have lost their plus.
+        UsageError: file not found or not readable, not a result table, or its numbers have lost their plus.
 
     Example:
         >>> import tempfile

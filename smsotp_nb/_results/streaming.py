@@ -21,7 +21,7 @@ EXCEL: Final = ".xlsx"
 
 
 class Growing:
-    """A file of rows on its way, of `growing`; ``rows`` counts what was added, ``path`` is where it will stand.
+    """A file of rows being written by `growing`; ``rows`` counts what was added, ``path`` is where it will appear.
 
     Example:
         >>> import tempfile
@@ -37,7 +37,7 @@ class Growing:
         self._output, self._sheet, self._begun = output, sheet, False
 
     def add(self, frame: pd.DataFrame) -> None:
-        """Add rows under the columns of the first frame; formulas are made harmless, the index stays out."""
+        """Add rows under the columns of the first frame. Formulas are made harmless; the index is omitted."""
         self._output.write(lambda _: self._add(frame))
         self.rows += len(frame)
         self._begun = True
@@ -53,11 +53,11 @@ class Growing:
 
 @contextmanager
 def growing(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = False) -> Iterator[list[Growing]]:
-    """Open tables that grow; all of them stand in their places when the block has ended without an error, else none.
+    """Open tables that grow frame by frame. All of them appear when the block ends without an error, otherwise none.
 
     Raises:
-        FileExists, UsageError: as `write`; an ending that is none of ``.csv, .tsv, .xlsx``; more rows than a sheet of
-            Excel holds.
+        FileExists: as `write`.
+        UsageError: as `write`; an extension other than ``.csv, .tsv, .xlsx``; more rows than an Excel sheet holds.
 
     Example:
         >>> import tempfile
