@@ -148,7 +148,7 @@ def estimate_parts(texts: pd.Series[str]) -> pd.DataFrame:
 
 
 def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
-    """Return what `parts.measure` says of the texts, and parts and encoding of their plain form."""
+    """Return what `many.measure` says of the texts, and parts and encoding of their plain form."""
     known = texts.notna().to_numpy()
     given = texts[known].tolist()
     found, after = many.measure(given), many.measure(plain[known].tolist())

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import phones
 from .. import rates as rate_tables
+from .._phones import lookup
 from .._results import contract
 
 
@@ -53,7 +53,7 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
         {
             "currency": sums["currency"].astype("str"),
             "region": sums["region"].astype("str"),
-            "country": pd.Series([phones.lookup.country_name(str(region)) for region in sums["region"]], dtype="str"),
+            "country": pd.Series([lookup.country_name(str(region)) for region in sums["region"]], dtype="str"),
             "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
             "est_parts": sums["parts"].astype("Int64"),
             "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
