@@ -21,7 +21,7 @@ from .results import COLUMNS
 
 
 class Sms:
-    """What this package does with a frame, by Tab completion; the frame itself is never changed.
+    """The functions of this package on a DataFrame. The frame itself is never changed.
 
     Example:
         >>> people = pd.DataFrame({"phone": ["(415) 555-0100", "nobody"], "country": ["US", "US"]})
@@ -45,7 +45,7 @@ class Sms:
         evidence: Level | Evidence = "overwhelming",
         progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
-        """Judge a column of phone numbers; see `phones.normalize`. ``region`` is a column's name or a Series.
+        """Normalize a column of phone numbers; see `phones.normalize`. ``region`` is a column name or a Series.
 
         Example:
             >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).sms.normalize("phone")["problem"].isna().tolist()
@@ -71,7 +71,7 @@ class Sms:
         default_region: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
-        """Return phonenumbers' own answer on a column; see `phones.verdict`.
+        """Return phonenumbers' own answer for a column; see `phones.verdict`.
 
         Example:
             >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).sms.verdict("phone")["valid"].tolist()
@@ -154,11 +154,11 @@ class Sms:
         return cost.by(self._frame, columns, decimals=decimals)
 
     def masked(self, *columns: str) -> pd.DataFrame:
-        """Return the frame with its numbers unreadable, fit to be shown.
+        """Return the frame with its phone numbers masked, fit to be shown.
 
         Args:
-            columns: names; without any it is ``to`` and every column that has the same numbers in some spelling, such
-                as a kept column of the caller's list.
+            columns: column names. By default ``to`` and every column that holds the same numbers in some spelling, such
+                as a kept column of your list.
 
         Example:
             >>> frame = pd.DataFrame({"to": ["+12025550123"], "phone": ["(202) 555-0123"], "name": ["Ann"]})

@@ -1,30 +1,30 @@
-"""Every error of this package, split by who can act on it.
+"""Every error of this package, grouped by who can act on it.
 
 ::
 
     SmsOtpError
     |- UsageError (also ValueError)  the caller fixes the call: which column, which rows, which limit
-    |    |- FileExists               a file is there already and was not to be replaced
-    |- ServiceError                  the service said no: error_code, name, http_status, request_id
+    |    |- FileExists               a file already exists and was not to be replaced
+    |- ServiceError                  the service refused: error_code, name, http_status, request_id
     |    |- InsufficientFunds        105400
     |    |- InvalidPhoneNumbers      107111
     |    |- MissingParams            104001
     |- TransportError                no usable answer: phase, http_status, seconds
-    |    |- NotSent                  provably nothing left this machine: retried, then raised
+    |    |- NotSent                  certainly nothing left this machine: retried, then raised
     |    |- Throttled                429: retried after its pause, then raised
     |    |- InDoubt                  may have been accepted: never retried, a person settles it
     |- LedgerError                   the campaign record cannot be used as asked
     |    |- CampaignHeld             another process runs this campaign now
     |    |- PlanChanged              the plan differs from the one recorded under this campaign
     |    |- LedgerReplaced           the file was deleted, moved or replaced while it was open
-    |    |- LedgerOlder              the file is older than this user last saw it: a copy, a backup, a new one
+    |    |- LedgerOlder              the file is older than when this user last saw it: a copy, a backup, a new one
     |- NotAsExpected                 a test's expectation of the sandbox is not met (also AssertionError)
 
     SmsOtpWarning (also UserWarning)
     |- CampaignIncomplete            ``send`` returned with rows still to go
 
 Trouble with one row is a value in that row (``problem``), never an exception.
-Every error carries its facts as attributes, survives pickling, and never holds a key or a passcode.
+Every error carries its facts as attributes, can be pickled, and never holds a key or a passcode.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 
 class SmsOtpError(Exception):
-    """Base of every error of this package; ``str(error)`` says what to do next.
+    """Base of every error of this package. The message says what to do next.
 
     Example:
         >>> issubclass(UsageError, SmsOtpError)
@@ -62,7 +62,7 @@ class SmsOtpError(Exception):
 
 
 class UsageError(SmsOtpError, ValueError):
-    """The call cannot work as written; ``problems`` lists everything wrong with it, not only the first.
+    """The call cannot work as written. ``problems`` lists everything wrong with it, not only the first problem.
 
     Example:
         >>> UsageError("no column 'fone'", problems=("no column 'fone'",)).problems
@@ -75,7 +75,7 @@ class UsageError(SmsOtpError, ValueError):
 
 
 class FileExists(UsageError):
-    """A file to be written is there already; it is replaced only when told. ``path`` names it.
+    """A file to be written already exists, and replacing it was not requested. ``path`` names it.
 
     Example:
         >>> FileExists("spent.html is there already", path="spent.html").path
@@ -88,13 +88,13 @@ class FileExists(UsageError):
 
 
 class ServiceError(SmsOtpError):
-    """The service refused the request; by assumption a refusal means that nothing was sent.
+    """The service refused the request. By assumption, a refusal means that nothing was sent.
 
     Attributes:
-        error_code: the envelope's ``code``, a numeric string such as ``"105400"``.
-        name: the envelope's ``message``, an error name such as ``InsufficientFunds``.
+        error_code: the ``code`` of the envelope, a numeric string such as ``"105400"``.
+        name: the ``message`` of the envelope, an error name such as ``InsufficientFunds``.
         http_status: the HTTP status of the reply.
-        request_id: the reply's request id header, or None.
+        request_id: the request id from the reply's header, or None.
 
     Example:
         >>> InsufficientFunds("balance too low", error_code="105400", name="InsufficientFunds").error_code
@@ -118,26 +118,26 @@ class ServiceError(SmsOtpError):
 
 
 class InsufficientFunds(ServiceError):
-    """105400: the balance does not cover the send; a campaign stops and keeps the rest as planned."""
+    """105400: the balance does not cover the send. A campaign stops, and the remaining rows stay planned."""
 
 
 class InvalidPhoneNumbers(ServiceError):
-    """107111: a number of the request is not one the service can text."""
+    """107111: the service cannot text one of the numbers in the request."""
 
 
 class MissingParams(ServiceError):
-    """104001: a required parameter was missing."""
+    """104001: a required parameter is missing."""
 
 
 class TransportError(SmsOtpError):
     """No usable answer came back.
 
     Attributes:
-        phase: how far the request had come (``connect``, ``writing``, ``awaiting``, ``headers``, ``body``, ...).
-        http_status: the HTTP status where one was read, else None.
-        seconds: time from the start of the attempt, seconds.
-        attempts: how many attempts were made in all.
-        request_id: the reply's request id header where one was read, else None.
+        phase: how far the request came (``connect``, ``writing``, ``awaiting``, ``headers``, ``body``, ...).
+        http_status: the HTTP status if one was read, otherwise None.
+        seconds: time since the start of the attempt, in seconds.
+        attempts: number of attempts made.
+        request_id: the request id from the reply's header if one was read, otherwise None.
 
     Example:
         >>> InDoubt("no answer", phase="awaiting", seconds=30.0).phase
@@ -167,7 +167,7 @@ class NotSent(TransportError):
 
 
 class Throttled(TransportError):
-    """429: the service asked for a pause of ``retry_after`` seconds (None when it did not say how long)."""
+    """429: the service asked for a pause of ``retry_after`` seconds (None if it did not say how long)."""
 
     def __init__(
         self,
@@ -187,11 +187,11 @@ class Throttled(TransportError):
 
 
 class InDoubt(TransportError):
-    """The request may have been accepted; only a person who looked may say so. Never retried."""
+    """The request may have been accepted. It is never retried; only a person who has checked can say what happened."""
 
 
 class LedgerError(SmsOtpError):
-    """The campaign record cannot be used as asked; nothing was sent.
+    """The campaign record cannot be used as asked. Nothing was sent.
 
     Example:
         >>> issubclass(CampaignHeld, LedgerError)
@@ -200,7 +200,7 @@ class LedgerError(SmsOtpError):
 
 
 class CampaignHeld(LedgerError):
-    """Another process runs this campaign; ``pid`` and ``host`` say which."""
+    """Another process runs this campaign; ``pid`` and ``host`` identify it."""
 
     def __init__(self, message: str, *, pid: int | None = None, host: str | None = None) -> None:
         super().__init__(message)
@@ -209,7 +209,7 @@ class CampaignHeld(LedgerError):
 
 
 class PlanChanged(LedgerError):
-    """The plan differs from the one recorded; ``added``, ``removed`` and ``changed`` count the rows."""
+    """The plan differs from the recorded one; ``added``, ``removed`` and ``changed`` count the rows."""
 
     def __init__(self, message: str, *, added: int = 0, removed: int = 0, changed: int = 0) -> None:
         super().__init__(message)
@@ -219,7 +219,7 @@ class PlanChanged(LedgerError):
 
 
 class LedgerReplaced(LedgerError):
-    """The ledger's file, or its log, is not the one that was opened; nothing more was sent by it.
+    """The ledger's file, or its log, is no longer the one that was opened. Nothing more was sent with it.
 
     Example:
         >>> issubclass(LedgerReplaced, LedgerError)
@@ -228,10 +228,10 @@ class LedgerReplaced(LedgerError):
 
 
 class LedgerOlder(LedgerError):
-    """The ledger lacks what this user last saw in it, so people who were texted may stand as not texted in it.
+    """The ledger lacks what this user last saw in it, so people who were texted may appear in it as not texted.
 
     Attributes:
-        recipients: at most so many recipients were texted of whom it does not know.
+        recipients: upper limit of the recipients who were texted and are missing in it.
 
     Example:
         >>> LedgerOlder("the ledger is older", recipients=15).recipients
@@ -244,11 +244,11 @@ class LedgerOlder(LedgerError):
 
 
 class NotAsExpected(SmsOtpError, AssertionError):
-    """The sandbox's messages are not what a test expects; numbers are masked.
+    """The sandbox's messages are not what a test expects. Numbers are masked.
 
     Attributes:
-        found: how many messages are as expected.
-        misses: what comes nearest, in words.
+        found: number of messages that are as expected.
+        misses: the nearest misses, in words.
 
     Example:
         >>> NotAsExpected("expected 1 message, found none", found=0, misses=("message 1: text is 'Hi'",)).found
@@ -266,7 +266,7 @@ class SmsOtpWarning(UserWarning):
 
 
 class CampaignIncomplete(SmsOtpWarning):
-    """``send`` returned with rows still to go; the message says why and what the next call does."""
+    """``send`` returned with rows still to go. The message says why, and what the next call does."""
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
-"""Passcodes: sent once, verified with the intent they were sent with and the lifetime they were promised.
+"""Send passcodes, and verify them with the intent and the lifetime they were sent with.
 
-The interface puts the lifetime of a custom code on ``otp.send`` and that of a generated one on ``otp.verify``; here
-``ttl`` is the lifetime of either kind and travels where it has effect.
+The interface takes the lifetime of a custom code in ``otp.send`` and that of a generated one in ``otp.verify``. Here
+``ttl`` is the lifetime of either kind and is passed where it has effect.
 """
 
 from __future__ import annotations
@@ -109,16 +109,19 @@ class Request:
 
 
 class Challenge:
-    """A passcode on its way to one number; ``verify`` asks the service, ``resend`` sends another one.
+    """A passcode on its way to one number. ``verify`` checks a code with the service, ``resend`` sends another
+    passcode.
 
     Attributes:
         to: the number, E.164.
-        intent: the purpose it was sent for; ``verify`` repeats it.
+        intent: the purpose it was sent for, repeated by ``verify``.
         record: the service's message record (``id, to, iso, cc, parts, price``).
-        sent_at, expires_at: aware UTC datetimes, by this machine's clock, counted from the reply.
-        verified: True once a check of this challenge said so.
+        sent_at: aware UTC datetime, by this machine's clock, counted from the reply.
+        expires_at: as ``sent_at``.
+        verified: True once a check of this challenge succeeded.
 
-    Neither repr nor attributes hold a code, and it is not pickled: it holds a client and perhaps a custom code.
+    Neither the repr nor an attribute holds a code. A challenge cannot be pickled, because it holds a client and perhaps
+    a custom code.
 
     Example:
         >>> from smsotp_nb import Sandbox, otp
@@ -152,15 +155,15 @@ class Challenge:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the passcode is void, by this machine's clock; 0.0 when it is."""
+        """Seconds until the passcode expires, by this machine's clock; 0.0 if it has expired."""
         return max(0.0, (self.expires_at - self._now()).total_seconds())
 
     def verify(self, code: str) -> bool:
-        """Ask the service whether this is the code, with the intent it was sent with and its lifetime.
+        """Ask the service whether this is the code, with the intent and the lifetime it was sent with.
 
         Raises:
-            InDoubt: no answer came; the check may have used up a try, and it is neither True nor False.
-            UsageError: ``code`` is not text of 4 to 8 digits. Nothing was asked.
+            InDoubt: no answer came. The code is neither right nor wrong, and the check may have used up a try.
+            UsageError: ``code`` is not text of 4 to 8 digits; the service was not asked.
             ServiceError: the service refused the check.
         """
         typed = Secret(code)
@@ -170,9 +173,9 @@ class Challenge:
         return reply.valid
 
     def resend(self) -> Challenge:
-        """Send the same request again and return its challenge; a custom code is the same, a generated one new.
+        """Send the same request again and return its challenge. A custom code stays the same, a generated one is new.
 
-        Whether the earlier passcode stays valid is not shown by the interface.
+        Whether the earlier passcode remains valid is not stated by the interface.
         """
         return self._request.send(self._client, now=self._now)
 
@@ -204,21 +207,22 @@ def send(
     Args:
         to: the number, E.164.
         client: the service, or a sandbox to try it.
-        digits: digits of the generated code, 4 to 8 (the service's default is 6).
-        intent: purpose, at most 36 characters; kept for the check.
+        digits: length of the generated code, 4 to 8 (the service's default is 6).
+        intent: purpose, at most 36 characters; remembered for the check.
         channel: ``sms``, ``call``, ``whatsapp`` or ``auto``.
-        signature: sender name, 2 to 16 characters; required for +86 numbers in the cn variant.
-        code: a custom code of 4 to 8 digits instead of a generated one; not recommended.
-        ttl: the passcode's lifetime in seconds, of either kind, at most 1800 (the service's default is 300).
+        signature: sender name, 2 to 16 characters. Required for +86 numbers in the cn variant.
+        code: a custom code of 4 to 8 digits in place of a generated one. Not recommended.
+        ttl: lifetime of the passcode in seconds, whether custom or generated, at most 1800 (the service's default is
+            300).
         now: the clock, a function that returns an aware datetime.
 
     Warns:
-        SmsOtpWarning: fewer than 6 digits, more than 600 seconds, or ``digits`` beside ``code``.
+        SmsOtpWarning: fewer than 6 digits, a lifetime above 600 seconds, or ``digits`` together with ``code``.
 
     Raises:
-        UsageError: lists everything wrong with the arguments. Nothing was sent.
+        UsageError: the message lists everything wrong with the arguments. Nothing was sent.
         ServiceError: the service refused.
-        InDoubt: no answer came; the passcode may have been sent. Never sent again by itself.
+        InDoubt: no answer came. The passcode may have been sent, and is not sent again automatically.
 
     Example:
         >>> from smsotp_nb import Sandbox, otp

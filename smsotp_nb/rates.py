@@ -1,6 +1,6 @@
-"""The contract of a rate table: what one part costs in a country, in which currency, since when and how surely.
+"""The rate table: what one part costs in a country, in which currency, since when, and how reliable that is.
 
-A rate is only ever an estimate's input; what a message did cost stands in the service's reply.
+Rates are used for estimates only; what a message did cost is in the service's reply.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ Book = Mapping[tuple[str, str], Rate]
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a rate table from a CSV file and check it; separator, BOM and Namibia are taken care of.
+    """Read a rate table from a CSV file and check it. Any separator, a byte order mark and Namibia (NA) are handled.
 
     Returns:
         As `check`.
 
     Raises:
-        UsageError: the file is not there or not readable as CSV, or as `check`.
+        UsageError: file not found, not readable as CSV, or as in `check`.
 
     Example:
         >>> import tempfile
@@ -99,12 +99,12 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def check(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of a frame in one form, in its order.
+    """Check a rate table and return it in a uniform form, in its order.
 
-    ``iso`` is a two-letter country code, ``currency`` a three-letter one, ``price`` (of one part) a number or its text
-    with at most six decimal places. These may stand beside them: ``type``, a kind of number such as MOBILE (blank:
-    any); ``valid_from``, a date (of several rows the latest that has come holds); ``low`` and ``high``, the range in
-    which the price varies; ``seen``, the date of the last observation. Other columns are left out.
+    Required columns are ``iso`` (two-letter country code), ``currency`` (three-letter code) and ``price`` of one part,
+    a number or text with at most six decimal places. Optional are ``type``, a kind of number such as MOBILE (blank:
+    any); ``valid_from``, a date (of several rows the latest that has begun applies); ``low`` and ``high``, the range in
+    which the price varies; and ``seen``, the date of the last observation. Other columns are ignored.
 
     Returns:
         ``iso, currency`` (str), ``price`` (float64), ``type`` (str), ``valid_from`` (datetime64[us]), ``low, high``

@@ -1,6 +1,6 @@
-"""A local service that answers the same interface, with an inbox to look at. It texts nobody.
+"""A local service that implements the interface, with an inbox to look at. It texts nobody.
 
-`Sandbox` is the service, `Rules` sets how it answers where the interface is silent. `of_service`, `of_sandbox` and
+`Sandbox` is the service; `Rules` sets how it answers where the interface is silent. `of_service`, `of_sandbox` and
 `compare` find out whether a live service answers as the sandbox does.
 """
 

@@ -1,6 +1,6 @@
-"""Where the service is and how to speak to it: from arguments, the environment or a keyring, never guessed.
+"""Where the service is and how to reach it: from arguments, the environment or a keyring, never guessed.
 
-The only room that reads ``os.environ`` and the keyring.
+This is the only module that reads ``os.environ`` and the keyring.
 """
 
 from __future__ import annotations
@@ -76,22 +76,23 @@ class Settings:
     """Address, variant, access key and timeouts of one service.
 
     Args:
-        base_url: the service's address. ``https``, or ``http`` on loopback only.
-        access_key_id: the access key; never shown again.
-        access_key_secret: the key's secret, for accounts that ask for signed requests (HMAC mode, beyond the
-            interface); with it every request is signed.
-        variant: ``"intl"`` or ``"cn"`` (mainland China: signature required).
-        form: ``"current"``, or ``"earlier"`` (``text`` not among the alternatives, signature required).
-        connect_timeout, read_timeout: longest wait for a connection and for the next bytes, seconds.
-        deadline: longest time for one request in all, seconds.
-        trust_env: let ``requests`` use the proxies and the certificate bundle that the environment names.
-        ca_bundle: path of a file of certificates to trust, in place of the public ones.
-        service: an id that replaces the one derived from address, variant and key, such as the one of an earlier key
-            of the same account. A sandbox gives its clients an id of its own; nobody else can begin one with
-            ``sandbox:``, for a rehearsal is exempt from what guards people.
+        base_url: address of the service: ``https``, or ``http`` on loopback only.
+        access_key_id: the access key. It is never shown again.
+        access_key_secret: the key's secret, for accounts that require signed requests (HMAC mode, beyond the
+            interface). With it every request is signed.
+        variant: ``"intl"``, or ``"cn"`` (mainland China: signature required).
+        form: ``"current"``, or ``"earlier"`` (``text`` is not offered, signature required).
+        connect_timeout: longest wait for a connection, in seconds.
+        read_timeout: longest wait for the next bytes, in seconds.
+        deadline: longest time for one request in all, in seconds.
+        trust_env: let ``requests`` use the proxies and the certificate bundle of the environment.
+        ca_bundle: path of a file of trusted certificates, in place of the public ones.
+        service: an id to use in place of the one derived from address, variant and key, such as the id of an earlier
+            key of the same account. It cannot begin with ``sandbox:``, because a rehearsal is exempt from some
+            safeguards; a sandbox gives its clients an id itself.
 
     Raises:
-        UsageError: lists everything wrong with the arguments.
+        UsageError: the message lists everything wrong with the arguments.
 
     Example:
         >>> Settings(base_url="http://127.0.0.1:8025", access_key_id="demo")
@@ -142,21 +143,20 @@ class Settings:
     ) -> Settings:
         """Build settings from ``SMSOTP_*`` variables; keyword arguments win.
 
-        Read are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_ACCESS_KEY_SECRET``, ``SMSOTP_KEYRING``,
-        ``SMSOTP_VARIANT``, ``SMSOTP_FORM``, ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``,
-        ``SMSOTP_READ_TIMEOUT``, ``SMSOTP_DEADLINE``.
+        The variables are ``SMSOTP_BASE_URL``, ``SMSOTP_ACCESS_KEY_ID``, ``SMSOTP_ACCESS_KEY_SECRET``,
+        ``SMSOTP_KEYRING``, ``SMSOTP_VARIANT``, ``SMSOTP_FORM``, ``SMSOTP_CA_BUNDLE``, ``SMSOTP_CONNECT_TIMEOUT``,
+        ``SMSOTP_READ_TIMEOUT`` and ``SMSOTP_DEADLINE``.
 
         Args:
             environ: the variables; those of the process by default.
-            keyring: take the key from the system's keyring, where it stands under this service name (such as
-                ``"smsotp_nb"``) and the user name ``access_key_id``; the secret of signed requests, where there is
-                one, under ``access_key_secret``. Needs the extra ``smsotp_nb[keyring]``. A key that the environment
-                holds is not read then.
+            keyring: take the key from the system's keyring, stored under this service name (such as ``"smsotp_nb"``)
+                and the user name ``access_key_id``; the secret of signed requests, if any, under ``access_key_secret``.
+                Needs the extra ``smsotp_nb[keyring]``. A key in the environment is then ignored.
             overrides: arguments of ``Settings``.
 
         Raises:
-            UsageError: a variable is missing or unusable, or the keyring gives no key; the message says how to set it
-                and how to use the sandbox.
+            UsageError: a variable is missing or unusable, or the keyring has no key. The message says how to set it and
+                how to use the sandbox.
 
         Example:
             >>> Settings.from_env({"SMSOTP_BASE_URL": "https://sms.example", "SMSOTP_ACCESS_KEY_ID": "demo"}).variant

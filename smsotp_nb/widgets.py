@@ -1,4 +1,4 @@
-"""Forms for people in a notebook: each is a class with ``.widget`` around a plain controller that tests can call."""
+"""Forms for use in a notebook. Each is a class with a ``.widget``, around a plain controller that tests can call."""
 
 from ._widgets.campaign_form import CampaignForm
 from ._widgets.inbox_view import InboxView

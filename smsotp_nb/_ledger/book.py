@@ -1,4 +1,4 @@
-"""The record of all campaigns of one user, and what a person may say of them."""
+"""The record of all campaigns of one user, and what that user decides about them."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
 
 
 class Ledger:
-    """The campaign record: which row was sent, what it cost, and of which nobody knows.
+    """The campaign record: which rows were sent, what they cost, and which are in doubt.
 
-    A campaign is known by its service and its name, so a rehearsal never stands in the way of the real send.
+    A campaign is identified by its service and its name, so a rehearsal on a sandbox never blocks the real send.
 
     Args:
-        path: the file; without it this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder),
-            which is made when it is first used.
-        create: make the file where there is none; without it a path that does not exist is an error, for a mistyped
-            one would be a record in which nobody was texted.
-        accept_older: use the file although this user last saw it with more in it: after a backup was put in its place,
-            or in the place of a ledger that is gone. What is missing in it is not known to anybody then.
+        path: the file. By default this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder),
+            which is created when it is first used.
+        create: create the file if there is none. Otherwise a path that does not exist is an error, because a mistyped
+            path would open a record in which nobody was texted.
+        accept_older: use the file although this user has last seen it with more in it, because a backup replaced it.
+            What it lacks is then unknown.
         now: the clock, a function that returns an aware datetime.
 
     Raises:
-        LedgerError: the file does not exist, is damaged, is older than it was last seen, or cannot be used; says why
-            and what to do. UsageError: this is no path.
+        LedgerError: the file does not exist, is damaged, is older than when last seen, or cannot be used. The message
+            says why and what to do.
+        UsageError: not a path.
 
     Example:
         >>> import tempfile, pathlib
@@ -69,7 +70,8 @@ class Ledger:
         self.created = self._store.created
 
     def campaigns(self) -> pd.DataFrame:
-        """Return one row for each campaign: service, campaign, kind, created_at, rows, then its rows by state (Int64).
+        """List the campaigns, one row each: service, campaign, kind, created_at, rows, then the rows by state
+        (Int64).
 
         Example:
             >>> import tempfile, pathlib
@@ -87,10 +89,10 @@ class Ledger:
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
 
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
-        """Return one campaign by its name; ``service`` is needed only where several services have one of that name.
+        """Return one campaign by its name. Pass ``service`` only if several services have a campaign of that name.
 
         Raises:
-            UsageError: there is none, or there are several; names what there is.
+            UsageError: there is none, or there are several; the message names them.
 
         Example:
             >>> import tempfile, pathlib
@@ -127,11 +129,12 @@ class Ledger:
         return self._find(service, name) is not None
 
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
-        """Record a plan, or take up the campaign where it stands, and hold it until the run is closed.
+        """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:
-            CampaignHeld: another process or call runs it. PlanChanged: the plan is not the one recorded.
-            LedgerError: people were texted under this name already, by another live account or address.
+            CampaignHeld: another process or call runs it.
+            PlanChanged: the plan is not the recorded one.
+            LedgerError: another live account or address has already texted people under this name.
         """
         number, ownership = None, None
         if kind == "campaign":
@@ -151,12 +154,12 @@ class Ledger:
             raise
 
     def backup(self, path: str | Path) -> Path:
-        """Write the ledger as of this moment to a new file, also while a campaign runs, and return its path.
+        """Write the ledger as of now to a new file, even while a campaign runs, and return its path.
 
-        A copy that is made by other means may lack what still stands in the log beside the file.
+        A copy made by other means may lack what is still in the log beside the file.
 
         Raises:
-            LedgerError: there is a file already, or it cannot be written.
+            LedgerError: the file already exists or cannot be written.
 
         Example:
             >>> import tempfile, pathlib
@@ -168,16 +171,16 @@ class Ledger:
 
     @classmethod
     def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
-        """Put a backup in the place of a ledger and open it; what stood there is kept beside it.
+        """Replace a ledger with a backup and open it. The replaced file is kept beside it.
 
         Args:
             backup: a file that ``backup`` wrote.
-            path: the ledger to replace; without it this user's own.
-            accept_older: restore it although people were texted since it was made.
+            path: the ledger to replace; by default this user's own.
+            accept_older: restore the backup although people were texted after it was made.
 
         Raises:
-            LedgerError: the ledger is in use, or the backup is none, is damaged, or is older than what was last seen;
-                says how many recipients it may lack. Nothing was changed.
+            LedgerError: the ledger is in use, or the backup is damaged, is not one, or is older than what was last
+                seen; the message says how many recipients it may lack. Nothing was changed.
 
         Example:
             >>> import tempfile, pathlib
@@ -203,7 +206,7 @@ class Ledger:
         self.close()
 
     def card(self) -> cards.Card:
-        """Return the ledger as a card: where it is, and a line for each campaign, the latest first.
+        """Return the ledger as a card: its path, and a line for each campaign, latest first.
 
         Example:
             >>> import tempfile, pathlib
@@ -272,7 +275,7 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
 
 
 class Campaign:
-    """One campaign of a ledger: its rows as a frame, what is in doubt, and what a person says of it.
+    """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
 
     Example:
         >>> "in_doubt" in dir(Campaign)
@@ -287,28 +290,28 @@ class Campaign:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows by state."""
+        """The number of rows in each state."""
         self._recover()
         return reading.counts(self._store, self._number)
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The result table as recorded, one row for each row of the plan, indexed by its position."""
+        """The result table as recorded: one row for each row of the plan, indexed by its position."""
         self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
 
     @property
     def requests(self) -> pd.DataFrame:
-        """One row for each request posted: its verdict, its evidence and the reply's own totals (see ``reading``)."""
+        """The requests that were posted, with their verdict, evidence and the totals that the reply stated."""
         self._recover()
         return reading.requests(self._store, self._number)
 
     @property
     def numbers(self) -> pd.Series:
-        """The E.164 numbers that the campaign set out to text, whatever became of them.
+        """The E.164 numbers of the campaign's planned recipients, whatever became of them.
 
         Raises:
-            LedgerError: the campaign was purged, so nobody knows them any more.
+            LedgerError: the campaign was purged, so they are no longer known.
         """
         self._refuse_purged()
         frame = reading.recorded(self._store, self._number)
@@ -316,36 +319,37 @@ class Campaign:
 
     @property
     def reached(self) -> pd.Series:
-        """The E.164 numbers whom the campaign may have reached, by position: accepted, in doubt or being sent.
+        """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent.
 
         Raises:
-            LedgerError: the campaign was purged, so nobody knows them any more.
+            LedgerError: the campaign was purged, so they are no longer known.
         """
         self._refuse_purged()
         return reading.numbers_of(self._store, self._number, (SENDING, ACCEPTED, IN_DOUBT))
 
     @property
     def in_doubt(self) -> pd.DataFrame:
-        """The rows of which nobody knows, with the evidence: phase, http_status, error, started_at, settled_at."""
+        """The rows in doubt with their evidence: phase, http_status, error, started_at, settled_at."""
         self._recover()
         return reading.with_evidence(self._store, self._number, IN_DOUBT)
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """The rows that the service refused, with the evidence."""
+        """The rows that the service refused, with their evidence."""
         return reading.with_evidence(self._store, self._number, REJECTED)
 
     def resolve(self, rows: pd.DataFrame | Sequence[str] | str, *, accepted: bool) -> int:
-        """Say of rows in doubt that they were accepted, or that they were not and may be sent; return how many.
+        """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
-            rows: a frame with a column ``to`` (such as ``in_doubt`` or a part of it), or E.164 numbers.
-            accepted: True makes them accepted, False makes them planned: the next ``send`` posts them. Nothing else
-                that Python takes for true or false is taken for an answer.
+            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers.
+            accepted: True marks the rows as accepted. False marks them as planned, so that the next ``send`` posts
+                them. Other values that count as true or false in Python are refused.
 
         Raises:
-            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False; nothing
-                was changed. CampaignHeld: it is running.
+            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False. Nothing
+                was changed.
+            CampaignHeld: the campaign is running.
         """
         if not isinstance(accepted, bool | np.bool_):
             raise UsageError(
@@ -357,27 +361,27 @@ class Campaign:
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
     def retry_rejected(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
-        """Put rejected rows back to planned, so that the next ``send`` posts them; return how many.
+        """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
         Raises:
-            UsageError: a number was not rejected in this campaign; nothing was changed. CampaignHeld: it is running.
+            UsageError: a number was not rejected in this campaign. Nothing was changed.
+            CampaignHeld: the campaign is running.
         """
         rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED)
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the campaign's frame to a CSV, Excel or Parquet file, as safely as `results.write`; return its path."""
+        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path."""
         return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
 
     def purge(self) -> int:
-        """Delete the numbers and everything recorded of them, from the file too; return how many rows went.
+        """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
 
-        What the campaign cost stays known, in sums that name nobody (`cost.spending`).
-
-        The name stays taken: without the numbers nobody can know who was texted, so it is never sent again.
+        What the campaign cost stays known, in sums that name nobody (`cost.spending`). Its name stays taken: without
+        the numbers nobody can know who was texted, so the campaign is never sent again.
 
         Raises:
-            CampaignHeld: it is running.
+            CampaignHeld: the campaign is running.
         """
         lock = self._ledger._lock(self._number, self.name)
         try:
@@ -391,7 +395,7 @@ class Campaign:
         return state_line(self.counts)
 
     def card(self) -> cards.Card:
-        """Return the campaign as a card: rows by state, and those in doubt with their evidence, numbers masked."""
+        """Return the campaign as a card: rows by state, and the rows in doubt with their evidence, numbers masked."""
         return overview.of_campaign(self.name, self.service, self.counts, self.in_doubt)
 
     def _repr_html_(self) -> str:

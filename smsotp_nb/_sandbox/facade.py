@@ -39,26 +39,28 @@ _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictiona
 
 
 class Sandbox:
-    """Start a local service that answers the interface, with an inbox to look at.
+    """Start a local service that implements the interface, with an inbox to look at. It texts nobody.
 
-    It is reached over HTTP on this machine only and texts nobody. It ends with the process, with ``close()``, or when
-    nothing refers to it any more; ``with`` is optional.
+    It is reached over HTTP on this machine only. It ends with the process, with ``close()``, or when nothing refers to
+    it any more; ``with`` is optional.
 
     Args:
-        port: 0 takes a free one.
-        state: a file that keeps inbox, balance and passcodes, also over a crash; without it they end with the sandbox.
-            A sandbox of this process that holds the same file is ended first: a notebook's cell is run again and again.
+        port: port to listen on; 0 takes a free one.
+        state: a file that keeps inbox, balance and passcodes, even over a crash. Without it they end with the sandbox.
+            If another sandbox of this process holds the file, that one is closed first, so that a notebook's cell can
+            be run again.
         variant: ``"intl"`` (USD) or ``"cn"`` (CNY, signature required).
         form: ``"current"``, or ``"earlier"`` (``count`` for ``parts``, no ``text``, signature required).
-        balance: what a new state begins with (default 1000).
+        balance: balance of a new state (default 1000).
         seed: makes message ids and passcodes of a new state repeatable.
-        rules: the choices where the interface is silent, templates of your own, HMAC mode; see docs/sandbox.md.
-        faults: what goes wrong from the start, such as ``"drop_after next=1"``; `fault` switches on more.
-        tenants: every access key has an inbox, balance, clock, faults and journal of its own; see `tenant`.
-        host: another address to listen on lets other machines in, and is warned of; they read nothing without `token`.
-        allow_hosts: names by which others call it, such as that of its container; any other name is refused.
-        token: what everything but the three operations must show; made for a ``host`` beyond this machine.
-        https: with a certificate made now, in the file `certificate`; needs ``smsotp_nb[https]``.
+        rules: choices where the interface is silent, your own templates, signed requests; see docs/sandbox.md.
+        faults: faults from the start, such as ``"drop_after next=1"``; `fault` switches on more.
+        tenants: give every access key its own inbox, balance, clock, faults and journal; see `tenant`.
+        host: address to listen on. One beyond this machine admits others and gives a warning; they can read nothing
+            without the `token`.
+        allow_hosts: further names by which the sandbox may be addressed, such as that of its container.
+        token: token required by everything except the three operations; generated if ``host`` is beyond this machine.
+        https: serve with a certificate generated now, in the file `certificate`; needs ``smsotp_nb[https]``.
 
     Raises:
         UsageError: the port, the state file or a fault cannot be used; the message says what to do.
@@ -118,15 +120,15 @@ class Sandbox:
 
     @classmethod
     def at(cls, url: str, *, token: str | None = None, certificate: str | Path | None = None) -> Self:
-        """Reach a sandbox that runs in another process, by its address; ``close()`` does not end it.
+        """Connect to a sandbox in another process by its address; ``close()`` does not end it.
 
         Args:
-            url: its address; one beyond this machine needs the token.
-            token: what it printed at its start.
-            certificate: for ``https`` the file with its certificate.
+            url: its address. One beyond this machine needs the token.
+            token: the token that it printed at startup.
+            certificate: the file with its certificate, for ``https``.
 
         Raises:
-            UsageError: the address is not one of this machine and there is no token, or it asks for another one.
+            UsageError: the address is not on this machine and there is no token, or the token is wrong.
             SmsOtpError: no sandbox answers there.
 
         Example:
@@ -148,21 +150,21 @@ class Sandbox:
         return box
 
     def tenant(self, key: str | None = None, *, label: str = "", **options: Any) -> Self:
-        """Open a tenant of a sandbox that keeps an account for every access key, and return it as a sandbox.
+        """Open a tenant, an account with its own access key, and return it as a sandbox. Needs
+        ``Sandbox(tenants=True)``.
 
-        It is used like any other sandbox, and sees only what belongs to its access key: `client` sends with it, and so
-        do programs that are given it. ``close()`` or ``with`` ends the tenant and forgets what it has.
+        It is used like any other sandbox and sees only what belongs to its access key: `client` sends with it, and so
+        do programs that are given it. ``close()`` or ``with`` ends the tenant and deletes its data.
 
         Args:
-            key: the access key; one that nobody else uses is made where it is left out. A tenant that is there already
-                is reached, not opened, and outlives ``close()``.
-            label: what ``GET /tenants.json`` calls it; the key itself is shown nowhere.
-            options: ``balance``, ``seed``, ``variant``, ``form``, ``rules`` as for a sandbox of its own (``rules`` with
-                the secret of signed requests); left out, they are those of this sandbox.
+            key: the access key; generated by default. A tenant that already exists is reused and outlives ``close()``.
+            label: name of the tenant in ``GET /tenants.json``; the key itself is shown nowhere.
+            options: ``balance``, ``seed``, ``variant``, ``form``, ``rules`` as for a separate sandbox (``rules`` with
+                the secret of signed requests); by default those of this sandbox.
 
         Raises:
-            UsageError: this sandbox has no tenants, there is no room for another, an option cannot be used, or a tenant
-                that is there already was given options.
+            UsageError: this sandbox has no tenants, there is no room for another, an option cannot be used, or options
+                were given for a tenant that already exists.
 
         Example:
             >>> with Sandbox(tenants=True) as box, box.tenant(balance=1) as one, box.tenant("job-2") as two:
@@ -202,27 +204,27 @@ class Sandbox:
 
     @property
     def token(self) -> str | None:
-        """What others must show to read it; None where only this machine reaches it."""
+        """The token that others need to read it; None if only this machine reaches it."""
         return None if self._token is None else self._token.reveal()
 
     @property
     def certificate(self) -> Path | None:
-        """The file with its certificate, for clients to trust; None where it speaks plain HTTP."""
+        """The file with its certificate, for clients to trust; None if it speaks plain HTTP."""
         return None if self._certificate is None else Path(self._certificate)
 
     @property
     def access_key(self) -> str:
-        """The access key that reaches it: of a tenant its own, else any will do."""
+        """The access key to use: a tenant's own; otherwise any key works."""
         return "sandbox" if self._tenant is None else self._tenant.reveal()
 
     @property
     def id(self) -> str:
-        """The sandbox's own id: new for every sandbox, kept by a state file."""
+        """The sandbox's id: new for every sandbox, and kept by a state file."""
         return self._id
 
     @property
     def balance(self) -> Decimal:
-        """What is left to spend, in the currency of the variant."""
+        """The remaining balance, in the currency of the variant."""
         return Decimal(self._get("/sandbox.json")["balance"])
 
     @property
@@ -238,13 +240,13 @@ class Sandbox:
 
     @property
     def requests(self) -> pd.DataFrame:
-        """The last requests to the three operations as they were received, oldest first, refused and struck ones too.
+        """The last requests to the three operations as received, oldest first, including refused and failed ones.
 
-        Columns ``n, status, size, accepted, reply_size`` (Int64), ``at`` (datetime64[us, UTC]) and as str ``action``,
-        ``to`` (several numbers stand with a blank between them), ``outcome`` (accepted, answered, refused, struck),
-        ``code``, ``fault``, ``signing``, ``request_id``, ``method``, ``path``, ``headers`` (a line each), ``body`` and
-        ``reply``. Access key, signature, tokens and cookies are masked. Of a body or a reply the first 64 KiB are kept,
-        of requests the last 5,000, or 16 MiB of them.
+        Columns ``n, status, size, accepted, reply_size`` (Int64), ``at`` (datetime64[us, UTC]) and, as str, ``action``,
+        ``to`` (several numbers separated by blanks), ``outcome`` (accepted, answered, refused, or struck by a fault),
+        ``code``, ``fault``, ``signing``, ``request_id``, ``method``, ``path``, ``headers`` (one per line), ``body`` and
+        ``reply``. Access key, signature, tokens and cookies are masked. The first 64 KiB of a body or reply are kept,
+        and the last 5,000 requests or 16 MiB of them.
 
         Example:
             >>> with Sandbox() as box:
@@ -257,7 +259,7 @@ class Sandbox:
         return frames.requests(self._get("/requests.json")["requests"])
 
     def code(self, to: str, *, wait: float = 0.0) -> str | None:
-        """Return the passcode last sent to a number, or None; ``wait`` so many seconds for the first one.
+        """Return the passcode last sent to a number, or None; ``wait`` up to this many seconds for the first one.
 
         Example:
             >>> with Sandbox() as box:
@@ -269,19 +271,19 @@ class Sandbox:
         return str(found[0]["code"]) if found else None
 
     def expect(self, given: Mapping[str, Any] | None = None, /, **fields: Any) -> pd.DataFrame:
-        """Check that messages as expected were accepted, and return them as a frame like `inbox`.
+        """Check that the expected messages were accepted, and return them as a frame like `inbox`.
 
         Args:
             given: an expectation as ``POST /expect.json`` takes it: ``{"to": "+12025550123", "text~": "code"}``.
-            fields: the same as keyword arguments: ``to, text, code, channel, iso, kind, intent, signature, template_id,
-                id, parts`` must be equal; with ``_matches`` behind the name a regular expression (RE2) must match
-                somewhere in it. ``times`` is exactly how many messages (left out: at least one), ``within`` the seconds
+            fields: the same as keyword arguments. ``to, text, code, channel, iso, kind, intent, signature, template_id,
+                id, parts`` must be equal; with the suffix ``_matches`` a regular expression (RE2) must match somewhere
+                in the field. ``times`` is the exact number of messages (default: at least one), ``within`` the seconds
                 to wait for them, or with ``times=0`` the seconds in which none may come, ``after`` the number of the
-                last message that does not count.
+                last message to ignore.
 
         Raises:
-            NotAsExpected: an AssertionError that says what was expected, what was found and what comes nearest,
-                refused and struck requests too; numbers are masked.
+            NotAsExpected: an AssertionError that says what was expected, what was found and what came nearest,
+                including refused and failed requests; numbers are masked.
             UsageError: the expectation cannot be read.
 
         Example:
@@ -302,7 +304,7 @@ class Sandbox:
         return frames.messages(_good(status, found)["messages"])
 
     def clear(self) -> None:
-        """Forget every accepted message; balance and passcodes stay.
+        """Delete every accepted message; balance and passcodes are kept.
 
         Example:
             >>> with Sandbox() as box:
@@ -324,7 +326,7 @@ class Sandbox:
         return Decimal(self._post("/balance.json", {"add": str(wire.amount(millionths(amount)))})["balance"])
 
     def advance(self, seconds: float) -> datetime:
-        """Move the sandbox's clock, so that a lifetime passes without waiting, and return its time.
+        """Move the sandbox's clock forward, so that a lifetime passes without waiting, and return its time.
 
         Example:
             >>> with Sandbox() as box:
@@ -337,13 +339,13 @@ class Sandbox:
         return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
 
     def send_receipts(self, url: str, *, secret: str, **settings: Any) -> None:
-        """Post a signed delivery receipt for every message from now on: an extension, not part of the interface.
+        """Post a signed delivery receipt for every message from now on. An extension, not part of the interface.
 
         Args:
-            url: an address on this machine, ``http`` to 127.0.0.1, ::1 or localhost.
-            secret: signs the receipts; docs/sandbox.md tells how.
-            settings: ``delay`` seconds of the sandbox's clock (1), ``retries`` (3) and the ``pause`` before the first
-                of them (1 second, then twice as long each time).
+            url: an address on this machine: ``http`` to 127.0.0.1, ::1 or localhost.
+            secret: signs the receipts; docs/sandbox.md describes how.
+            settings: ``delay`` in seconds of the sandbox's clock (1), ``retries`` (3) and the ``pause`` before the
+                first retry (1 second, doubled each time).
 
         Raises:
             UsageError: the address is not on this machine, or a setting cannot be used.
@@ -358,18 +360,18 @@ class Sandbox:
         self._post("/receipts.json", {"url": url, "secret": secret, **settings})
 
     def stop_receipts(self) -> None:
-        """Post no more receipts, and forget those that wait."""
+        """Stop posting receipts, and discard those that wait."""
         self._call("DELETE", "/receipts.json", None)
 
     @property
     def receipts(self) -> dict[str, Any]:
-        """Where receipts go, how many wait, were posted or given up, and the last 100 of them, newest first."""
+        """Where receipts go, how many are waiting, posted or abandoned, and the last 100 of them, newest first."""
         found: dict[str, Any] = self._get("/receipts.json")
         return found
 
     @property
     def ahead(self) -> float:
-        """Seconds that the sandbox's clock is ahead of the machine's; less than 0 when it is behind."""
+        """Seconds that the sandbox's clock is ahead of the machine's; negative if it is behind."""
         return float(self._get("/clock.json")["ahead"])
 
     @property
@@ -378,7 +380,7 @@ class Sandbox:
         return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])
 
     def fault(self, kind: str, **settings: Any) -> None:
-        """Let something go wrong: a kind of docs/sandbox.md, with ``action, share, next, seconds, jitter, status``.
+        """Switch on a fault: a kind from docs/sandbox.md, with ``action, share, next, seconds, jitter, status``.
 
         Example:
             >>> with Sandbox() as box:
@@ -389,7 +391,7 @@ class Sandbox:
         self.switch_on(Fault(kind=kind, **settings))
 
     def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
-        """Switch on a fault as it is given at the start of a sandbox.
+        """Switch on a fault in the form in which it is given to a new sandbox.
 
         Example:
             >>> with Sandbox() as box:
@@ -405,7 +407,7 @@ class Sandbox:
         self._call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}", None)
 
     def client(self, **settings: Any) -> Client:
-        """Return a client of this sandbox; keyword arguments go to `Settings` (timeouts, for example).
+        """Return a client of this sandbox. Keyword arguments, such as timeouts, go to `Settings`.
 
         Example:
             >>> with Sandbox() as box:
@@ -434,7 +436,7 @@ class Sandbox:
         return client
 
     def close(self) -> None:
-        """End it; nothing happens when it has ended, runs in another process, or is a tenant that was there before."""
+        """End the sandbox, unless it has ended, runs in another process, or is a tenant that existed before."""
         if self._end is not None:
             self._end()
 

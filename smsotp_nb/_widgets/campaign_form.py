@@ -29,25 +29,26 @@ QUIET = 0.35  # seconds without a key before the preview is made anew
 
 
 class CampaignForm(skin.Shown):
-    """Show a form that writes, checks and sends a campaign to the rows of a frame; put it last in a cell.
+    """A form that writes, checks and sends a campaign to the rows of a frame. Make it the last line of a cell.
 
-    Nothing is sent before the button that says how many messages it sends. What was sent is in the ledger: after a
-    kernel's restart, run the cell again, check the same campaign, and go on with the rest. On the real service the
-    number of messages must be typed every time.
+    Nothing is sent before you press the button that says how many messages it sends. Sent messages are recorded in the
+    ledger: after a kernel restart, run the cell again, check the same campaign, and continue with the rest. On the live
+    service the number of messages must be typed each time.
 
     Args:
-        frame: the recipients; never changed.
+        frame: the recipients. The frame is not changed.
         client: the service, or a sandbox to try it.
-        ledger: where the campaign is recorded, or the path of it; without it this user's one ledger.
-        suppress, rates: as for ``plan``; a path can be changed in the form.
-        type_above: on a sandbox, from how many messages on their number must be typed before sending.
+        ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
+        suppress: as for ``plan``; a path can be changed in the form.
+        rates: as for ``plan``; a path can be changed in the form.
+        type_above: on a sandbox, the number of messages above which it must be typed before sending.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
-        steps: the state and the moves behind the form; ``steps.plan``, ``steps.counts``.
+        steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: the list is no frame with columns, or the client is none.
+        UsageError: ``frame`` is not a frame with columns, or ``client`` is not a client.
 
     Example:
         >>> import pathlib, tempfile
@@ -88,7 +89,7 @@ class CampaignForm(skin.Shown):
 
     @property
     def results(self) -> pd.DataFrame | None:
-        """The result table of the last send, one row for every row of the frame; None before it."""
+        """The result table of the last send, one row for every row of the frame; None before the first send."""
         return self.steps.results
 
     def choices(self) -> Choices:

@@ -20,21 +20,21 @@ SHOWN = 12
 
 
 class InboxView(skin.Shown):
-    """Show a sandbox's inbox and follow it, newest first, until the sandbox ends; put it last in a cell.
+    """A live view of a sandbox's inbox, newest message first, until the sandbox ends. Make it the last line of a cell.
 
-    Passcodes are dots unless ``codes`` is set; then they are legible on the page that is open, and in no saved
-    notebook.
+    Passcodes are shown as dots unless ``codes`` is set. Even then they are legible only on the open page and not in a
+    saved notebook.
 
     Args:
-        box: the sandbox, or a client that speaks to one.
+        box: the sandbox, or a client of one.
         codes: show passcodes.
-        shown: how many messages.
+        shown: number of messages to show.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
 
     Raises:
-        UsageError: there is no sandbox; the real service has no inbox.
+        UsageError: not a sandbox; the live service has no inbox.
 
     Example:
         >>> from smsotp_nb import Sandbox

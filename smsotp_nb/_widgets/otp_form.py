@@ -35,23 +35,23 @@ ANYBODY = "+12025550123"  # reserved for fiction: stands for a number not typed 
 
 
 class OtpForm(skin.Shown):
-    """Show a form that sends a passcode and verifies it; put it last in a cell.
+    """A form that sends a passcode and verifies it. Make it the last line of a cell.
 
-    Beside it stands the sandbox's inbox when ``client`` speaks to a sandbox; on a live service the form says that
-    there is none. Codes typed into it are read and cleared at once, so no saved notebook holds one.
+    If ``client`` is a sandbox's, its inbox is shown beside the form; on a live service the form says that there is
+    none. Codes that are typed are read and cleared at once, so that no saved notebook holds one.
 
     Args:
-        client: whom to ask: a client, or a sandbox to try it.
-        resend_wait: seconds before another passcode may be asked for.
-        now: the clock; left out it is the sandbox's, so that ``box.advance`` is seen, or on a live service this
-            machine's.
+        client: the service, or a sandbox to try it.
+        resend_wait: seconds before another passcode can be requested.
+        now: the clock. By default the sandbox's, so that ``box.advance`` has effect, or this machine's on a live
+            service.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
-        steps: the state and the moves behind the form; ``steps.challenge`` is the open challenge.
+        steps: the state behind the form; ``steps.challenge`` is the open challenge.
 
     Raises:
-        UsageError: the client is none.
+        UsageError: ``client`` is not a client.
 
     Example:
         >>> from smsotp_nb import Sandbox

@@ -32,21 +32,22 @@ REPAIRS = {
 
 
 class PhoneCleaner(skin.Shown):
-    """Show what becomes of a list's phone numbers: counts, before and after, why; put it last in a cell.
+    """A form that shows what becomes of a list's phone numbers, and why. Make it the last line of a cell.
 
-    The list itself is never changed; ``table`` is the list with the new columns beside its own. A file that is there
-    already is replaced only after a question, and the file that the list was read from never.
+    The list is not changed; ``table`` is the list with the new columns. An existing file is replaced only after a
+    confirmation, and the file that the list was read from is never replaced.
 
     Args:
-        source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are labelled as the file counts them.
-        phone, region: columns to begin with; without them they are guessed.
+        source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are labelled as in the file.
+        phone: the column of numbers to begin with; found by content by default.
+        region: the column of countries to begin with; found by content by default.
         default_region: country of the rows without one, such as ``"DE"``.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
 
     Raises:
-        UsageError: there is no such file or column, or it is no list.
+        UsageError: file or column not found, or not a list.
 
     Example:
         >>> from smsotp_nb.widgets import PhoneCleaner
@@ -89,13 +90,13 @@ class PhoneCleaner(skin.Shown):
         )
 
     def settle(self) -> PhoneCleaner:
-        """Wait until the list is judged as the fields say, and return this cleaner."""
+        """Wait until the list has been judged with the current fields, and return this cleaner."""
         self._latest.settle()
         return self
 
     @property
     def table(self) -> pd.DataFrame | None:
-        """The list with ``to, region, cc, type, problem, note, result`` beside its own columns; None before that."""
+        """The list with ``to, region, cc, type, problem, note, result`` added; None until it has been judged."""
         return self._cleaned.table if self._cleaned else None
 
     @property
