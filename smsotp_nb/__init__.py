@@ -19,7 +19,7 @@ from . import errors
 from ._lazy import attributes, when_imported
 
 if TYPE_CHECKING:
-    from . import charts, cost, otp, parts, phones, rates, results, templates, widgets
+    from . import charts, cost, otp, parts, phones, problems, rates, results, templates, widgets
     from ._client import Client
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
@@ -45,6 +45,7 @@ __all__ = [
     "phones",
     "plan",
     "preflight",
+    "problems",
     "rates",
     "read_recipients",
     "results",
@@ -54,7 +55,7 @@ __all__ = [
     "widgets",
 ]
 __version__ = "0.1.0"
-_MODULES = ("charts", "cost", "parts", "phones", "rates", "results", "templates", "widgets")
+_MODULES = ("charts", "cost", "parts", "phones", "problems", "rates", "results", "templates", "widgets")
 __getattr__ = attributes(
     __name__,
     {

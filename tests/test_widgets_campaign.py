@@ -302,7 +302,7 @@ def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) 
     with Sandbox(balance="0.03") as box:
         steps = checked(CampaignSteps(people, client=box.client(), ledger=ledger))
         steps.send(Guards())
-        assert "top up and send again" in steps.notice.text
+        assert "Top up, then send again" in steps.notice.text
         box.top_up(1)
         steps.send(Guards())
         assert steps.counts["accepted"] == len(box.inbox) == 10
@@ -312,7 +312,9 @@ def test_of_several_reasons_the_one_to_act_on_is_said(steps: CampaignSteps) -> N
     """A balance that runs out also leaves requests behind that were stopped before they were sent."""
     held = {"status": ["planned"] * 3, "problem": ["NOT_SENT", "NOT_SENT", "NO_FUNDS"]}
     steps.results = pd.DataFrame(held, dtype="str")
-    assert "top up" in steps._why()
+    held_back = steps._held_back()
+    assert held_back is not None
+    assert held_back.code == "NO_FUNDS"
 
 
 # -- in doubt

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import griffe
 
 from smsotp_nb import _cli as cli
-from smsotp_nb import errors, rates, settings
-from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS, REPAIRS
+from smsotp_nb import errors, problems, rates, settings
+from smsotp_nb._phones.vocabulary import NOTES, REPAIRS
 from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 
 ASKED = re.compile(r"^<!-- table: ([a-z-]+) -->$", flags=re.MULTILINE)
@@ -47,6 +47,15 @@ def states() -> str:
 
 def words(meanings: Mapping[str, str]) -> str:
     return table(("code", "meaning"), ((code(name), meaning) for name, meaning in meanings.items()))
+
+
+def problems_of(stage: str) -> str:
+    rows = (
+        (code(one.code), one.status, one.meaning, one.who, one.next_step)
+        for one in problems.PROBLEMS.values()
+        if one.stage == stage
+    )
+    return table(("code", "status", "meaning", "who can act", "next step"), rows)
 
 
 def repairs() -> str:
@@ -118,7 +127,9 @@ def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "result-columns": result_columns,
     "states": states,
-    "problems": lambda: words(PROBLEMS),
+    "problems-of-numbers": lambda: problems_of("number"),
+    "problems-of-a-plan": lambda: problems_of("plan"),
+    "problems-of-a-send": lambda: problems_of("send"),
     "notes": lambda: words(NOTES),
     "repairs": repairs,
     "errors": error_tree,

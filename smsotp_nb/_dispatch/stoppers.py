@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from .._ledger import Verdict
 from .._wire import ACCOUNT_CODES
 from ..errors import InsufficientFunds, NotSent, ServiceError, Throttled, TransportError
-from . import guards
 
 STOPPED, ISOLATING, STRANGER = "STOPPED", "ISOLATING", "UNKNOWN_SERVICE"
-# What every further chunk would meet too: the problem of the rows left, and what to do about it.
-STOPPERS: Mapping[str, str] = {
-    "NO_FUNDS": "the balance does not cover the next chunk; top up and call send again",
-    "NOT_SENT": "the service could not be reached; see the network and the address, then call send again",
-    "THROTTLED": "the service asked to slow down for longer than we wait; call send again later, or with "
-    "max_per_second=",
-    "ACCOUNT": "the account or its key was refused; see the settings, then retry_rejected() and send again",
-    STRANGER: "nobody at this address has answered in the words of the service yet, so it ended after one small "
-    "request; see the address, the variant and the key, then call send again",
-    guards.BUDGET: "the next request may cross the budget; call send again with a higher one",
-    guards.CANARY: "the canary is out; look at what it did, then call send without canary=",
-    guards.FAILING: "one request after the other was refused or left in doubt; look at their errors, then call again",
-    STOPPED: "call send again to go on",
-}
 
 
 def verdict(error: ServiceError | TransportError) -> tuple[Verdict, str | None]:

@@ -10,8 +10,8 @@ import pandas as pd
 from .._ledger import state_line
 from .._planning import Plan
 from ..errors import CampaignIncomplete, SmsOtpWarning
+from ..problems import explain
 from ..results import COLUMNS
-from .stoppers import STOPPERS
 
 
 def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
 def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
     if counts["planned"]:
         held = "rows are held back (their problem says by what)"
-        why = f"{STOPPERS[stopper[0]]} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
+        why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
         text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
         warnings.warn(text, CampaignIncomplete, stacklevel=4)
     if counts["in_doubt"]:

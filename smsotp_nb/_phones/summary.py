@@ -14,6 +14,7 @@ import pyarrow.compute
 
 from .._cards import Card, Figures, Table, share
 from ..errors import UsageError
+from ..problems import asked_for
 from .beside import free_names
 from .lookup import country_name
 from .met import Met
@@ -25,27 +26,7 @@ SHOWN_REGIONS: Final = 12
 REPAIRS_END: Final = list(NOTES).index("REGION_CASE")
 REPAIR_NOTES: Final = frozenset(list(NOTES)[:REPAIRS_END])
 
-ASKS: Final = {
-    "MISSING": "the numbers that are missing",
-    "NOT_TEXT": "the file with the phone column formatted as text",
-    "SCI_NOTATION_LOST_DIGITS": "the file again with the phone column formatted as text: the last digits are gone",
-    "MULTIPLE_NUMBERS": "which one of two numbers to text, one number per row",
-    "TEXT_IN_NUMBER": "the numbers without words in them",
-    "DIGITS_HIDDEN": "the whole numbers: some of their digits are hidden or cut off",
-    "AMBIGUOUS_READING": "these numbers with a plus and the calling code",
-    "NOT_A_NUMBER": "phone numbers: these cells hold something else",
-    "REGION_MISSING": "a country for each row, or numbers with a plus and the calling code",
-    "REGION_UNKNOWN": "countries as codes such as DE or US",
-    "UNKNOWN_CALLING_CODE": "the right calling codes",
-    "TOO_SHORT_AFTER_IDD": "the rest of the number",
-    "TOO_SHORT_NSN": "the rest of the number",
-    "TOO_LONG": "numbers without typing errors, and without an old prefix",
-    "TOO_SHORT": "whole numbers, area code included",
-    "INVALID_LENGTH": "numbers without typing errors",
-    "LOCAL_ONLY": "the area codes",
-    "NOT_IN_USE": "numbers of today's plan: typing errors, or changed since the list was made",
-    "TYPE_NOT_ALLOWED": "mobile numbers: premium, toll-free and the like are not texted",
-}
+ASKS: Final = {code: ask for code in PROBLEMS if (ask := asked_for(code)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,30 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-PROBLEMS: Final[dict[str, str]] = {
-    "MISSING": "the cell is blank",
-    "NOT_TEXT": "the cell holds neither text nor a number",
-    "SCI_NOTATION_LOST_DIGITS": "a spreadsheet wrote it as 1.41556E+10 and the last digits are gone",
-    "MULTIPLE_NUMBERS": "more than one number in the cell; we do not choose",
-    "TEXT_IN_NUMBER": "letters or other signs stand among the digits",
-    "DIGITS_HIDDEN": "stars or dots stand where digits were hidden or cut off",
-    "AMBIGUOUS_READING": "two readings are valid numbers of different people",
-    "NOT_A_NUMBER": "this is no phone number",
-    "REGION_MISSING": "no calling code in the number and no country beside it",
-    "REGION_UNKNOWN": "no calling code in the number and the country beside it cannot be read",
-    "UNKNOWN_CALLING_CODE": "no country has this calling code",
-    "TOO_SHORT_AFTER_IDD": "hardly a digit after the international prefix",
-    "TOO_SHORT_NSN": "hardly a digit after the calling code",
-    "TOO_LONG": "more digits than any number of that country",
-    "TOO_SHORT": "fewer digits than any number of that country",
-    "INVALID_LENGTH": "no number of that country has this many digits",
-    "LOCAL_ONLY": "the area code is missing",
-    "NOT_IN_USE": "the right length, but no range of that country's plan",
-    "TYPE_NOT_ALLOWED": "a kind of number that is not texted (premium, toll-free, pager ...)",
-    "REGION_MISMATCH": "a number of another country than the one beside it (only with region_mismatch='refuse')",
-    "TEST_NUMBER": "a number reserved for fiction (only with test_numbers='refuse')",
-    "DUPLICATE_OF": "the same number as an earlier row (set when planning)",
-}
+from ..problems import of_stage
+
+PROBLEMS: Final[dict[str, str]] = of_stage("number")
 
 NOTES: Final[dict[str, str]] = {
     "TRIMMED": "blanks or stray punctuation around the number removed",

@@ -11,7 +11,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
-from .._phones import vocabulary
+from ..problems import of_stage
 
 if TYPE_CHECKING:
     from .value import Plan
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 _COUNTRIES = 12
 _BOUNDS = ("est_low", "est_high")
 _LABELS = 3
-_MEANINGS = vocabulary.PROBLEMS | {
-    "SUPPRESSED": "on the suppression list",
-    "EXCLUDED": "already part of the campaign that exclude= names",
-    "VALUE_MISSING": "a value of the message is missing; fill={column: value} stands in",
-    "DUPLICATE_OF": "the number of another row, which is planned",
-}
+_MEANINGS = of_stage("number", "plan")
 _WARNINGS = {
     "REGION_MISMATCH": "Planned numbers of another country than their row says",
     "FIXED_LINE": "Planned numbers that are landlines and may not take texts",

@@ -20,6 +20,7 @@ from .._ledger import Campaign, Ledger, LedgerOrPath, state_line
 from .._planning import Plan
 from .._sandbox.facade import client_of
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
+from ..problems import PROBLEMS, Problem
 from ..results import Progress
 from .arguments import names_of
 from .campaign_choices import Choices, Guards
@@ -250,15 +251,18 @@ class CampaignSteps(Stages):
     def _finished(self) -> None:
         self._read_results()
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
-        line = f"{self._why()}: {state_line(self.counts)}." if planned else f"{state_line(self.counts)}."
+        line = f"{state_line(self.counts)}."
+        if planned:
+            why = self._held_back()
+            line = f"{_capital(why.meaning)}: {line} {_capital(why.next_step)}." if why else f"Not complete: {line}"
         line += " Rows in doubt are never sent again by themselves." if doubt else ""
         self._show("done", line, "warn" if planned or doubt else "ok")
 
-    def _why(self) -> str:
-        """Say what held the rest back: the first of these reasons that stands in the rows themselves."""
+    def _held_back(self) -> Problem | None:
+        """Return what held the rest back: the first of these reasons that stands in the rows themselves."""
         frame = self.results
         held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
-        return next((words for code, words in WHY.items() if code in held), "Not complete")
+        return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
 
     def _read_results(self) -> None:
         campaign = self._campaign()
@@ -304,15 +308,12 @@ class CampaignSteps(Stages):
 
 
 NO_PLAN = "There is no plan yet."
-WHY = {
-    "STOPPED": "Stopped",
-    "NO_FUNDS": "The balance does not cover the rest; top up and send again",
-    "BUDGET": "The budget holds the rest back",
-    "CANARY": "The first recipients have it; look at them, then send the rest",
-    "FAILING": "Too many refusals in a row; look at the rejected rows first",
-    "QUIET_HOURS": "Quiet hours hold rows back; send again later",
-    "THROTTLED": "The service asks for a pause; send again later",
-    "ACCOUNT": "The account or its key was refused; see the settings",
-    "NOT_SENT": "The service could not be reached; send again later",
-    "UNKNOWN_SERVICE": "Nobody at this address has answered as the service does yet; see the address and the key",
-}
+# What may hold rows back, in the order in which one is told where there are several.
+TOLD_FIRST = (
+    "STOPPED", "NO_FUNDS", "BUDGET", "CANARY", "FAILING", "QUIET_HOURS", "THROTTLED", "ACCOUNT", "NOT_SENT",
+    "UNKNOWN_SERVICE",
+)  # fmt: skip
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,279 @@
+"""Every code that the ``problem`` of a row can hold: what it means, who can act, and the next step.
+
+A row has at most one problem, the first that applies. Problems of a number keep it from being texted, and a plan skips
+its row. Problems of a plan say why a row is skipped, those of a send why it is still planned, rejected or in doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PROBLEMS", "Problem", "explain", "table"]
+
+Stage = Literal["number", "plan", "send"]
+Who = Literal["the list's owner", "you", "the account's owner", "the service", "nobody"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One code: at which stage it is set, on rows of which status, what it means, who can act and how.
+
+    Example:
+        >>> print(PROBLEMS["LOCAL_ONLY"])
+        LOCAL_ONLY: the area code is missing. Next: ask the list's owner for the area codes
+    """
+
+    code: str
+    stage: Stage
+    status: str
+    meaning: str
+    who: Who
+    next_step: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.meaning}. Next: {self.next_step}"
+
+
+_ASK: Final = "ask the list's owner for "
+
+
+def _number(code: str, meaning: str, ask: str) -> Problem:
+    return Problem(code, "number", "skipped", meaning, "the list's owner", _ASK + ask)
+
+
+def _yours(code: str, stage: Stage, status: str, meaning: str, next_step: str) -> Problem:
+    return Problem(code, stage, status, meaning, "you", next_step)
+
+
+_KNOWN: Final = (
+    _number("MISSING", "the cell is blank", "the numbers that are missing"),
+    _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
+    _number(
+        "SCI_NOTATION_LOST_DIGITS",
+        "a spreadsheet wrote it as 1.41556E+10 and the last digits are gone",
+        "the file again with the phone column formatted as text: the last digits are gone",
+    ),
+    _number(
+        "MULTIPLE_NUMBERS",
+        "more than one number in the cell; we do not choose",
+        "which one of two numbers to text, one number per row",
+    ),
+    _number("TEXT_IN_NUMBER", "letters or other signs stand among the digits", "the numbers without words in them"),
+    _number(
+        "DIGITS_HIDDEN",
+        "stars or dots stand where digits were hidden or cut off",
+        "the whole numbers: some of their digits are hidden or cut off",
+    ),
+    _number(
+        "AMBIGUOUS_READING",
+        "two readings are valid numbers of different people",
+        "these numbers with a plus and the calling code",
+    ),
+    _number("NOT_A_NUMBER", "this is no phone number", "phone numbers: these cells hold something else"),
+    _number(
+        "REGION_MISSING",
+        "no calling code in the number and no country beside it",
+        "a country for each row, or numbers with a plus and the calling code",
+    ),
+    _number(
+        "REGION_UNKNOWN",
+        "no calling code in the number and the country beside it cannot be read",
+        "countries as codes such as DE or US",
+    ),
+    _number("UNKNOWN_CALLING_CODE", "no country has this calling code", "the right calling codes"),
+    _number("TOO_SHORT_AFTER_IDD", "hardly a digit after the international prefix", "the rest of the number"),
+    _number("TOO_SHORT_NSN", "hardly a digit after the calling code", "the rest of the number"),
+    _number(
+        "TOO_LONG",
+        "more digits than any number of that country",
+        "numbers without typing errors, and without an old prefix",
+    ),
+    _number("TOO_SHORT", "fewer digits than any number of that country", "whole numbers, area code included"),
+    _number("INVALID_LENGTH", "no number of that country has this many digits", "numbers without typing errors"),
+    _number("LOCAL_ONLY", "the area code is missing", "the area codes"),
+    _number(
+        "NOT_IN_USE",
+        "the right length, but no range of that country's plan",
+        "numbers of today's plan: typing errors, or changed since the list was made",
+    ),
+    _number(
+        "TYPE_NOT_ALLOWED",
+        "a kind of number that is not texted (premium, toll-free, pager ...)",
+        "mobile numbers: premium, toll-free and the like are not texted",
+    ),
+    _yours(
+        "REGION_MISMATCH",
+        "number",
+        "skipped",
+        "a number of another country than the one beside it (only with region_mismatch='refuse')",
+        "correct the number or its country, or leave region_mismatch='note'",
+    ),
+    _yours(
+        "TEST_NUMBER",
+        "number",
+        "skipped",
+        "a number reserved for fiction (only with test_numbers='refuse')",
+        "take it out of the list, or leave test_numbers='note'",
+    ),
+    Problem(
+        "DUPLICATE_OF",
+        "number",
+        "skipped",
+        "the same number as an earlier row (set when planning)",
+        "nobody",
+        "nothing: the earlier row, which the note names, is texted",
+    ),
+    _yours("SUPPRESSED", "plan", "skipped", "on the suppression list", "nothing: this person said no"),
+    _yours(
+        "EXCLUDED",
+        "plan",
+        "skipped",
+        "already part of the campaign that exclude= names",
+        "nothing, or plan without exclude=",
+    ),
+    _yours(
+        "VALUE_MISSING",
+        "plan",
+        "skipped",
+        "a value of the message is missing",
+        "fill the column that the note names, or give fill={column: value}",
+    ),
+    Problem(
+        "REJECTED",
+        "send",
+        "rejected",
+        "the service refused the request of this row",
+        "you",
+        "see error_code and error; when the reason is gone, retry_rejected() and send again",
+    ),
+    _yours(
+        "NO_ANSWER",
+        "send",
+        "in_doubt",
+        "no answer came; the message may have been accepted and is not sent again by itself",
+        "look at the evidence, then resolve(..., accepted=True or False)",
+    ),
+    _yours(
+        "NO_RECORD",
+        "send",
+        "in_doubt",
+        "the reply has no record of this number; it may have been accepted and is not sent again by itself",
+        "look at the evidence, then resolve(..., accepted=True or False)",
+    ),
+    Problem(
+        "NO_FUNDS",
+        "send",
+        "planned",
+        "the balance does not cover the next request",
+        "the account's owner",
+        "top up, then send again",
+    ),
+    Problem(
+        "NOT_SENT",
+        "send",
+        "planned",
+        "the service could not be reached",
+        "you",
+        "see the network and the address, then send again",
+    ),
+    Problem(
+        "THROTTLED",
+        "send",
+        "planned",
+        "the service asked to slow down for longer than we wait",
+        "you",
+        "send again later, or with max_per_second=",
+    ),
+    Problem(
+        "ACCOUNT",
+        "send",
+        "planned",
+        "the account or its key was refused",
+        "the account's owner",
+        "see the settings, then retry_rejected() and send again",
+    ),
+    _yours(
+        "UNKNOWN_SERVICE",
+        "send",
+        "planned",
+        "nobody at this address has answered as the service does yet, so the send ended after one small request",
+        "see the address, the variant and the key, then send again",
+    ),
+    _yours("STOPPED", "send", "planned", "stopped", "send again to go on"),
+    _yours(
+        "ISOLATING",
+        "send",
+        "planned",
+        "its request was refused for a wrong number, and the send ended before it was posted again in halves",
+        "send again to go on",
+    ),
+    _yours("BUDGET", "send", "planned", "the next request may cross the budget", "send again with a higher budget"),
+    _yours(
+        "QUIET_HOURS",
+        "send",
+        "planned",
+        "it is quiet at this hour where the number is at home",
+        "send again later",
+    ),
+    _yours(
+        "CANARY",
+        "send",
+        "planned",
+        "the first recipients have it",
+        "look at their results, then send without canary=",
+    ),
+    _yours(
+        "FAILING",
+        "send",
+        "planned",
+        "one request after the other was refused or left in doubt",
+        "look at their errors, then send again",
+    ),
+)
+PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}
+
+
+def explain(code: str) -> str:
+    """Return a code in one line: what it means and the next step.
+
+    Raises:
+        KeyError: there is no such code.
+
+    Example:
+        >>> explain("BUDGET")
+        'the next request may cross the budget; send again with a higher budget'
+    """
+    problem = PROBLEMS[code]
+    return f"{problem.meaning}; {problem.next_step}"
+
+
+def table() -> pd.DataFrame:
+    """Return all codes as a frame: ``code, stage, status, meaning, who, next_step`` (str), in the order they are set.
+
+    Example:
+        >>> table().query("status == 'in_doubt'")["code"].tolist()
+        ['NO_ANSWER', 'NO_RECORD']
+    """
+    import pandas as pd  # the sandbox reads codes without it
+
+    names = list(Problem.__dataclass_fields__)
+    return pd.DataFrame([[getattr(problem, name) for name in names] for problem in _KNOWN], columns=names, dtype="str")
+
+
+def asked_for(code: str) -> str | None:
+    """Return what to ask the list's owner for, where that is the next step."""
+    step = PROBLEMS[code].next_step
+    return step.removeprefix(_ASK) if step.startswith(_ASK) else None
+
+
+def of_stage(*stages: Stage) -> dict[str, str]:
+    """Return code and meaning of the problems that are set at these stages."""
+    return {problem.code: problem.meaning for problem in _KNOWN if problem.stage in stages}
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,56 @@
+"""Every code of a row stands in ``problems``, with words that help, and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import smsotp_nb
+from smsotp_nb import problems, results
+from smsotp_nb._phones.vocabulary import NOTES
+from smsotp_nb.rates import TYPES
+
+PACKAGE = Path(smsotp_nb.__file__).parent
+CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+IN_SQL = re.compile(r"problem *= *'([A-Z_]+)'")
+# Names in capitals that others gave: the system, and phonenumbers to what it says of a number.
+OTHERS = {"O_BINARY", "MAP_PRIVATE", "INVALID_COUNTRY_CODE", "IS_POSSIBLE_LOCAL_ONLY"} | set(TYPES)
+ROOMS = ("_phones", "_planning", "_ledger", "_dispatch", "_widgets")
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Yield the texts of a source file that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_code_stands_beside_the_table(room: str) -> None:
+    """A text of capitals with an underscore in these rooms is a code that is known, or a note."""
+    for path in sorted((PACKAGE / room).rglob("*.py")):
+        texts = set(strings(path))
+        written = {text for text in texts if CODE.fullmatch(text) and "_" in text}
+        written |= {found for text in texts for found in IN_SQL.findall(text)}
+        assert written - set(problems.PROBLEMS) - set(NOTES) - OTHERS == set(), path
+
+
+@pytest.mark.parametrize("problem", problems.PROBLEMS.values(), ids=problems.PROBLEMS)
+def test_a_code_helps(problem: problems.Problem) -> None:
+    """What it means, who can act and the next step are said, on a status that the result table knows."""
+    assert problem.status in results.STATES
+    assert problem.meaning
+    assert not problem.meaning.endswith(".")
+    assert problem.next_step
+    assert problems.explain(problem.code) == f"{problem.meaning}; {problem.next_step}"
+
+
+def test_the_table_is_the_codes() -> None:
+    assert problems.table()["code"].tolist() == list(problems.PROBLEMS)
+    assert problems.table().notna().all(axis=None)
