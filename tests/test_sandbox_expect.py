@@ -119,6 +119,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"times": 1.5}, "times must be a whole number"),
     ({"within": 61}, "within must be from 0 to 60"),
     ({"within": "5"}, "within must be from 0 to 60"),
+    ({"settle": 21}, "settle must be from 0 to 20"),
     ({"within": True}, "within must be from 0 to 60"),
     ({"parts": "1"}, "parts must be a whole number"),
     ({"after": "1"}, "after must be a whole number"),
@@ -223,6 +224,24 @@ def test_it_answers_as_soon_as_one_too_many_has_come(box: Sandbox) -> None:
     timer.join()
     assert status == 409
     assert time.monotonic() - began < 30
+
+
+def test_a_second_copy_that_comes_later_is_noticed_where_it_is_waited_for(box: Sandbox) -> None:
+    post(box, OTP, to=US)
+    timer = later(lambda: post(box, OTP, to=US))
+    assert expect(box, to=US, times=1)[0] == 200, "with the first one, unless told to wait"
+    status, answer = expect(box, to=US, times=1, settle=20)
+    timer.join()
+    assert (status, answer["found"]) == (409, 2)
+    assert answer["expected"] == f"exactly 1 message with to {US} and no more for 20 s"
+
+
+def test_what_settles_begins_with_the_last_expected_message(box: Sandbox) -> None:
+    timer = later(lambda: post(box, OTP, to=US))
+    began = time.monotonic()
+    assert expect(box, to=US, times=1, within=20, settle=0.3)[0] == 200
+    timer.join()
+    assert 0.6 <= time.monotonic() - began < 15
 
 
 def test_none_is_known_only_when_the_time_has_passed(box: Sandbox) -> None:

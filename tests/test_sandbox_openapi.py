@@ -242,7 +242,7 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
     for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
         asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
         assert asked == {field.name for field in fields(filters)} | {"tenant"}
-    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "after"}
+    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "settle", "after"}
     patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
     assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
     assert set(schemas["NewTenant"]["properties"]) == set(tenants.OPTIONS)

@@ -266,12 +266,15 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
     """Return the count of what is expected once nothing can change it any more, or its time has passed."""
     count = expect.Count(expectation, asked.state)
     loop, bell = asyncio.get_running_loop(), asked.account.bell
-    end = loop.time() + expectation.within
+    end, settling = loop.time() + expectation.within, False
     while True:
         while count.look():
             await asyncio.sleep(0)
+        if not settling and expectation.settles(count.found):
+            settling, end = True, loop.time() + expectation.settle
         left = end - loop.time()
-        if expectation.decided(count.found) or left <= 0 or bell.closed or not asked.is_there:
+        is_certain = expectation.decided(count.found) and not expectation.settles(count.found)
+        if is_certain or left <= 0 or bell.closed or not asked.is_there:
             return count
         await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
 

@@ -17,12 +17,13 @@ from .state import State
 FIELDS: Final = ("to", "text", "code", "channel", "iso", "kind", "intent", "signature", "templateId", "id", "parts")
 WHOLE: Final = ("parts",)
 LONGEST_PATTERN: Final = 1_000
+LONGEST_SETTLE: Final = 20.0
 MOST_TIMES: Final = 1_000_000
 SHOWN: Final = 100  # messages in an answer
 PAGE: Final = 1_000  # messages looked at before others are answered
 HOW: Final = (
     f'send an object of {", ".join(FIELDS)} (equal) or with a tilde (a regular expression: "text~"), '
-    "and times, within, after"
+    "and times, within, settle, after"
 )
 
 
@@ -100,12 +101,14 @@ class Expectation:
         tests: all must hold.
         times: exactly so many messages; None for at least one.
         within: seconds to wait for them; with ``times=0`` seconds in which none may come.
+        settle: seconds in which no further one may come, once there are ``times`` of them.
         after: only messages after this number, the ``last`` of an earlier answer.
     """
 
     tests: tuple[Test, ...] = ()
     times: int | None = None
     within: float = 0.0
+    settle: float = 0.0
     after: int = 0
 
     @classmethod
@@ -132,7 +135,8 @@ class Expectation:
         said = f"{times} message{'' if self.times in (None, 1) else 's'}"
         said += " with " + " and ".join(test.words() for test in self.tests) if self.tests else ""
         said += f" after number {self.after}" if self.after else ""
-        return said + (f" within {self.within:g} s" if self.within else "")
+        said += f" within {self.within:g} s" if self.within else ""
+        return said + (f" and no more for {self.settle:g} s" if self.settle else "")
 
     def failed(self, found: Mapping[str, Any]) -> list[Test]:
         """Return the tests that do not hold."""
@@ -148,12 +152,16 @@ class Expectation:
     def too_many(self, found: int) -> bool:
         return self.times is not None and found > self.times
 
+    def settles(self, found: int) -> bool:
+        """Say whether it has yet to be seen that no more come."""
+        return self.settle > 0 and bool(self.times) and found == self.times
+
     def decided(self, found: int) -> bool:
         """Say whether waiting can change nothing any more; more messages than expected never become fewer."""
         return found >= (1 if self.times is None else max(self.times, 1))
 
 
-_COUNTS: Final = ("times", "within", "after")
+_COUNTS: Final = ("times", "within", "settle", "after")
 
 
 def _problem(name: str, value: Any) -> str:
@@ -161,10 +169,10 @@ def _problem(name: str, value: Any) -> str:
     if name in ("times", "after"):
         most = MOST_TIMES if name == "times" else parameters.LARGEST
         return "" if value is None or _is_whole(value, most) else f"{name} must be a whole number, got {value!r}"
-    if name == "within":
-        top = parameters.LONGEST_WAIT
+    if name in ("within", "settle"):
+        top = parameters.LONGEST_WAIT if name == "within" else LONGEST_SETTLE
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return "" if number and 0 <= value <= top else f"within must be from 0 to {top:g} seconds, got {value!r}"
+        return "" if number and 0 <= value <= top else f"{name} must be from 0 to {top:g} seconds, got {value!r}"
     field = name.removesuffix("~")
     if field not in FIELDS:
         return f"{name} is unknown"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from sqlite3 import Row
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final
 
 from .. import parts
 from . import parameters
@@ -25,37 +25,25 @@ _SELECT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Which messages are asked for; what is left out does not narrow.
+class Filter(parameters.Section):
+    """Which messages are asked for: also by ``kind`` (message or passcode), and by ``shape``, the number of a wording.
 
-    ``to`` is a number, ``kind`` message or passcode, ``text`` a piece of the text or number, ``shape`` the number of a
-    wording, ``after`` and ``before`` message numbers, ``limit`` the most messages, ``newest`` turns the order round,
-    ``detail`` adds what the inbox page shows, ``wait`` seconds to wait for the first message.
+    ``text`` is a piece of the text or number; ``detail`` adds what the inbox page shows.
+
+    Example:
+        >>> Filter.read({"to": "+12025550123", "wait": "5"}).wait
+        5.0
     """
 
-    to: str | None = None
+    READERS: ClassVar[parameters.Readers] = {
+        "kind": parameters.one_of(*KINDS),
+        "shape": parameters.whole,
+        "detail": parameters.flag,
+    }
+
     kind: str | None = None
-    text: str | None = None
     shape: int | None = None
-    after: int = 0
-    before: int | None = None
-    limit: int | None = None
-    newest: bool = False
     detail: bool = False
-    wait: float = 0.0
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> Self:
-        """Read a filter from the parameters of an address.
-
-        Raises:
-            UsageError: a parameter is unknown or has a value that cannot be used.
-
-        Example:
-            >>> Filter.read({"to": "+12025550123", "wait": "5"}).wait
-            5.0
-        """
-        return cls(**parameters.read(query, _READERS))
 
     def where(self) -> tuple[str, list[Any]]:
         """Return the condition of a query, and its values."""
@@ -89,16 +77,6 @@ class Filter:
 def _holds(piece: str, text: str, numbers: Iterable[str]) -> bool:
     """What the query of ``where`` says: letters beyond ASCII keep their case."""
     return piece.encode().lower() in text.encode().lower() or any(piece in number for number in numbers)
-
-
-_READERS: Final[parameters.Readers] = dict.fromkeys(("shape", "after", "before", "limit"), parameters.whole) | {
-    "to": parameters.number,
-    "kind": parameters.one_of(*KINDS),
-    "text": str,
-    "newest": parameters.flag,
-    "detail": parameters.flag,
-    "wait": parameters.wait,
-}
 
 
 def find(state: State, chosen: Filter, *, limit: int | None = None) -> list[Row]:

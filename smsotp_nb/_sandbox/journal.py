@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from . import masking, parameters
@@ -221,37 +221,25 @@ def _masked_headers(headers: Headers, secrets: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which requests are asked for; what is left out does not narrow.
+class Wanted(parameters.Section):
+    """Which requests are asked for: also by ``action``, an operation, and by ``outcome``, one of `OUTCOMES`.
 
-    ``action`` is an operation, ``outcome`` one of `OUTCOMES`, ``to`` a number that the body names, ``text`` a piece of
-    the body, ``after`` and ``before`` request numbers, ``limit`` the most requests, ``newest`` turns the order round,
-    ``brief`` leaves headers, body and reply out, ``wait`` seconds to wait for the first one.
+    ``to`` is a number that the body names, ``text`` a piece of the body; ``brief`` leaves headers, body and reply out.
+
+    Example:
+        >>> Wanted.read({"outcome": "refused"}).outcome
+        'refused'
     """
+
+    READERS: ClassVar[parameters.Readers] = {
+        "action": str,
+        "outcome": parameters.one_of(*OUTCOMES),
+        "brief": parameters.flag,
+    }
 
     action: str | None = None
     outcome: str | None = None
-    to: str | None = None
-    text: str | None = None
-    after: int = 0
-    before: int | None = None
-    limit: int | None = None
-    newest: bool = False
     brief: bool = False
-    wait: float = 0.0
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> Self:
-        """Read it from the parameters of an address.
-
-        Raises:
-            UsageError: a parameter is unknown or has a value that cannot be used.
-
-        Example:
-            >>> Wanted.read({"outcome": "refused"}).outcome
-            'refused'
-        """
-        return cls(**parameters.read(query, _READERS))
 
     def fits(self, told: Told) -> bool:
         """Say whether a request is one of those asked for."""
@@ -263,20 +251,6 @@ class Wanted:
             and (self.to is None or self.to in told.to)
             and (self.text is None or self.text.lower() in told.body[0].lower())
         )
-
-
-_READERS: Final[parameters.Readers] = {
-    "action": str,
-    "outcome": parameters.one_of(*OUTCOMES),
-    "to": parameters.number,
-    "text": str,
-    "after": parameters.whole,
-    "before": parameters.whole,
-    "limit": parameters.whole,
-    "newest": parameters.flag,
-    "brief": parameters.flag,
-    "wait": parameters.wait,
-}
 
 
 class Journal:

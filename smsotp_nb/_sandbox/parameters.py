@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
 
 from ..errors import UsageError
 
@@ -30,6 +31,34 @@ def read(query: Mapping[str, str], readers: Readers) -> dict[str, Any]:
         return {name: readers[name](value) for name, value in query.items() if value != ""}
     except (ValueError, KeyError) as error:
         raise UsageError(f"a parameter has a value that cannot be used: {error}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Which part of a list is asked for; what is left out does not narrow.
+
+    ``to`` is a number, ``text`` a piece of what was sent, ``after`` and ``before`` numbers of the list, ``limit`` the
+    most entries, ``newest`` turns the order round, ``wait`` seconds to wait for the first one.
+    """
+
+    READERS: ClassVar[Readers] = {}
+
+    to: str | None = None
+    text: str | None = None
+    after: int = 0
+    before: int | None = None
+    limit: int | None = None
+    newest: bool = False
+    wait: float = 0.0
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Self:
+        """Read it from the parameters of an address.
+
+        Raises:
+            UsageError: a parameter is unknown or has a value that cannot be used.
+        """
+        return cls(**read(query, {**OF_SECTION, **cls.READERS}))
 
 
 def once(query: Mapping[str, str]) -> dict[str, str]:
@@ -98,3 +127,14 @@ def wait(text: str) -> float:
     if not 0 <= seconds <= LONGEST_WAIT:
         raise ValueError(f"wait must be from 0 to {LONGEST_WAIT:g} seconds")
     return seconds
+
+
+OF_SECTION: Final[dict[str, Callable[[str], Any]]] = {
+    "to": number,
+    "text": str,
+    "after": whole,
+    "before": whole,
+    "limit": whole,
+    "newest": flag,
+    "wait": wait,
+}

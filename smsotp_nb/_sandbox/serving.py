@@ -78,7 +78,7 @@ class Serving:
         if is_operation and refusal is None:
             return await self._operation(request, query)
         if is_operation or path not in self._paths:
-            return self._stray(request, refusal or self._gate.refusal_of_own(asked))
+            return await self._stray(request, query, refusal or self._gate.refusal_of_own(asked))
         refusal = refusal or self._gate.of_pages(asked)
         if refusal is None and path not in PUBLIC:
             refusal = self._gate.of_the_unknown(asked)
@@ -136,14 +136,10 @@ class Serving:
     # operations
 
     async def _operation(self, request: web.BaseRequest, query: Mapping[str, str]) -> web.StreamResponse:
-        body: bytes | None
         try:
-            body = await request.read()
-        except (web.HTTPRequestEntityTooLarge, *UNREADABLE):
-            body = None
+            received = await _received(request, query)
         except ConnectionError:  # the client has left in the middle of it
             return web.Response()
-        received = Received(request.method, request.raw_path, request.raw_headers, query, request.content_type, body)
         account = self._tenants.of(query.get("accessKeyId", ""))
         if account is None:
             outcome, request_id = await self._tenants.own.meet(received, refusal=LIMIT_EXCEEDED)
@@ -151,15 +147,18 @@ class Serving:
             outcome, request_id = await account.meet(received)
         return await _carry_out(request, outcome, request_id)
 
-    def _stray(self, request: web.BaseRequest, refusal: gate.Refusal | None) -> web.StreamResponse:
+    async def _stray(
+        self, request: web.BaseRequest, query: Mapping[str, str], refusal: gate.Refusal | None
+    ) -> web.StreamResponse:
         """Refuse a request that has lost its way to the operations, in their envelope; some clients read no other."""
-        if request.method != "POST" and "action" not in request.query:
+        if request.method != "POST" and "action" not in query:
             return _refused(refusal or gate.Refusal(404, "Not Found"))
         found = refusal or gate.Refusal(404, "the operations are at POST /?action=<action>")
         envelope = self._tenants.own.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
-        received = Received(
-            request.method, request.raw_path, request.raw_headers, request.query, request.content_type, b""
-        )
+        try:
+            received = await _received(request, query)
+        except ConnectionError:
+            return web.Response()
         told = Answer(found.status, {**envelope, "error": found.why})
         answer = _refused(found, envelope)
         answer.headers[REQUEST_ID] = self._tenants.own.turn_away(received, told)
@@ -168,6 +167,16 @@ class Serving:
 
 UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
 PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".html"))
+
+
+async def _received(request: web.BaseRequest, query: Mapping[str, str]) -> Received:
+    """Read a request to the end; ``ConnectionError`` where its client leaves before that."""
+    body: bytes | None
+    try:
+        body = await request.read()
+    except (web.HTTPRequestEntityTooLarge, *UNREADABLE):
+        body = None
+    return Received(request.method, request.raw_path, request.raw_headers, query, request.content_type, body)
 
 
 def _is_root(path: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb._sandbox import Sandbox
+from smsotp_nb.errors import SmsOtpWarning
 
 from .conftest import SHOTS, Browser, axe_findings, cut_texts
 
@@ -232,3 +233,56 @@ def test_ten_thousand_messages_keep_the_page_quick(browser: Browser) -> None:
     print(f"opened in {opened:.2f} s, searched in {searched:.2f} s")
     assert opened < 5
     assert searched < 5
+
+
+# beyond this machine
+
+
+@pytest.fixture
+def far(browser: Browser) -> Iterator[tuple[Sandbox, Any]]:
+    """A sandbox that others reach, and the page of somebody who has not signed in."""
+    with pytest.warns(SmsOtpWarning, match="other machines"):
+        box = Sandbox(host="0.0.0.0", token="a-token-for-a-test")
+    post(box, "sms.message.send", to=US, text="Behind the token")
+    context = browser.context.browser.new_context()
+    context.set_default_timeout(20_000)
+    opened = context.new_page()
+    opened.goto(box.url)
+    yield box, opened
+    context.close()
+    box.close()
+
+
+def test_beyond_this_machine_the_page_asks_for_the_token_and_shows_nothing_before(far: tuple[Sandbox, Any]) -> None:
+    _box, page = far
+    assert page.title() == "Sandbox: sign in"
+    assert "Behind the token" not in page.content()
+    page.get_by_label("Token").fill("another one")
+    page.get_by_role("button", name="Open the inbox").click()
+    page.get_by_label("Token").wait_for()
+    assert page.title() == "Sandbox: sign in"
+
+
+def test_with_the_token_the_inbox_opens_and_the_token_leaves_the_address(far: tuple[Sandbox, Any]) -> None:
+    box, page = far
+    page.get_by_label("Token").fill("a-token-for-a-test")
+    page.keyboard.press("Enter")
+    page.locator("#list li", has_text="Behind the token").wait_for()
+    page.wait_for_url(f"{box.url}/")
+    post(box, "sms.message.send", to=US, text="Live behind the token")
+    page.locator("#list li", has_text="Live behind the token").wait_for()
+    (cookie,) = page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
+    page.reload()
+    page.locator("#list li", has_text="Behind the token").first.wait_for()
+    assert "a-token-for-a-test" not in page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_of_the_token_is_readable(far: tuple[Sandbox, Any], width: int, scheme: Any) -> None:
+    _box, page = far
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    assert axe_findings(page, "body") == []
+    assert cut_texts(page, "body") == []

@@ -47,7 +47,7 @@ def _usable(name: str, value: Any) -> Any:
         return "a-secret-of-mine"
     if name.endswith("~") and isinstance(value, str) and len(value) <= LONGEST_PATTERN:
         return "a"
-    return 0 if name == "within" and _is_wait(value) else value
+    return 0 if name in ("within", "settle") and _is_wait(value) else value
 
 
 def _is_wait(value: Any) -> bool:
