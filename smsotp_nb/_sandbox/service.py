@@ -186,7 +186,7 @@ class Service:
         template_id, content = _text(fields, "templateId"), _text(fields, "content")
         text = _text(fields, "text") if self.form == "current" else None
         data = fields.get("templateData")
-        data = {} if data in (None, []) else data  # some languages write an empty map as a list
+        data = {} if data in (None, "", []) else data  # some languages write an empty map as a list
         if not isinstance(data, dict):
             raise Refused(INVALID_PARAMS)
         if template_id is not None:

@@ -22,7 +22,7 @@ def before_call(_context: Any, case: Any, _sent: Any) -> None:
         case.query["wait"] = "0"
     if isinstance(case.body, dict):
         case.body = {name: _usable(name, value) for name, value in case.body.items()}
-        if case.body.get("templateId") == TEMPLATE and case.body.get("templateData") in (None, [], {}):
+        if case.body.get("templateId") == TEMPLATE and case.body.get("templateData") in (None, "", [], {}):
             case.body["templateData"] = VARIABLES
 
 
