@@ -16,7 +16,7 @@ from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
 from ._planning.wording import TemplateData
 from ._wire import Variant, mask
-from .errors import UsageError
+from .columns import require
 from .results import COLUMNS
 
 
@@ -184,11 +184,8 @@ class Sms:
         return cost.card(self._frame)
 
     def _column(self, name: str) -> pd.Series:
-        found = self._frame[name] if name in self._frame.columns else None
-        if isinstance(found, pd.Series):
-            return found
-        what = "no column" if found is None else "more than one column"
-        raise UsageError(f"{what} {name!r}; the frame has {', '.join(map(repr, self._frame.columns))}")
+        require(name, self._frame.columns)
+        return self._frame[name]
 
     def _regions(self, region: str | pd.Series | None) -> pd.Series | None:
         return self._column(region) if isinstance(region, str) else region

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
-import difflib
 import io
 import re
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import Any, Final
 import pandas as pd
 
 from . import _wire as wire
+from .columns import absent, listed
 from .errors import UsageError
 
 __all__ = ["check", "read"]
@@ -213,15 +213,11 @@ def _check_columns(frame: pd.DataFrame) -> None:
         raise UsageError(f"rates must be a DataFrame with {', '.join(NEEDED)}, got {type(frame).__name__}")
     problems = []
     for name in (*NEEDED, *OPTIONAL):
-        found = int((frame.columns == name).sum()) if len(frame.columns) else 0
-        close = difflib.get_close_matches(name, [str(column) for column in frame.columns], n=1)
-        if not found and name in NEEDED:
-            problems.append(f"no column {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
-        elif found > 1:
-            problems.append(f"{found} columns are named {name!r}")
+        asked = name in NEEDED or name in frame.columns
+        if asked and (wrong := absent(name, frame.columns, beside=False)):
+            problems.append(wrong)
     if problems:
-        columns = ", ".join(repr(column) for column in frame.columns) or "none"
-        raise UsageError(f"rates need {', '.join(NEEDED)}: {'; '.join(problems)} (columns: {columns})")
+        raise UsageError(f"rates need {', '.join(NEEDED)}: {'; '.join(problems)} {listed(frame.columns)}")
 
 
 def _repeated(rows: list[_Row]) -> list[str]:

@@ -7,7 +7,6 @@ attributes, no formats, and braces within a value are never expanded.
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from . import columns
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -120,8 +120,12 @@ def column_texts(
     """
     wanted = list(dict.fromkeys(names))
     fill = dict(fill or {})
-    wrong = [complaint for name in wanted if (complaint := no_column(name, frame, what="placeholder"))]
-    wrong += [f"fill={{{key!r}: ...}} fills no placeholder ({_listed(wanted)})" for key in fill if key not in wanted]
+    wrong = [complaint for name in wanted if (complaint := _no_placeholder(name, frame))]
+    wrong += [
+        f"fill={{{key!r}: ...}} fills no placeholder ({', '.join(map(repr, wanted[:12])) or 'none'})"
+        for key in fill
+        if key not in wanted
+    ]
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
     found = {name: as_text(frame[name]).reset_index(drop=True) for name in wanted}
@@ -175,37 +179,13 @@ def as_text(series: pd.Series[Any]) -> pd.Series[str]:
     return texts.where(texts.str.strip() != "")
 
 
-def no_column(name: Any, frame: pd.DataFrame, *, what: str = "column") -> str | None:
-    """Say why ``frame[name]`` is not one column, with the closest name there is; None when it is one.
-
-    Example:
-        >>> no_column("fone", pd.DataFrame(columns=["phone", "name"]))
-        "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')"
-    """
-    found = int((frame.columns == name).sum()) if len(frame.columns) else 0
-    if found == 1:
-        return None
-    if found > 1:
-        return f"{found} columns are named {name!r}; rename all but one"
-    close = _closest(str(name), [column for column in frame.columns if isinstance(column, str)])
-    hint = f"; did you mean {close!r}?" if close else ""
-    listed = f"(columns: {_listed(list(frame.columns))})"
-    if what != "placeholder":
-        return f"no {what} {name!r}{hint} {listed}"
+def _no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
+    """Say why a placeholder has no column; None when it has."""
+    wrong = columns.absent(name, frame.columns)
+    if wrong is None or not wrong.startswith("no column"):
+        return wrong
     formats = " Formats and attributes are not read." if re.search(r"[.:!\[]", str(name)) else ""
-    return f"no column for the placeholder {{{name}}}{hint} {listed}{formats}"
-
-
-def _closest(name: str, columns: list[str]) -> str | None:
-    by_lower = {column.lower().strip(): column for column in reversed(columns)}
-    bare = re.split(r"[.:!\[]", name.lower().strip())[0].strip()
-    close = difflib.get_close_matches(bare or name.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[close[0]] if close else None
-
-
-def _listed(names: list[Any], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return (", ".join(repr(name) for name in names[:most]) or "none") + more
+    return wrong.replace(f"no column {name!r}", f"no column for the placeholder {{{name}}}", 1) + formats
 
 
 def _bad_brace(text: str, token: re.Match[str]) -> str:

@@ -101,10 +101,10 @@ def test_a_column_that_was_kept_with_the_same_numbers_is_masked_too(phone: list[
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: PEOPLE.sms.normalize("fone"), "no column 'fone'; the frame has 'phone', 'country'"),
+        (lambda: PEOPLE.sms.normalize("fone"), "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'country')"),
         (lambda: PEOPLE.sms.verdict("phone", region="land"), "no column 'land'"),
         (lambda: PEOPLE.sms.masked(), "no column 'to'"),
-        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).sms.verdict("phone"), "more than one column 'phone'"),
+        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).sms.verdict("phone"), "2 columns are named 'phone'"),
         (lambda: PEOPLE.sms.cost(), "not a result table"),
     ],
     ids=["column", "region", "masked", "twice", "cost"],

@@ -123,7 +123,7 @@ def test_no_accepted_row_is_an_empty_table_of_the_same_shape(given: pd.DataFrame
     ("frame", "columns", "said"),
     [
         (pd.DataFrame({"a": [1]}), "a", "not a result table: no column 'status'"),
-        (table(), "segment", "no column 'segment' to group by"),
+        (table(), "segment", "columns to group by: no column 'segment'"),
         (table(), ["iso", "iso"], "asked for twice"),
         (table(), "parts", "results.assign(parts_each=results['parts'])"),
         ([1], "iso", "got list"),

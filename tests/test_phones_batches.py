@@ -217,11 +217,11 @@ def test_a_name_that_is_taken_gets_a_prefix() -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "told"),
     [
-        (["mobile", "id"], {"phone": "phone"}, "phone='phone': no column 'phone'; there are 'mobile', 'id'"),
-        (["phone"], {"phone": "phone", "region": "land"}, "region='land': no column 'land'; there are 'phone'"),
-        ([], {"phone": "phone"}, "there are none"),
+        (["mobile", "id"], {"phone": "phone"}, "phone=: no column 'phone' .columns: 'mobile', 'id'"),
+        (["phone"], {"phone": "phone", "region": "land"}, "region=: no column 'land' .columns: 'phone'"),
+        ([], {"phone": "phone"}, "columns: none"),
         (["phone"], {"phone": 0}, "no column 0"),
-        (["phone", "phone"], {"phone": "phone"}, "2 columns of that name"),
+        (["phone", "phone"], {"phone": "phone"}, "2 columns are named 'phone'"),
     ],
     ids=["no phone", "no region", "no columns", "no name", "twice"],
 )

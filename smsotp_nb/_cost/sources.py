@@ -13,6 +13,7 @@ from .._ledger.places import path_of
 from .._ledger.summing import spending
 from .._results import contract
 from .._wire import amount
+from ..columns import require
 from ..errors import UsageError
 
 Source = pd.DataFrame | LedgerOrPath
@@ -68,8 +69,7 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
     if missing:
         if not is_summed(frame):
             contract.check(frame, columns=NEEDED)  # a frame of another kind hears that first
-        known = ", ".join(map(repr, frame.columns))
-        raise UsageError(f"no column {missing[0]!r} to group by; the table has {known}")
+        require(missing[0], frame.columns, where="columns to group by")
     return [name for name in names if name != "currency"]
 
 

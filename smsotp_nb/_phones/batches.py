@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from ..columns import require
 from ..errors import UsageError
 from . import reference
 from .evidence import NOTHING, Evidence
@@ -148,11 +149,8 @@ def _asked(batch: Any, phone: str, region: str | None) -> tuple[pd.Series, pd.Se
 
 
 def _column(batch: Any, name: str, what: str) -> pd.Series:
-    places = batch.schema.get_all_field_indices(name) if isinstance(name, str) else []
-    if len(places) != 1:
-        found = f"{len(places)} columns of that name" if places else f"no column {name!r}"
-        raise UsageError(f"{what}={name!r}: {found}; there are {', '.join(map(repr, batch.schema.names)) or 'none'}")
-    return _series(batch.column(places[0]))
+    require(name, batch.schema.names, where=f"{what}=")
+    return _series(batch.column(batch.schema.names.index(name)))
 
 
 def _series(column: Any) -> pd.Series:

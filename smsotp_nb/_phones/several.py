@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import phonenumbers
 
-from ..errors import UsageError
+from ..columns import require
 from . import cells, repairs
 
 
@@ -23,8 +23,7 @@ def explode(frame: pd.DataFrame, column: str) -> pd.DataFrame:
         >>> explode(frame, "phone")["phone"].tolist()
         ['+14155550100', '0491570156', '0491570157']
     """
-    if column not in frame.columns:
-        raise UsageError(f"no column {column!r}; there are {', '.join(map(repr, frame.columns))}")
+    require(column, frame.columns)
     text = cells.read(frame[column]).text
     parts = [_numbers(cell) for cell in text.fillna("")]
     rows = np.repeat(np.arange(len(frame)), [max(len(found), 1) for found in parts])

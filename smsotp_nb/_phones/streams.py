@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ..errors import UsageError
+from ..columns import require
 from .beside import free_names
 from .judgement import normalize, weigh_column
 from .summary import Tally, with_reasons
@@ -79,5 +79,5 @@ def _unusable(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 def _check(chunk: pd.DataFrame, phone: str, region: str | None) -> None:
     for name in (phone, region):
-        if name is not None and name not in chunk.columns:
-            raise UsageError(f"no column {name!r}; there are {', '.join(map(repr, chunk.columns))}")
+        if name is not None:
+            require(name, chunk.columns)

@@ -13,6 +13,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
+from ..columns import absent
 from ..errors import UsageError
 from . import wording
 
@@ -89,11 +90,11 @@ def _gather(wrong: list[str], make: Callable[[], Found]) -> Found | None:
 
 def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | None) -> list[str]:
     wrong = []
-    missing = templates.no_column(to, frame)
+    missing = absent(to, frame.columns)
     if missing:
         wrong.append(f"to=: {missing}")
     if isinstance(region, str):
-        missing = templates.no_column(region, frame)
+        missing = absent(region, frame.columns)
         code = f"; for one country for all, pass default_region={region.upper()!r}" if len(region) == 2 else ""
         if missing:
             wrong.append(f"region=: {missing}{code}")
@@ -105,7 +106,7 @@ def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | 
 
 
 def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
-    wrong = [f"keep=: {missing}" for name in keep if (missing := templates.no_column(name, frame))]
+    wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
     taken = [name for name in keep if name in results.COLUMNS or name in PLAN_COLUMNS]
     wrong += [f"keep=: {name!r} is the name of a column of the results; rename yours first" for name in taken]
     if len(set(keep)) < len(keep):

@@ -11,7 +11,8 @@ from typing import Any, Protocol, cast
 import pandas as pd
 
 from .. import _wire as wire
-from .. import phones, recipients, templates
+from .. import phones, recipients
+from ..columns import absent
 from ..errors import UsageError
 
 _SHOWN = 5
@@ -133,7 +134,7 @@ def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, a
 def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
     """Return the first of these columns the frame has: as written, else in other letters (``Phone``); None: none."""
     for name in names:
-        if templates.no_column(name, frame) is None:
+        if absent(name, frame.columns) is None:
             return name
     for name in names:
         found = [column for column in frame.columns if str(column).strip().casefold() == str(name).casefold()]

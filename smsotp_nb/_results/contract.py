@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from ..columns import absent, listed
 from ..errors import UsageError
 
 STATE_MEANINGS: Final[dict[str, str]] = {
@@ -169,16 +169,10 @@ def check(frame: pd.DataFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd
 
 def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:
     names = list(frame.columns)
-    problems = []
-    for name in dict.fromkeys((*needed, *COLUMNS)):
-        found = names.count(name)
-        if found > 1:
-            problems.append(f"{found} columns are named {name!r}")
-        elif not found and name in needed:
-            close = difflib.get_close_matches(str(name), [str(column) for column in names], n=1)
-            problems.append(f"no column {name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+    asked = [name for name in dict.fromkeys((*needed, *COLUMNS)) if name in needed or names.count(name) > 1]
+    problems = [wrong for name in asked if (wrong := absent(name, names, beside=False))]
     if problems:
-        problems[-1] += f"; its columns are {', '.join(map(repr, names[:30])) or 'none'}"
+        problems[-1] += f" {listed(names)}"
     return problems
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from .. import phones
 from .._cards import Card, Figures, Note, Table, number
-from ..errors import FileExists, SmsOtpError, UsageError
+from ..columns import require
+from ..errors import FileExists, SmsOtpError
 from ..recipients import read_recipients
 from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
@@ -140,10 +141,8 @@ class PhoneCleaner(skin.Shown):
         self.next_button.on_click(lambda _: self._leaf(1))
 
     def _named(self, name: str) -> str:
-        if name != NONE_CHOSEN and name not in [column for _, column in self._names]:
-            raise UsageError(
-                f"no column {name!r} in the list (columns: {', '.join(label for label, _ in self._names)})"
-            )
+        if name != NONE_CHOSEN:
+            require(name, [column for _, column in self._names])
         return name
 
     def _lay_out(self) -> ipywidgets.VBox:

@@ -1,0 +1,84 @@
+"""The one answer to a column that is not there: which name, the nearest one there is, and those there are."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from .errors import UsageError
+
+__all__ = ["absent", "listed", "require"]
+
+MOST_LISTED = 12
+
+
+def absent(name: Any, names: Iterable[Any], *, beside: bool = True) -> str | None:
+    """Say why ``name`` is not the name of one column; None when it is.
+
+    Args:
+        name: the column that is asked for.
+        names: those that there are.
+        beside: list them behind the answer.
+
+    Example:
+        >>> absent("fone", ["phone", "name"])
+        "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')"
+    """
+    if not isinstance(name, Hashable):
+        return f"a column is named by its name, got {type(name).__name__}"
+    there = list(names)
+    found = there.count(name)
+    if found == 1:
+        return None
+    if found > 1:
+        return f"{found} columns are named {name!r}; rename all but one"
+    close = nearest(str(name), there)
+    hint = f"; did you mean {close!r}?" if close is not None else ""
+    return f"no column {name!r}{hint}" + (f" {listed(there)}" if beside else "")
+
+
+def require(name: Any, names: Iterable[Any], *, where: str = "") -> None:
+    """Refuse the name of a column that is not there, or there more than once; ``where`` begins the message.
+
+    Raises:
+        UsageError: says the nearest name and lists those there are.
+
+    Example:
+        >>> require("fone", ["phone", "name"], where="keep=")
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: keep=: no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')
+    """
+    wrong = absent(name, names)
+    if wrong is not None:
+        raise UsageError(f"{where}: {wrong}" if where else wrong)
+
+
+def nearest(name: str, names: Iterable[Any]) -> Any:
+    """Return the name that is most like this one, whatever the case and blanks around it; None where none is.
+
+    Example:
+        >>> nearest("PHONE", ["Phone ", "name"]), nearest("phone.number", ["phone"]), nearest("x", ["phone"])
+        ('Phone ', 'phone', None)
+    """
+    by_lower = {column.lower().strip(): column for column in reversed([*names]) if isinstance(column, str)}
+    bare = re.split(r"[.:!\[]", name.lower().strip())[0].strip()
+    close = difflib.get_close_matches(bare or name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return the first names there are, in brackets.
+
+    Example:
+        >>> listed(["phone", "name"])
+        "(columns: 'phone', 'name')"
+    """
+    there = list(names)
+    more = f" and {len(there) - MOST_LISTED} more" if len(there) > MOST_LISTED else ""
+    return f"(columns: {', '.join(map(repr, there[:MOST_LISTED])) or 'none'}{more})"
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
