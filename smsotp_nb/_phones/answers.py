@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from . import reference, verdicts
 from .fast import assembly, engine, tables
+from .fast.stretch import Plans, Stretch
 from .fast.tables import KINDS, Tables
 from .reference import Answer
 
@@ -50,6 +51,11 @@ class Answers:
         small = (column.take(rows) for column in (self.region, self.cc, self.kind, self.reason, self.extended))
         return Answers(self.e164.take(pa.array(rows)), *small)
 
+    def part(self, rows: slice) -> Answers:
+        """Return some rows next to each other, without copying."""
+        small = (column[rows] for column in (self.region, self.cc, self.kind, self.reason, self.extended))
+        return Answers(self.e164[rows], *small)
+
     def adopt(self, rows: Rows, other: Answers) -> None:
         """Put other answers in the place of these rows'."""
         if len(rows):
@@ -84,6 +90,22 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
     if it is None:
         return _of_answers(_asked(texts, regions))
     return _of_columns(engine.columns(texts, regions, it), it)
+
+
+def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
+    """Return a stretch whose digits are read, for ``told``; None where phonenumbers is asked sooner than the tables.
+
+    Example:
+        >>> begun(pa.array(["030 901820"], pa.large_string()), pa.array(["DE"], pa.large_string())) is None
+        True
+    """
+    it = _tables(len(texts))
+    return None if it is None else Stretch(texts, regions, Plans(it))
+
+
+def told(stretch: Stretch) -> Answers:
+    """Return the verdicts on a stretch."""
+    return _of_columns(stretch.answer(), stretch.tables)
 
 
 def _tables(size: int) -> Tables | None:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import readings
+from . import prospects, readings
 from .answers import Answers, Mask, Rows
 from .readings import RANK, Trial
 from .work import Work
@@ -136,8 +136,9 @@ def gather(work: Work, level: Level) -> Evidence:
     written = _with_zero(work, front)
     for reading in readings.READINGS:
         if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
-            rows = readings.candidates(work, reading, front)
-            counts[reading.name] = _count(work, readings.attempt(work, reading, rows), written)
+            rows = prospects.candidates(work, reading, front)
+            (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
+            counts[reading.name] = _count(work, trial, written)
     return Evidence(counts, level)
 
 
@@ -145,9 +146,9 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
     """Which rows are valid as written, or would be with the zero that belongs to them."""
     valid = work.answers.valid.copy()
     zero = readings.BY_NAME[readings.WITH_ZERO]
-    rows = readings.candidates(work, zero, front)
-    trial = readings.good(readings.attempt(work, zero, rows[~valid[rows]]))
-    valid[trial.rows] = True
+    rows = prospects.candidates(work, zero, front)
+    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows[~valid[rows]])])
+    valid[readings.good(trial).rows] = True
     return valid
 
 
@@ -157,9 +158,8 @@ def tells(work: Work, trial: Trial) -> Mask:
     Without a region nothing can be read as written, so nothing speaks against another reading; and ``(201) 555 ...``
     begins with an area code.
     """
-    region = work.region.take(pa.array(trial.rows))
     area = pc.starts_with(work.text.take(pa.array(trial.rows)), "(")
-    return np.array(pc.and_(region.is_valid(), pc.invert(area)), bool)
+    return work.placed(trial.rows) & ~np.asarray(area, bool)
 
 
 def _count(work: Work, trial: Trial, written: Mask) -> Count:

@@ -51,15 +51,16 @@ class Intake:
         A row whose country cell cannot be read does not get the default.
         """
         kind, known = self.kind[rows], self.known.part(rows)
-        names = pa.array([*known.names, None, self.fallback], STRING)
-        nowhere, filled = len(known.names), len(known.names) + 1
-        place = np.where(known.place >= 0, known.place, np.where(known.unknown, nowhere, filled))
+        where, unknown = known.place, known.unknown
+        fallback = -1 if self.fallback is None else len(known.names)
+        place = np.where((where < 0) & ~unknown, np.int32(fallback), where)
+        names = pa.array([*known.names, self.fallback or ""], STRING)
         size = len(kind)
         return Work(
             text=_taken(self.text, rows),
-            region=names.take(pa.array(place)),
-            named=known.place >= 0,
-            lost=known.unknown,
+            region=pa.DictionaryArray.from_arrays(pa.array(place, mask=place < 0), names),
+            named=where >= 0,
+            lost=unknown,
             coded=known.coded,
             problem=PROBLEM_OF_KIND.take(kind),
             notes=known.notes | np.where(kind == cells.FLOAT, NOTE_BIT["FLOAT_ENDING"], np.uint32(0)),

@@ -213,12 +213,16 @@ def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
 
 def _clean(work: Work, repair: frozenset[str]) -> tuple[Rows, pa.Array, Bits]:
     """Repair the text of every cell that is not plain; return the rows with a second spelling, that, and its notes."""
-    rows = np.flatnonzero(work.open() & ~scrub.plain(work.text))
+    work.stretch = answers.begun(work.text, work.region)
+    plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)
+    rows = np.flatnonzero(work.open() & ~plain)
     before = work.notes[rows]
     scrubbed = scrub.scrub(work.text.take(pa.array(rows)), repair)
     work.text = answers.replaced(work.text, rows, scrubbed.text)
     work.problem[rows] = scrubbed.problem
     work.notes[rows] |= scrubbed.notes
+    if work.stretch is not None:
+        work.stretch.replace(rows, scrubbed.text, work.text)
     other = np.asarray(scrubbed.other.is_valid(), bool)
     return rows[other], scrubbed.other.filter(pa.array(other)), (before | scrubbed.other_notes)[other]
 
@@ -226,9 +230,12 @@ def _clean(work: Work, repair: frozenset[str]) -> tuple[Rows, pa.Array, Bits]:
 def _ask(work: Work) -> None:
     """Take the verdict of what is still to be read."""
     refused = ~work.open()
-    if refused.any():
-        work.text = pc.if_else(pa.array(refused), pa.scalar(None, STRING), work.text)
-    work.answers = answers.of(work.text, work.region)
+    if work.stretch is not None:
+        work.stretch.close(refused)
+        work.answers = answers.told(work.stretch)
+        return
+    text = pc.if_else(pa.array(refused), pa.scalar(None, STRING), work.text)
+    work.answers = answers.of(text, work.region)
 
 
 def _explain_invalid(work: Work) -> None:
@@ -237,10 +244,9 @@ def _explain_invalid(work: Work) -> None:
     problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
     nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
     nowhere[np.searchsorted(rows, matching(work.text, rows, r"^[\s(]*\+"))] = False
-    region = work.region.take(pa.array(rows))
-    missing = np.asarray(region.is_null(), bool)
-    without_plan = ~missing & ~np.asarray(pc.is_in(region, pa.array(REGIONS, STRING)), bool)
-    problem[nowhere & missing] = PROBLEM_CODE["REGION_MISSING"]
+    placed = work.placed(rows)
+    problem[nowhere & ~placed] = PROBLEM_CODE["REGION_MISSING"]
+    without_plan = placed & ~work.placed_in(rows, REGIONS)
     problem[nowhere & (work.lost[rows] | without_plan)] = PROBLEM_CODE["REGION_UNKNOWN"]
     work.problem[rows] = problem
 
@@ -266,12 +272,14 @@ def _policy(work: Work, asked: Asked) -> None:
 
 def _elsewhere(work: Work) -> Mask:
     """Tell which numbers are of another country than the one named; a calling code names all that share it."""
-    named = work.region.dictionary_encode()
-    names = named.dictionary.to_pylist()
+    names = work.region.dictionary.to_pylist()
     place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
-    codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
-    at = pc.fill_null(named.indices, len(names)).to_numpy()
-    other: Mask = np.where(work.coded, codes[at] != work.answers.cc, place[at] != work.answers.region)
+    at = work.region_numbers()
+    other: Mask = place.take(at) != work.answers.region
+    coded = np.flatnonzero(work.coded)
+    if len(coded):
+        codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
+        other[coded] = codes.take(at[coded]) != work.answers.cc[coded]
     return other
 
 

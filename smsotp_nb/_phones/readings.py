@@ -18,7 +18,7 @@ the evidence of the column is for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -32,12 +32,13 @@ from .answers import STRING, Answers, Mask, Rows
 from .fast.tables import KINDS
 from .lookup import calling_codes
 from .vocabulary import NOTE_BIT, Bits
-from .work import Work, matching
+from .work import Work
 
 Doubts = Literal["any", "stronger", "as good", "never"]
 Kinds = npt.NDArray[np.int8]
 
-OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with
+OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perhaps behind blanks and brackets
+WRAPPED: Final = 5  # such a blank or bracket
 
 RANK: Final = np.array([2 if "MOBILE" in k else k in ("FIXED_LINE", "VOIP", "PERSONAL_NUMBER") for k in KINDS], np.int8)
 
@@ -143,20 +144,27 @@ def fronts(texts: pa.Array) -> npt.NDArray[np.uint8]:
         >>> texts = pa.array(["+1", "01", "001", "1", "(01", None, ""], pa.large_string())
         >>> fronts(texts).tolist()
         [1, 2, 3, 4, 2, 0, 0]
+        >>> fronts(pa.array(["+", "0", " (0", "( 00", "(", "x"], pa.large_string())).tolist()
+        [1, 2, 2, 3, 0, 0]
     """
-    found = np.full(len(texts), OTHER, np.uint8)
-    filled = np.flatnonzero(pc.fill_null(pc.greater(pc.binary_length(texts), 1), False))
-    if not len(filled):
-        return found
     _, offset_buffer, data_buffer = texts.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset :].take(filled)
+    if data_buffer is None or not data_buffer.size:
+        return np.full(len(texts), OTHER, np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data_buffer, np.uint8)
-    first, second = data.take(offsets), data.take(offsets + 1)
-    kind = KIND_OF_SIGN.take(first)
-    found[filled] = np.where((kind == ZERO) & (second == ord("0")), DOUBLE_ZERO, kind)
-    for front, pattern in ((PLUS, r"^[ (]+\+"), (ZERO, r"^[ (]+0"), (DOUBLE_ZERO, r"^[ (]+00"), (BARE, r"^[ (]*[1-9]")):
-        odd = np.flatnonzero(found == (ZERO if front == DOUBLE_ZERO else OTHER))
-        found[matching(texts, odd, pattern)] = front
+    at, end = offsets[:-1].copy(), offsets[1:]
+    found = KIND_OF_SIGN.take(data.take(at, mode="clip"))
+    wrapped = np.flatnonzero(found == WRAPPED)
+    while len(wrapped):
+        at[wrapped] += 1
+        wrapped = wrapped[at[wrapped] < end[wrapped]]
+        found[wrapped] = KIND_OF_SIGN.take(data.take(at[wrapped]))
+        wrapped = wrapped[found[wrapped] == WRAPPED]
+    found[(at >= end) | (found == WRAPPED)] = OTHER
+    again = np.flatnonzero((found == ZERO) & (at + 1 < end))
+    found[again[data.take(at[again] + 1) == ord("0")]] = DOUBLE_ZERO
+    if texts.null_count:
+        found[np.asarray(texts.is_null(), bool)] = OTHER
     return found
 
 
@@ -167,6 +175,7 @@ def _chosen(kinds: tuple[int, ...]) -> Mask:
 def _kind_of_sign() -> npt.NDArray[np.uint8]:
     table = np.full(256, OTHER, np.uint8)
     table[ord("+")], table[ord("0")], table[ord("1") : ord("9") + 1] = PLUS, ZERO, BARE
+    table[[ord(" "), ord("(")]] = WRAPPED
     return table
 
 
@@ -185,18 +194,41 @@ class Trial:
     answers: Answers
 
     def only(self, chosen: Mask) -> Trial:
+        if chosen.all():
+            return self
         place = np.flatnonzero(chosen)
         text = self.text.take(pa.array(place))
         return Trial(self.reading, self.rows[chosen], text, self.notes[chosen], self.answers.take(place))
 
 
-def attempt(work: Work, reading: Reading, rows: Rows) -> Trial:
-    """Read rows in another way."""
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A reading that is to be tried: of which rows, how they are written so, what they would note."""
+
+    reading: Reading
+    rows: Rows
+    text: pa.Array
+    notes: Bits
+
+
+def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
+    """Write rows in another way."""
     text = reading.rewrite(work.text.take(pa.array(rows)))
-    can = np.asarray(text.is_valid())
-    rows, text = rows[can], text.filter(pa.array(can))
-    found = answers.of(text, work.region.take(pa.array(rows)))
-    return Trial(reading, rows, text, work.notes[rows] | NOTE_BIT[reading.note], found)
+    if text.null_count:
+        can = np.asarray(text.is_valid())
+        rows, text = rows[can], text.filter(pa.array(can))
+    return Rewritten(reading, rows, text, work.notes[rows] | NOTE_BIT[reading.note])
+
+
+def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
+    """Put rows in their other ways to the verdict, all of them at once."""
+    if not written:
+        return []
+    ends = np.cumsum([len(it.rows) for it in written]).tolist()
+    regions = work.regions(np.concatenate([it.rows for it in written]))
+    found = answers.of(pa.concat_arrays([it.text for it in written]), regions)
+    stretches = [found.part(slice(end - len(it.rows), end)) for it, end in zip(written, ends, strict=True)]
+    return [Trial(it.reading, it.rows, it.text, it.notes, own) for it, own in zip(written, stretches, strict=True)]
 
 
 def good(trial: Trial) -> Trial:
@@ -205,98 +237,3 @@ def good(trial: Trial) -> Trial:
     if trial.reading.keep is not None:
         fits = fits & trial.reading.keep(trial.answers)
     return trial.only(fits)
-
-
-def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
-    """Return the open rows that can be read so."""
-    rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
-    if reading.name == CODE_ONCE:
-        rows = rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
-    if reading.regions:
-        named = np.asarray(pc.is_in(work.region.take(pa.array(rows)), pa.array(sorted(reading.regions), STRING)))
-        rows = rows[named.astype(bool)]
-    return matching(work.text, rows, reading.pattern) if reading.pattern else rows
-
-
-def _code_again(found: Answers, rows: Rows) -> Mask:
-    """Tell which E.164 numbers go on with the digits of their calling code, or with a zero."""
-    again = np.zeros(len(rows), bool)
-    known = np.flatnonzero(found.cc[rows] > 0)
-    _, offset_buffer, data_buffer = found.e164.buffers()
-    if not len(known):
-        return again
-    code = found.cc[rows[known]].astype(np.int32)
-    data = np.frombuffer(data_buffer, np.uint8)
-    length = 1 + (code > 9) + (code > 99)
-    at = np.frombuffer(offset_buffer, np.int64)[found.e164.offset :].take(rows[known]) + 1 + length
-    after = data.take(at, mode="clip")  # the first digit behind the code
-    zero = after == ord("0")
-    maybe = np.flatnonzero(after == data.take(at - length))
-    code, length, at = code[maybe], length[maybe], at[maybe]
-    number = np.zeros(len(maybe), np.int32)
-    for place in range(3):
-        inside = length > place
-        number[inside] = number[inside] * 10 + data.take(at[inside] + place, mode="clip") - np.uint8(ord("0"))
-    again[known[zero]] = True
-    again[known[maybe[number == code]]] = True
-    return again
-
-
-def worth(
-    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False, alone: Mask | None = None
-) -> Rows:
-    """Return those of the rows where this reading could change something.
-
-    ``alone`` are rows with no other reading than the one as written (None: that does not matter): where that is not
-    valid, a reading that must be asked for changes nothing there.
-    """
-    valid = work.answers.valid[rows]
-    if reading.name == IDD:
-        return rows[~(valid & _same_after_00(work, rows))]
-    if reading.doubts == "any":
-        return rows
-    if reading.doubts == "never":
-        return rows[~valid]
-    if reading.doubts == "as good" or equals or reading.repair in asked:
-        return rows
-    useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
-    useful |= ~valid & (True if alone is None else ~alone[rows])
-    rest = np.flatnonzero(valid & ~useful)
-    useful[rest] = own_code_in_front(work, rows[rest])
-    return rows[useful]
-
-
-def _same_after_00(work: Work, rows: Rows) -> Mask:
-    """Tell which texts are read as if their 00 were a plus anyway: where it is the prefix to call abroad."""
-    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
-    number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
-    return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
-
-
-def own_code_in_front(work: Work, rows: Rows) -> Mask:
-    """Tell which bare texts begin with the digits of the calling code they are read with."""
-    cc = work.answers.cc[rows]
-    first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
-    found: Mask = first_digits(work.text.take(pa.array(rows))) == first
-    maybe = np.flatnonzero(found)
-    digits = pc.replace_substring_regex(work.text.take(pa.array(rows[maybe])), r"[^0-9]", "").to_pylist()
-    found[maybe] = [text.startswith(str(code)) for text, code in zip(digits, cc[maybe].tolist(), strict=True)]
-    return found
-
-
-def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number).
-
-    Example:
-        >>> first_digits(pa.array(["41", "7"], pa.large_string())).tolist()
-        [4, 7]
-    """
-    _, offset_buffer, data_buffer = texts.buffers()
-    if not len(texts) or data_buffer is None:
-        return np.zeros(len(texts), np.uint8)
-    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts)]
-    first = np.frombuffer(data_buffer, np.uint8).take(offsets) - np.uint8(ord("0"))
-    behind = np.flatnonzero(first > 9)
-    inside = texts.take(pa.array(behind)).to_pylist()
-    first[behind] = [int(next((sign for sign in text if sign.isdigit()), "0")) for text in inside]
-    return first

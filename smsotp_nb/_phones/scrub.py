@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 
 from . import answers, repairs
 from .answers import STRING, Mask, Rows
+from .fast import digits
+from .fast.digits import Digits
 from .vocabulary import PROBLEM_CODE, Bits, Codes, bits
 from .work import matching
 
@@ -28,6 +30,7 @@ NOT_SO_PLAIN: Final = (
     r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
     r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
 )
+READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
 FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
 KNOWN_SIGNS: Final = (  # texts that have no other sign outside ASCII, that sign, what it becomes, and its note
     (r"^[ -~\x{a0}]+$", "\u00a0", " ", ("INVISIBLE_REMOVED",)),
@@ -132,6 +135,39 @@ def plain(texts: pa.Array) -> Mask:
     rows = matching(texts, every[~flags], PLAIN)
     flags[rows] = True
     flags[matching(texts, rows, NOT_SO_PLAIN)] = False
+    return flags
+
+
+def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
+    """Tell the same, of texts whose digits are read; most are told by them.
+
+    Between the first digit and the last one of a readable text stands nothing but punctuation.
+
+    Example:
+        >>> texts = pa.array(["030 901820", "030/901820", "030 901820.0", "Tel. 030"], pa.large_string())
+        >>> plain_by_digits(texts, digits.read(*digits.bytes_of(texts))).tolist()
+        [True, False, False, False]
+    """
+    data, offsets = digits.bytes_of(texts)
+    readable = np.flatnonzero(found.state == digits.READABLE)
+    begin, end = offsets.take(readable), offsets.take(readable + 1)
+    first = data.take(begin)
+    sound = _is_digit(data.take(end - 1))
+    sound &= _is_digit(first) | (((first == ord("+")) | (first == ord("("))) & _is_digit(data.take(begin + 1)))
+    rows = readable[sound]
+    flags = np.zeros(len(texts), bool)
+    flags[rows] = True
+    separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
+    flags[matching(texts, separated, READABLE_NOT_PLAIN)] = False
+    unusual = np.flatnonzero(
+        (found.state != digits.READABLE) & ((found.count > digits.MOST_DIGITS) | (found.count < 3))
+    )
+    flags[unusual] = plain(texts.take(pa.array(unusual)))
+    return flags
+
+
+def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
+    flags: Mask = (signs - np.uint8(ord("0"))) < np.uint8(10)
     return flags
 
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import answers, readings
+from . import answers, prospects, readings
 from .answers import STRING, Mask, Rows
 from .evidence import Evidence, differing, tells
-from .readings import RANK, SECOND_SPELLING, Trial
+from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
 from .vocabulary import NOTE_BIT, Bits
 from .work import Work, matching
 
@@ -23,6 +23,7 @@ Fronts = npt.NDArray[np.uint8]
 
 AS_WRITTEN: Final = -1  # in place of the number of a trial
 HALVES: Final = r"^\(?0(?:[^0-9]*[0-9]){5,}[^0-9]* \(?0(?:[^0-9]*[0-9]){5,}$"
+SIX: Final = 6  # digits that a half has at least
 HALF_ENDS: Final = re.compile(r"(?<! ) ++(?=\(?0)")
 
 
@@ -46,7 +47,7 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[
     """Read every row in all plausible ways and settle what it is; ``second`` are other spellings that repairs left."""
     front = readings.fronts(work.text)
     _two_numbers(work, front)
-    trials = [trial for trial in _trials(work, front, asked, evidence, second) if len(trial.rows)]
+    trials = _trials(work, front, asked, evidence, second)
     if work.trials is not None:
         work.trials += trials
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
@@ -60,26 +61,25 @@ def _trials(
 ) -> list[Trial]:
     rows, text, notes = second
     still = work.open()[rows]
-    rows, text, notes = rows[still], text.filter(pa.array(still)), notes[still]
-    found = [Trial(SECOND_SPELLING, rows, text, notes, answers.of(text, work.region.take(pa.array(rows))))]
+    tried = [Rewritten(SECOND_SPELLING, rows[still], text.filter(pa.array(still)), notes[still])]
     for reading in readings.READINGS:
         if reading.doubts == "never" and reading.repair not in asked and work.trials is None:
             continue
-        rows = readings.candidates(work, reading, front)
+        rows = prospects.candidates(work, reading, front)
         if work.trials is None:
-            alone = None if evidence.speaks_for(reading.name) else _alone(work, found)
+            alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
             equals = evidence.rivalry(reading.name)
-            rows = readings.worth(work, reading, rows, asked, equals=equals, alone=alone)
+            rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)
         if len(rows):
-            found.append(readings.attempt(work, reading, rows))
-    return found
+            tried.append(readings.rewrite(work, reading, rows))
+    return readings.attempt(work, [it for it in tried if len(it.rows)])
 
 
-def _alone(work: Work, trials: list[Trial]) -> Mask:
-    """Tell which rows have no other reading among these trials."""
+def _alone(work: Work, tried: list[Rewritten]) -> Mask:
+    """Tell which rows have no other reading among these."""
     alone = np.ones(len(work), bool)
-    for trial in trials:
-        alone[trial.rows] = False
+    for it in tried:
+        alone[it.rows] = False
     return alone
 
 
@@ -206,7 +206,9 @@ def _flags(size: int, rows: Rows) -> Mask:
 
 def _two_numbers(work: Work, front: Fronts) -> None:
     """``089 1234 089 1235``: two numbers with nothing but a blank between them, where both halves are numbers."""
-    rows = np.flatnonzero(np.isin(front, (readings.ZERO, readings.DOUBLE_ZERO)) & work.open())
+    rows = np.flatnonzero(((front == readings.ZERO) | (front == readings.DOUBLE_ZERO)) & work.open())
+    if work.stretch is not None:
+        rows = rows[~work.stretch.direct[rows] | (work.stretch.found.count[rows] >= 2 * SIX)]
     rows = matching(work.text, rows, HALVES)
     if not len(rows):
         return
@@ -214,7 +216,7 @@ def _two_numbers(work: Work, front: Fronts) -> None:
     if not halves:
         return
     place = np.array([row for row, _, _ in halves])
-    region = work.region.take(pa.array(place))
+    region = work.regions(place)
     both = np.ones(len(place), bool)
     for side in (1, 2):
         both &= answers.of(pa.array([half[side] for half in halves], STRING), region).valid
@@ -229,4 +231,4 @@ def _texts(work: Work, rows: Rows) -> list[str]:
 def _halves(text: str) -> list[tuple[str, str]]:
     """Return every way to divide a text before a zero into two of at least six digits."""
     cuts = [(text[: cut.start()], text[cut.end() :]) for cut in HALF_ENDS.finditer(text)]
-    return [parts for parts in cuts if all(sum(sign.isdigit() for sign in part) >= 6 for part in parts)]
+    return [parts for parts in cuts if all(sum(sign.isdigit() for sign in part) >= SIX for part in parts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .answers import Answers, Mask, Rows
+from .fast.stretch import Stretch
 from .vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
 
 if TYPE_CHECKING:
@@ -22,18 +24,20 @@ class Work:
     """What is read, where, what came out, and what has been said about each row.
 
     Attributes:
-        text, region: what is read and by which plan (large strings; a region may be null).
+        text: what is read (large strings).
+        region: by which plan (a dictionary of few names; may be null).
         named: the region was read from the row's own cell, not filled in by default.
         lost: that cell could not be read.
         coded: that cell was a calling code, which may be that of several regions.
         problem, notes: what has been said, as numbers of the vocabulary.
         detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
         answers: the verdict on the text as it is read now.
+        stretch: the text on its way through the engine, which knows its digits (``None``: too few rows for it).
         trials: the readings weighed, where somebody asked to be told (``None``: nobody did).
     """
 
     text: pa.Array
-    region: pa.Array
+    region: pa.DictionaryArray
     named: Mask
     lost: Mask
     coded: Mask
@@ -41,6 +45,7 @@ class Work:
     notes: Bits
     detail: npt.NDArray[np.int32]
     answers: Answers = field(init=False)
+    stretch: Stretch | None = None
     trials: list[Trial] | None = None
 
     def __len__(self) -> int:
@@ -51,6 +56,22 @@ class Work:
 
     def valid(self) -> Mask:
         return np.logical_and(self.open(), self.answers.valid)
+
+    def regions(self, rows: Rows) -> pa.DictionaryArray:
+        return self.region.take(pa.array(rows))
+
+    def placed(self, rows: Rows) -> Mask:
+        """Tell which of the rows have a region."""
+        return np.asarray(self.region.indices.is_valid(), bool)[rows]
+
+    def placed_in(self, rows: Rows, names: Collection[str]) -> Mask:
+        """Tell which of the rows have one of these regions."""
+        named = np.array([*(name in names for name in self.region.dictionary.to_pylist()), False], bool)
+        return named.take(self.region_numbers().take(rows))
+
+    def region_numbers(self) -> npt.NDArray[np.int32]:
+        """Return which name of the dictionary each row has; a missing one has the number behind the last."""
+        return np.asarray(pc.fill_null(self.region.indices, len(self.region.dictionary)), np.int32)
 
     def refuse(self, mask: Any, problem: str) -> None:
         self.problem[mask & self.open()] = PROBLEM_CODE[problem]

@@ -106,7 +106,7 @@ def look(found: Digits, texts: pa.Array) -> Extensions:
         if len(some):
             rewrite(found, rows[some], taken(near, some), plain)
     if plain.rows:
-        _read_again(found, np.concatenate(plain.rows), pa.concat_arrays(plain.texts, SHARED))
+        read_again(found, np.concatenate(plain.rows), pa.concat_arrays(plain.texts, SHARED))
     return _of_readable(found, plain)
 
 
@@ -164,7 +164,7 @@ def _with_table(texts: pa.Array, table: npt.NDArray[np.uint8]) -> pa.Array:
     return pa.Array.from_buffers(texts.type, len(texts), [present, offsets, data])
 
 
-def _read_again(found: Digits, rows: Rows, texts: pa.Array) -> None:
+def read_again(found: Digits, rows: Rows, texts: pa.Array) -> None:
     data, offsets = digits.bytes_of(texts)
     again = digits.read(data, offsets)
     found.start[rows] = again.start + len(found.signs)

@@ -1,28 +1,24 @@
-"""The steps in a row, chunk by chunk; what they leave undecided goes to phonenumbers itself."""
+"""A long list chunk by chunk; a list that repeats itself each distinct row once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .. import reference
-from . import assembly, closer, digits, prefixes, tables
+from . import assembly, tables
 from . import repeats as repeats_in
-from .assembly import Asked, Columns
+from .assembly import Columns
 from .memory import SHARED, taken
-from .prefixes import NO_REGION, ODD_REGION
+from .stretch import Plans, Stretch
 from .tables import Tables
 
 CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
 
 Progress = Callable[[int], None]
-Ints = npt.NDArray[Any]  # int32
 
 
 def verdict(
@@ -72,9 +68,9 @@ def _stretches(
 
 
 def _each(texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None) -> Iterator[Columns]:
-    known = _Regions(it)
+    plans = Plans(it)
     for first in range(0, max(len(texts), 1), CHUNK):
-        yield _chunk(_piece(texts, first), _piece(regions, first), known, it)
+        yield Stretch(_piece(texts, first), _piece(regions, first), plans).answer()
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
 
@@ -87,65 +83,3 @@ def _as_arrow(text: pd.Series) -> pa.ChunkedArray:
 def _piece(texts: pa.ChunkedArray, first: int) -> pa.Array:
     piece = texts.slice(first, CHUNK)
     return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks, SHARED)
-
-
-class _Regions:
-    """Which plan a region as written has; each distinct one is looked up once."""
-
-    def __init__(self, it: Tables) -> None:
-        self.plans = it.region_plan()
-
-    def read(self, regions: pa.Array) -> Ints:
-        encoded = pc.dictionary_encode(regions, null_encoding="encode", memory_pool=SHARED)
-        plans = np.array([self._plan(name) for name in encoded.dictionary.to_pylist()], np.int32)
-        rows: Ints = plans.take(encoded.indices.to_numpy())
-        return rows
-
-    def _plan(self, name: str | None) -> int:
-        if name is None:
-            return NO_REGION
-        return self.plans.get(name, ODD_REGION if name.upper() in self.plans else NO_REGION)
-
-
-def _chunk(texts: pa.Array, regions: pa.Array, known: _Regions, it: Tables) -> Columns:
-    texts = _missing_as_empty(texts)
-    plan = known.read(regions)
-    data, offsets = digits.bytes_of(texts)
-    found = digits.read(data, offsets)
-    extensions = closer.look(found, texts)
-    found.state[(found.state == digits.READABLE) & (plan >= 0) & it.plan_slow.take(plan)] = digits.UNDECIDED
-    readable = np.flatnonzero(found.state == digits.READABLE)
-    reading = prefixes.parse(found, readable, plan[readable], it)
-    found.state[readable[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
-    asked = _ask(texts, regions, np.flatnonzero(found.state == digits.UNDECIDED))
-    columns = assembly.assemble(reading, readable, len(texts), asked)
-    columns.extension = _extension(columns, extensions, asked)
-    return columns
-
-
-def _missing_as_empty(texts: pa.Array) -> pa.Array:
-    """Missing texts are read as empty ones, as phonenumbers reads them; nearly always they are stored so."""
-    if not texts.null_count:
-        return texts
-    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    missing = texts.is_null().to_numpy(zero_copy_only=False)
-    return texts.fill_null("") if (np.diff(offsets)[missing] != 0).any() else texts
-
-
-def _ask(texts: pa.Array, regions: pa.Array, rows: Any) -> Asked:
-    """Put the rows left to phonenumbers."""
-    reference.enable_pattern_cache()
-    pairs = zip(taken(texts, rows).to_pylist(), taken(regions, rows).to_pylist(), strict=True)
-    return Asked(rows, [reference.ask_once(text, region) for text, region in pairs])
-
-
-def _extension(columns: Columns, found: closer.Extensions, asked: Asked) -> pa.Array:
-    """The column of extensions; a text that could not be parsed has none, and phonenumbers' word comes last."""
-    told = [(row, it.extension) for row, it in zip(asked.rows, asked.answers, strict=True) if it.extension is not None]
-    if not (told or len(found.rows)):
-        return columns.extension
-    texts = pa.concat_arrays([found.texts, pa.array([text for _, text in told], pa.large_string())], SHARED)
-    place = np.full(len(columns.code), -1, np.int32)
-    place[found.rows] = np.arange(len(found.rows))
-    place[[row for row, _ in told]] = len(found.rows) + np.arange(len(told))
-    return taken(texts, pa.array(place, mask=(place < 0) | (columns.code < 0)))

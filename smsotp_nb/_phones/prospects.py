@@ -1,0 +1,194 @@
+"""Which rows can be read in another way, and where that could change something.
+
+Next to nothing comes of most other readings, so as few rows as possible are written and read anew for them. Where the
+engine read the digits of a text without a closer look, their other readings follow from these digits: the same ones, or
+without the first of them, with a plus in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .answers import Answers, Mask, Rows
+from .fast.stretch import Stretch
+from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
+from .work import Work, matching
+
+
+def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
+    """Return the open rows that can be read so."""
+    rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
+    if reading.name == CODE_ONCE:
+        rows = rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
+        rows = _perhaps_twice(work, rows)
+    if reading.regions:
+        rows = rows[work.placed_in(rows, reading.regions)]
+    return matching(work.text, rows, reading.pattern) if reading.pattern else rows
+
+
+def _code_again(found: Answers, rows: Rows) -> Mask:
+    """Tell which E.164 numbers go on with the digits of their calling code, or with a zero."""
+    again = np.zeros(len(rows), bool)
+    known = np.flatnonzero(found.cc[rows] > 0)
+    _, offset_buffer, data_buffer = found.e164.buffers()
+    if not len(known):
+        return again
+    code = found.cc[rows[known]].astype(np.int32)
+    data = np.frombuffer(data_buffer, np.uint8)
+    length = 1 + (code > 9) + (code > 99)
+    at = np.frombuffer(offset_buffer, np.int64)[found.e164.offset :].take(rows[known]) + 1 + length
+    after = data.take(at, mode="clip")  # the first digit behind the code
+    zero = after == ord("0")
+    maybe = np.flatnonzero(after == data.take(at - length))
+    code, length, at = code[maybe], length[maybe], at[maybe]
+    number = np.zeros(len(maybe), np.int32)
+    for place in range(3):
+        inside = length > place
+        number[inside] = number[inside] * 10 + data.take(at[inside] + place, mode="clip") - np.uint8(ord("0"))
+    again[known[zero]] = True
+    again[known[maybe[number == code]]] = True
+    return again
+
+
+def worth(
+    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False, alone: Mask | None = None
+) -> Rows:
+    """Return those of the rows where this reading could change something.
+
+    ``alone`` are rows with no other reading than the one as written (None: that does not matter): where that is not
+    valid, a reading that must be asked for changes nothing there.
+    """
+    if work.stretch is None or reading.name not in SKIPPED:
+        return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
+    direct = work.stretch.direct[rows]
+    promising = direct.copy()
+    promising[direct] = _promising(work, work.stretch, reading, rows[direct], equals or reading.repair in asked, alone)
+    others = rows[~direct]
+    promising[~direct] = np.isin(others, _by_text(work, reading, others, asked, equals=equals, alone=alone))
+    return rows[promising]
+
+
+def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
+    """Tell by their digits which rows a reading could change."""
+    found = stretch.again(rows, SKIPPED[reading.name](stretch, rows))
+    valid, fits = work.answers.valid[rows], found.valid
+    if reading.name == IDD:
+        fits = fits & ~(valid & found.same)
+    if reading.name == WITH_PLUS and not as_good:
+        here = RANK.take(work.answers.kind[rows])
+        useful = here < 2 if alone is None else RANK.take(found.kind) > here
+        useful |= found.code == work.answers.cc[rows]
+        fits = fits & np.where(valid, useful, True if alone is None else ~alone[rows])
+    return fits | ~found.sure
+
+
+def _by_text(
+    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool, alone: Mask | None
+) -> Rows:
+    valid = work.answers.valid[rows]
+    if reading.name == IDD:
+        return rows[~(valid & _same_after_00(work, rows))]
+    if reading.doubts == "any":
+        return rows
+    if reading.doubts == "never":
+        return rows[~valid]
+    if reading.doubts == "as good" or equals or reading.repair in asked:
+        return rows
+    useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
+    useful |= ~valid & (True if alone is None else ~alone[rows])
+    rest = np.flatnonzero(valid & ~useful)
+    useful[rest] = own_code_in_front(work, rows[rest])
+    return rows[useful]
+
+
+def _same_after_00(work: Work, rows: Rows) -> Mask:
+    """Tell which texts are read as if their 00 were a plus anyway: where it is the prefix to call abroad."""
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
+    number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
+    return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
+
+
+def own_code_in_front(work: Work, rows: Rows) -> Mask:
+    """Tell which bare texts begin with the digits of the calling code they are read with."""
+    cc = work.answers.cc[rows]
+    first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
+    found: Mask = first_digits(work.text.take(pa.array(rows))) == first
+    maybe = np.flatnonzero(found)
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows[maybe])), r"[^0-9]", "").to_pylist()
+    found[maybe] = [text.startswith(str(code)) for text, code in zip(digits, cc[maybe].tolist(), strict=True)]
+    return found
+
+
+def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number).
+
+    Example:
+        >>> first_digits(pa.array(["41", "7"], pa.large_string())).tolist()
+        [4, 7]
+    """
+    _, offset_buffer, data_buffer = texts.buffers()
+    if not len(texts) or data_buffer is None:
+        return np.zeros(len(texts), np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts)]
+    first = np.frombuffer(data_buffer, np.uint8).take(offsets) - np.uint8(ord("0"))
+    behind = np.flatnonzero(first > 9)
+    inside = texts.take(pa.array(behind)).to_pylist()
+    first[behind] = [int(next((sign for sign in text if sign.isdigit()), "0")) for text in inside]
+    return first
+
+
+def _perhaps_twice(work: Work, rows: Rows) -> Rows:
+    """Leave out rows whose digits show that no calling code stands there twice."""
+    if work.stretch is None:
+        return rows
+    direct = work.stretch.direct[rows]
+    perhaps = ~direct
+    perhaps[direct] = _before_second_code(work.stretch, rows[direct]) > 0
+    return rows[perhaps]
+
+
+def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
+    """Return how many digits stand before the calling code is said again, perhaps behind 00; 0 where it is not."""
+    digits = stretch.found
+    start, end = digits.start.take(rows), (digits.start + digits.count).take(rows)
+    abroad = (
+        ~digits.plus.take(rows) & (_digit(digits.signs, start, end) == 0) & (_digit(digits.signs, start + 1, end) == 0)
+    )
+    first = start + 2 * abroad
+    length = _code_length(stretch, first, end)
+    second = first + length
+    second = second + 2 * ((_digit(digits.signs, second, end) == 0) & (_digit(digits.signs, second + 1, end) == 0))
+    same = length > 0
+    for place in range(3):
+        same &= (place >= length) | (
+            _digit(digits.signs, first + place, end) == _digit(digits.signs, second + place, end)
+        )
+    return np.where(same, second - start, 0)
+
+
+def _code_length(stretch: Stretch, first: npt.NDArray[Any], end: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return how many digits the calling code has that stands there, 0 where there is none."""
+    three = np.zeros(len(first), np.int32)
+    for place in range(3):
+        three = three * 10 + np.minimum(_digit(stretch.found.signs, first + place, end), 9)
+    known = (first + 3 <= end) & (stretch.tables.three_plan.take(three) >= 0)
+    return np.where(known, stretch.tables.three_length.take(three), 0).astype(np.int32)
+
+
+def _digit(signs: npt.NDArray[np.uint8], at: npt.NDArray[Any], end: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Return the digit that stands there; behind the end one that none equals."""
+    return np.where(at < end, signs.take(at, mode="clip"), BEHIND).astype(np.int32)
+
+
+BEHIND: Final = 99
+SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
+    IDD: lambda stretch, rows: 2,
+    WITH_PLUS: lambda stretch, rows: 0,
+    CODE_ONCE: _before_second_code,
+}
