@@ -27,6 +27,7 @@ PATTERN: Final = r"^\+(?:" + "|".join(RANGES) + r")$"
 
 
 CALLING_CODES: Final = (1, 33, 44, 46, 49, 61)
+HAS_SOME: Final = np.isin(np.arange(1001), CALLING_CODES)  # by calling code; the last one is for none
 
 
 def reserved(e164: pa.Array, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

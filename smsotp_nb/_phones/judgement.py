@@ -22,7 +22,7 @@ from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
-from .fast.assembly import missing
+from .fast.assembly import RegionSpeller, missing, only
 from .fast.engine import Progress
 from .fast.memory import SHARED, taken
 from .fast.repeats import distinct_rows
@@ -47,6 +47,8 @@ CODE_PLACE[[int(code) for code in CODES]] = np.arange(len(CODES))
 PROBLEM_OF_REASON: Final = np.array(
     [PROBLEM_CODE.get(OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
 )
+REGION_SPELLER: Final = RegionSpeller(REGIONS)
+CODE_WORDS, KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (CODES, KINDS, PROBLEMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,8 @@ def _explain_invalid(work: Work) -> None:
     rows = np.flatnonzero(work.open() & ~work.answers.valid)
     problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
     nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
-    nowhere[np.searchsorted(rows, matching(work.text, rows, r"^[\s(]*\+"))] = False
+    without = rows[nowhere]
+    nowhere[np.searchsorted(rows, matching(work.text, without, r"^[\s(]*\+"))] = False
     placed = work.placed(rows)
     problem[nowhere & ~placed] = PROBLEM_CODE["REGION_MISSING"]
     without_plan = placed & ~work.placed_in(rows, REGIONS)
@@ -256,7 +259,7 @@ def _policy(work: Work, asked: Asked) -> None:
     allowed = np.array([name in asked.allow_types for name in KINDS])
     work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
     mismatch = valid & work.named & _elsewhere(work)
-    tests = fiction.reserved(work.answers.e164, valid & np.isin(work.answers.cc, fiction.CALLING_CODES))
+    tests = fiction.reserved(work.answers.e164, valid & fiction.HAS_SOME.take(work.answers.cc))
     for mask, name, policy in (
         (mismatch, "REGION_MISMATCH", asked.region_mismatch),
         (tests, "TEST_NUMBER", asked.test_numbers),
@@ -289,22 +292,22 @@ def spelled(work: Work) -> list[pa.Array]:
     texted = work.valid()
     e164 = work.answers.e164
     if not texted.all():
-        e164 = pc.if_else(pa.array(texted), e164, pa.scalar(None, STRING))
+        e164 = only(e164, texted)
     return [
         e164,
-        _words(REGIONS, np.where(valid, work.answers.region, -1)),
-        _words(CODES, np.where(valid, CODE_PLACE.take(work.answers.cc), -1)),
-        _words(KINDS, np.where(valid, work.answers.kind, -1)),
-        _words(tuple(PROBLEMS), work.problem.astype(np.int16) - 1),
+        REGION_SPELLER.spelled(np.where(valid, work.answers.region, -1)),
+        _words(CODE_WORDS, np.where(valid, CODE_PLACE.take(work.answers.cc), -1)),
+        _words(KIND_WORDS, np.where(valid, work.answers.kind, -1)),
+        _words(PROBLEM_WORDS, work.problem.astype(np.int16) - 1),
         note_words(work.notes, work.detail),
     ]
 
 
-def _words(words: tuple[str, ...], place: npt.NDArray[Any]) -> pa.Array:
-    """Spell small numbers out; -1 is missing."""
+def _words(words: pa.Array, place: npt.NDArray[Any]) -> pa.Array:
+    """Spell small numbers out; -1 is missing, the last of the words."""
     if (place < 0).all():
         return missing(len(place))
-    return taken(pa.array([*words, None], STRING), np.where(place < 0, len(words), place))
+    return taken(words, np.where(place < 0, len(words) - 1, place))
 
 
 def frame(pieces: list[list[pa.Array]], index: pd.Index) -> pd.DataFrame:

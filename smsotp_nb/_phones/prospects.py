@@ -20,13 +20,15 @@ from .fast.stretch import Stretch
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
 from .work import Work, matching
 
+Places = npt.NDArray[Any]  # int32
+
 
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the open rows that can be read so."""
     rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
     if reading.name == CODE_ONCE:
-        rows = rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
-        rows = _perhaps_twice(work, rows)
+        rows = _perhaps_twice(work, reading, rows)
+        return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
     if reading.regions:
         rows = rows[work.placed_in(rows, reading.regions)]
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows
@@ -67,11 +69,13 @@ def worth(
     if work.stretch is None or reading.name not in SKIPPED:
         return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
     direct = work.stretch.direct[rows]
-    promising = direct.copy()
-    promising[direct] = _promising(work, work.stretch, reading, rows[direct], equals or reading.repair in asked, alone)
-    others = rows[~direct]
-    promising[~direct] = np.isin(others, _by_text(work, reading, others, asked, equals=equals, alone=alone))
-    return rows[promising]
+    sure, others = rows[direct], rows[~direct]
+    if len(sure):
+        sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked, alone)]
+    if not len(others):
+        return sure
+    others = _by_text(work, reading, others, asked, equals=equals, alone=alone)
+    return np.sort(np.concatenate((sure, others)))
 
 
 def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
@@ -143,52 +147,77 @@ def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
     return first
 
 
-def _perhaps_twice(work: Work, rows: Rows) -> Rows:
-    """Leave out rows whose digits show that no calling code stands there twice."""
+def _perhaps_twice(work: Work, reading: Reading, rows: Rows) -> Rows:
+    """Return the rows where a calling code may stand twice."""
     if work.stretch is None:
-        return rows
+        return matching(work.text, rows, reading.pattern)
     direct = work.stretch.direct[rows]
-    perhaps = ~direct
-    perhaps[direct] = _before_second_code(work.stretch, rows[direct]) > 0
-    return rows[perhaps]
+    sure, others = rows[direct], matching(work.text, rows[~direct], reading.pattern)
+    sure = sure[_first_digit_again(work.stretch, sure)]
+    sure = sure[_before_second_code(work.stretch, sure) > 0]
+    return np.sort(np.concatenate((sure, others))) if len(others) else sure
+
+
+def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
+    """Tell where the digit behind a calling code is the first one of it, or a zero: a quick look before a close one."""
+    found = stretch.found
+    first = found.start.take(rows)
+    zeros = np.flatnonzero(~found.plus.take(rows))
+    first[zeros] += 2
+    signs = found.signs
+    digit = signs.take(first, mode="clip")
+    three = digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
+    length = stretch.tables.three_length.take(three, mode="clip")
+    behind = signs.take(first + length, mode="clip")
+    again: Mask = (behind == digit) | (behind == 0)
+    return again
 
 
 def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
     """Return how many digits stand before the calling code is said again, perhaps behind 00; 0 where it is not."""
-    digits = stretch.found
-    start, end = digits.start.take(rows), (digits.start + digits.count).take(rows)
-    abroad = (
-        ~digits.plus.take(rows) & (_digit(digits.signs, start, end) == 0) & (_digit(digits.signs, start + 1, end) == 0)
-    )
-    first = start + 2 * abroad
+    found = stretch.found
+    start, end = found.start.take(rows), (found.start + found.count).take(rows)
+    first = np.where(found.plus.take(rows), start, _behind_zeros(stretch, start, end))
     length = _code_length(stretch, first, end)
-    second = first + length
-    second = second + 2 * ((_digit(digits.signs, second, end) == 0) & (_digit(digits.signs, second + 1, end) == 0))
+    second = _behind_zeros(stretch, first + length, end)
     same = length > 0
     for place in range(3):
-        same &= (place >= length) | (
-            _digit(digits.signs, first + place, end) == _digit(digits.signs, second + place, end)
-        )
+        alike = _digit(stretch, first + place, end) == _digit(stretch, second + place, end)
+        same &= alike | (place >= length)
     return np.where(same, second - start, 0)
 
 
-def _code_length(stretch: Stretch, first: npt.NDArray[Any], end: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _behind_zeros(stretch: Stretch, at: Places, end: Places) -> Places:
+    """Step over two zeros that stand there."""
+    zeros = (_digit(stretch, at, end) == 0) & (_digit(stretch, at + 1, end) == 0)
+    return at + 2 * zeros.astype(np.int32)
+
+
+def _code_length(stretch: Stretch, at: Places, end: Places) -> Places:
     """Return how many digits the calling code has that stands there, 0 where there is none."""
-    three = np.zeros(len(first), np.int32)
+    three = np.zeros(len(at), np.int32)
     for place in range(3):
-        three = three * 10 + np.minimum(_digit(stretch.found.signs, first + place, end), 9)
-    known = (first + 3 <= end) & (stretch.tables.three_plan.take(three) >= 0)
+        three = three * 10 + np.minimum(_digit(stretch, at + place, end), 9)
+    known = (at + 3 <= end) & (stretch.tables.three_plan.take(three) >= 0)
     return np.where(known, stretch.tables.three_length.take(three), 0).astype(np.int32)
 
 
-def _digit(signs: npt.NDArray[np.uint8], at: npt.NDArray[Any], end: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+def _digit(stretch: Stretch, at: Places, end: Places) -> Places:
     """Return the digit that stands there; behind the end one that none equals."""
-    return np.where(at < end, signs.take(at, mode="clip"), BEHIND).astype(np.int32)
+    return np.where(at < end, stretch.found.signs.take(at, mode="clip"), BEHIND).astype(np.int32)
+
+
+def _none_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001 - one shape for all
+    return 0
+
+
+def _two_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001
+    return 2
 
 
 BEHIND: Final = 99
 SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
-    IDD: lambda stretch, rows: 2,
-    WITH_PLUS: lambda stretch, rows: 0,
+    IDD: _two_before,
+    WITH_PLUS: _none_before,
     CODE_ONCE: _before_second_code,
 }

@@ -159,9 +159,8 @@ def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
     flags[rows] = True
     separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
     flags[matching(texts, separated, READABLE_NOT_PLAIN)] = False
-    unusual = np.flatnonzero(
-        (found.state != digits.READABLE) & ((found.count > digits.MOST_DIGITS) | (found.count < 3))
-    )
+    uncommon = (found.count > digits.MOST_DIGITS) | (found.count < 3)
+    unusual = np.flatnonzero(uncommon & (found.state != digits.READABLE))
     flags[unusual] = plain(texts.take(pa.array(unusual)))
     return flags
 

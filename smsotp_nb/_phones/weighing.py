@@ -51,9 +51,8 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[
     if work.trials is not None:
         work.trials += trials
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
-    entries = _entries(work, strong, asked, evidence)
-    if len(entries.row):
-        _settle(work, strong, entries)
+    if any(len(trial.rows) for trial in strong):
+        _settle(work, strong, _entries(work, strong, asked, evidence))
 
 
 def _trials(

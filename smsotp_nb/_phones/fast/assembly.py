@@ -222,6 +222,20 @@ def missing(size: int) -> pa.Array:
     return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, _STRING)
 
 
+def only(texts: pa.Array, rows: Any) -> pa.Array:
+    """Return a text column (one that is no slice) with these rows and all others missing; no text is copied.
+
+    Example:
+        >>> only(pa.array(["a", None, "c"], pa.large_string()), np.array([False, True, True])).to_pylist()
+        [None, None, 'c']
+    """
+    present, offsets, text = texts.buffers()
+    kept = np.packbits(rows, bitorder="little")
+    if present is not None:
+        kept &= np.frombuffer(present, np.uint8)[: len(kept)]
+    return pa.Array.from_buffers(texts.type, len(texts), [pa.py_buffer(kept), offsets, text])
+
+
 class Speller:
     """Collects laid-out columns stretch by stretch, and spells small numbers out once the last one is there.
 
@@ -236,7 +250,7 @@ class Speller:
             "type": _dictionary(KINDS),
             "reason": _dictionary(REASONS),
         }
-        self.regions = _Regions([str(region) for region in it.plan_region])
+        self.regions = RegionSpeller([str(region) for region in it.plan_region])
         self.places = {
             "region": lasting(size, np.int16),
             "cc": lasting(size, np.int16),
@@ -299,13 +313,13 @@ class _Text:
         return pa.chunked_array([_texts(size, self.present, self.offsets, self.text[:end])])
 
 
-class _Regions:
+class RegionSpeller:
     """Regions being spelled out. Nearly all have two letters, and then every stretch has the same offsets: kept once.
 
     That spares a million rows eight megabytes. A missing region is two bytes that its bit says not to read.
     """
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self.words = _dictionary(names)
         self.two_letters = np.frombuffer("".join(f"{name:2.2}" for name in [*names, ""]).encode(), np.uint16)
         self.long = np.array([len(name) > 2 for name in [*names, ""]])
