@@ -166,7 +166,9 @@ def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
     first[zeros] += 2
     signs = found.signs
     digit = signs.take(first, mode="clip")
-    three = digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
+    three = (
+        digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
+    )
     length = stretch.tables.three_length.take(three, mode="clip")
     behind = signs.take(first + length, mode="clip")
     again: Mask = (behind == digit) | (behind == 0)

@@ -65,7 +65,7 @@ DATE: Final = re.compile(
     r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
 )
 EXTENSION: Final = re.compile(
-    r"(?:;ext=|(?:\be?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
+    r"(?:;ext=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
@@ -283,6 +283,8 @@ def holds_several(text: str) -> bool:
     """
     if SERIES.search(text):
         return True
+    if not OF_TWO.search(text):
+        return False
     lengths = [sum(sign.isdigit() for sign in part) for part in pieces(text)]
     if sum(length >= 7 for length in lengths) > 1 or "," in text.strip(EDGES):
         return sum(lengths) >= 7

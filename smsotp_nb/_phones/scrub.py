@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import answers, repairs
+from . import answers, characters, repairs
 from .answers import STRING, Mask, Rows
 from .fast import digits
 from .fast.digits import Digits
@@ -32,61 +32,81 @@ NOT_SO_PLAIN: Final = (
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
 FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
-KNOWN_SIGNS: Final = (  # texts that have no other sign outside ASCII, that sign, what it becomes, and its note
-    (r"^[ -~\x{a0}]+$", "\u00a0", " ", ("INVISIBLE_REMOVED",)),
-    (r"^[ -~\x{2013}]+$", "\u2013", "-", ()),
-)
-TRUNK_ZERO: Final = r"^((?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *([0-9 .\-]*[0-9])$"
+TRUNK_ZERO: Final = r"^(?P<code>(?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *(?P<number>[0-9 .\-]*[0-9])$"
 WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
 
 
-ANYTHING, LETTER, QUOTE, NUMBER = range(4)  # what a text begins with
+ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
 
 
 class Form(NamedTuple):
-    """A shape: the pattern of the whole text, how it begins, what of it is the number, and what is said of it.
+    """A shape: the pattern of the whole text, how it begins and ends, and what is said of it.
 
-    ``unless`` names a repair that would read such a text in another way.
+    What the pattern calls ``number`` is to be read. ``unless`` names a repair that would read it in another way.
     """
 
-    pattern: str
     begins: int
-    number: str = ""
+    ends: int
+    pattern: str
     notes: tuple[str, ...] = ()
     problem: str = ""
     unless: str = ""
 
 
+TRIMMED: Final = rf"^ *(?P<number>{BODY})[ ,;]*$"
 FORMS: Final = (
-    Form(rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )({BODY})$", LETTER, r"\1", ("LABEL_REMOVED",)),
-    Form(rf"^'({BODY})$", QUOTE, r"\1", ("QUOTE_REMOVED",)),
-    Form(r"^(\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", NUMBER, r"\1", ("FLOAT_ENDING",)),
-    Form(rf"^({BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$", NUMBER, r"\1", ("EXTENSION_DROPPED",)),
-    Form(rf"^ *({BODY})[ ,;]*$", ANYTHING, r"\1", ("TRIMMED",)),
-    Form(rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", NUMBER, problem="MULTIPLE_NUMBERS"),
-    Form(rf"^{BODY} \([A-Za-z]{{3,}}\)$", NUMBER, problem="TEXT_IN_NUMBER", unless="trailing_note"),
-    Form(r"^(?i:n/a|nan|none|null)$", LETTER, problem="MISSING"),
+    Form(LETTER, DIGIT, rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )(?P<number>{BODY})$", ("LABEL_REMOVED",)),
+    Form(QUOTE, DIGIT, rf"^'(?P<number>{BODY})$", ("QUOTE_REMOVED",)),
+    Form(NUMBER, DIGIT, r"^(?P<number>\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", ("FLOAT_ENDING",)),
+    Form(
+        NUMBER,
+        DIGIT,
+        rf"^(?P<number>{BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$",
+        ("EXTENSION_DROPPED",),
+    ),
+    Form(BLANK, ANYTHING, TRIMMED, ("TRIMMED",)),
+    Form(ANYTHING, BLANK, TRIMMED, ("TRIMMED",)),
+    Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
+    Form(NUMBER, BRACKET, rf"^{BODY} \([A-Za-z]{{3,}}\)$", problem="TEXT_IN_NUMBER", unless="trailing_note"),
+    Form(LETTER, LETTER, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
+)
+# Signs that only stand between digits by mistake. Between the first digit and the last no repair takes anything away
+# but an extension, two numbers are told by certain signs and words, hidden digits by stars and points: where none of
+# these can be, such a sign is left over. A letter has a digit beside it, so it is no word and no label (but for x).
+BETWEEN: Final = r"[0-9 ().\-\[\]+&]"
+LETTER_THERE: Final = r"(?:[0-9][A-WYZa-wyz]|[A-WYZa-wyz][0-9])"
+STRANGE: Final = r"[&!\x22$%'<=>?@^\x60{}~]"
+FOREIGN_THERE: Final = rf"{BETWEEN}[^\x00-\x7f\x{{85}}\x{{b7}}\x{{2022}}\x{{2026}}\x{{2028}}\x{{2029}}]"
+MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{FOREIGN_THERE})"
+MISTAKEN: Final = rf"^[^0-9,*_\r\n\x{{b7}}\x{{2022}}\x{{2026}}]*[0-9]{BETWEEN}*{MISTAKE}(?:{MISTAKE}|{BETWEEN})*[0-9]$"
+PERHAPS_NOT: Final = (  # hidden, two numbers, a decimal number, a date, hardly a digit
+    r"[.]{2}|[0-9]{7} +\(?[0-9]{7}|(?:[0-9][^0-9]*){7}[&+](?:.*[0-9]){7}|[0-9][eE]\+?[0-9]{1,3}$"
+    r"|[-./][0-9]{1,4}T[0-9.]+$|^(?:[^0-9]*[0-9]){0,2}[^0-9]*$"
 )
 
 
-def _begins() -> npt.NDArray[np.uint8]:
-    table = np.zeros(256, np.uint8)
-    for kind, signs in ((LETTER, ascii_letters), (QUOTE, "'"), (NUMBER, "+(0123456789")):
-        table[list(signs.encode())] = kind
+def _kinds() -> npt.NDArray[np.uint8]:
+    table = np.zeros((2, 256), np.uint8)
+    for kind, signs in ((LETTER, ascii_letters), (QUOTE, "'"), (NUMBER, "+(0123456789"), (BLANK, " ")):
+        table[0, list(signs.encode())] = kind
+    for kind, signs in ((LETTER, ascii_letters), (DIGIT, "0123456789"), (BRACKET, ")"), (BLANK, " ,;")):
+        table[1, list(signs.encode())] = kind
     return table
 
 
-BEGINS: Final = _begins()
+BEGINS, ENDS = _kinds()
 
 
-def _first_signs(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """The first byte of every text, a blank for an empty one."""
+def _edges(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """What each text begins and ends with; an empty one with nothing of interest."""
     _, offset_buffer, data_buffer = texts.buffers()
     if data_buffer is None or not data_buffer.size:
-        return np.full(len(texts), ord(" "), np.uint8)
+        return np.zeros(len(texts), np.uint8), np.zeros(len(texts), np.uint8)
     offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    first = np.frombuffer(data_buffer, np.uint8).take(offsets[:-1], mode="clip")
-    return np.where(offsets[:-1] == offsets[1:], np.uint8(ord(" ")), first)
+    data = np.frombuffer(data_buffer, np.uint8)
+    filled = offsets[:-1] < offsets[1:]
+    begins = BEGINS.take(data.take(offsets[:-1], mode="clip")) * filled
+    return begins, ENDS.take(data.take(offsets[1:] - 1, mode="clip")) * filled
 
 
 class Scrubbed:
@@ -98,6 +118,28 @@ class Scrubbed:
         self.problem: Codes = np.zeros(len(texts), np.uint8)
         self.other = pa.nulls(len(texts), STRING)
         self.other_notes: Bits = np.zeros(len(texts), np.uint32)
+        self._read: list[tuple[Rows, pa.Array]] = []
+        self._others: list[tuple[Rows, pa.Array]] = []
+
+    def read(self, rows: Rows, texts: pa.Array) -> None:
+        """Settle that rows are read so."""
+        self._read.append((rows, texts))
+
+    def or_else(self, rows: Rows, texts: pa.Array) -> None:
+        """Settle how else rows may be read."""
+        self._others.append((rows, texts))
+
+    def finish(self) -> None:
+        """Lay in what was settled, at once."""
+        self.text, self.other = _with(self.text, self._read), _with(self.other, self._others)
+
+
+def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
+    if not pieces:
+        return texts
+    return answers.replaced(
+        texts, np.concatenate([rows for rows, _ in pieces]), pa.concat_arrays([piece for _, piece in pieces])
+    )
 
 
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
@@ -109,16 +151,18 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         (['030 901820', '(030) 901820', 'call me'], True)
     """
     found = Scrubbed(texts)
+    left = np.ones(len(texts), bool)
     foreign = _in_ascii(found)
-    now_plain = foreign[plain(found.text.take(pa.array(foreign)))]
-    left = np.setdiff1d(np.arange(len(texts)), now_plain, assume_unique=True)
-    left = _trunk_zeros(found, left)
-    begins = BEGINS.take(_first_signs(found.text))
+    left[foreign[plain(found.text.take(pa.array(foreign)))]] = False
+    begins, ends = _edges(found.text)
+    _trunk_zeros(found, left, np.flatnonzero(left & (begins == NUMBER) & (ends == DIGIT)))
     for form in FORMS:
         if form.unless not in repair or not form.unless:
-            mine = begins[left] == form.begins if form.begins else np.ones(len(left), bool)
-            left = np.concatenate((left[~mine], _apply(found, form, left[mine])))
-    _one_by_one(found, texts, left, repair)
+            mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
+            _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
+    _mistaken(found, left, np.flatnonzero(left & (ends == DIGIT)))
+    _one_by_one(found, texts, np.flatnonzero(left), repair)
+    found.finish()
     return found
 
 
@@ -172,53 +216,68 @@ def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
 
 def _in_ascii(found: Scrubbed) -> Rows:
     """Write texts of other scripts in ASCII, as far as they have such signs; return their rows."""
-    every = foreign = matching(found.text, np.arange(len(found.text)), FOREIGN)
-    for pattern, sign, by, notes in KNOWN_SIGNS:
-        known = matching(found.text, foreign, pattern)
-        if len(known):
-            text = pc.replace_substring(found.text.take(pa.array(known)), sign, by)
-            found.text = answers.replaced(found.text, known, text)
-            found.notes[known] = bits(notes)
-            foreign = np.setdiff1d(foreign, known, assume_unique=True)
-    if not len(foreign):
-        return every
-    written = [repairs.characters(text) for text in found.text.take(pa.array(foreign)).to_pylist()]
-    found.text = answers.replaced(found.text, foreign, pa.array([text for text, _ in written], STRING))
-    found.notes[foreign] = [bits(notes) for _, notes in written]
-    return every
+    rows = matching(found.text, np.arange(len(found.text)), FOREIGN)
+    if len(rows):
+        text, found.notes[rows] = characters.written(found.text.take(pa.array(rows)))
+        found.text = answers.replaced(found.text, rows, text)
+    return rows
 
 
-def _trunk_zeros(found: Scrubbed, left: Rows) -> Rows:
+def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
     """``+44 (0)20 ...``: as ``repairs`` drops the zero, with the text as it was beside it."""
-    rows = matching(found.text, left, TRUNK_ZERO)
+    rows, as_it_was, parts = _matched(found, rows, TRUNK_ZERO)
     if not len(rows):
-        return left
-    as_it_was = found.text.take(pa.array(rows))
-    dropped = pc.replace_substring_regex(as_it_was, TRUNK_ZERO, r"\1 \2")
+        return
+    dropped = pc.binary_join_element_wise(parts.field("code"), parts.field("number"), pa.scalar(" ", STRING))
     sure = plain(dropped)
-    rows, as_it_was, dropped = rows[sure], as_it_was.filter(pa.array(sure)), dropped.filter(pa.array(sure))
-    found.other = answers.replaced(found.other, rows, as_it_was)
+    rows = rows[sure]
+    found.or_else(rows, as_it_was.filter(pa.array(sure)))
     found.other_notes[rows] = found.notes[rows]
-    found.text = answers.replaced(found.text, rows, dropped)
+    found.read(rows, dropped.filter(pa.array(sure)))
     found.notes[rows] |= bits(["TRUNK_ZERO_DROPPED"])
-    return np.setdiff1d(left, rows, assume_unique=True)
+    left[rows] = False
 
 
-def _apply(found: Scrubbed, form: Form, left: Rows) -> Rows:
-    """Settle the rows that have a form; return the others."""
-    rows = matching(found.text, left, form.pattern)
-    if not len(rows):
-        return left
+def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array, pa.Array]:
+    """Return the rows whose text has the pattern, these texts, and their named parts."""
+    texts = found.text.take(pa.array(rows))
+    parts = pc.extract_regex(texts, pattern)
+    hit = np.flatnonzero(parts.is_valid())
+    return rows[hit], texts.take(pa.array(hit)), parts.take(pa.array(hit))
+
+
+def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
+    """Settle the rows that have a form; they are no longer left."""
     if form.problem:
-        found.problem[rows] = PROBLEM_CODE[form.problem]
-        found.notes[rows] = 0
+        rows = matching(found.text, rows, form.pattern)
+        _refuse(found, rows, form.problem)
     else:
-        number = pc.replace_substring_regex(found.text.take(pa.array(rows)), form.pattern, form.number)
-        sure = plain(number)
-        rows, number = rows[sure], number.filter(pa.array(sure))
-        found.text = answers.replaced(found.text, rows, number)
+        rows, _, parts = _matched(found, rows, form.pattern)
+        number = parts.field("number")
+        sure = plain(number) if form.begins == NUMBER else ~_has(number, NOT_SO_PLAIN)
+        rows = rows[sure]
+        found.read(rows, number.filter(pa.array(sure)))
         found.notes[rows] |= bits(form.notes)
-    return np.setdiff1d(left, rows, assume_unique=True)
+    left[rows] = False
+
+
+def _mistaken(found: Scrubbed, left: Mask, rows: Rows) -> None:
+    """``601 12o 456``: refuse numbers with a sign inside that no repair and no label knows."""
+    rows = matching(found.text, rows, MISTAKEN)
+    rows = np.setdiff1d(rows, matching(found.text, rows, PERHAPS_NOT), assume_unique=True)
+    _refuse(found, rows, "TEXT_IN_NUMBER")
+    left[rows] = False
+
+
+def _has(texts: pa.Array, pattern: str) -> Mask:
+    flags = np.zeros(len(texts), bool)
+    flags[matching(texts, np.arange(len(texts)), pattern)] = True
+    return flags
+
+
+def _refuse(found: Scrubbed, rows: Rows, problem: str) -> None:
+    found.problem[rows] = PROBLEM_CODE[problem]
+    found.notes[rows] = 0
 
 
 def _one_by_one(found: Scrubbed, raw: pa.Array, rows: Rows, repair: Collection[str]) -> None:
@@ -228,8 +287,8 @@ def _one_by_one(found: Scrubbed, raw: pa.Array, rows: Rows, repair: Collection[s
     distinct = pc.dictionary_encode(raw.take(pa.array(rows)))
     place = distinct.indices.to_numpy()
     cleaned = [repairs.clean(text, repair) for text in distinct.dictionary.to_pylist()]
-    found.text = answers.replaced(found.text, rows, _texts([it.text for it in cleaned], place))
-    found.other = answers.replaced(found.other, rows, _texts([it.other for it in cleaned], place))
+    found.read(rows, _texts([it.text for it in cleaned], place))
+    found.or_else(rows, _texts([it.other for it in cleaned], place))
     found.problem[rows] = np.array([PROBLEM_CODE.get(it.problem, 0) for it in cleaned], np.uint8)[place]
     found.notes[rows] = np.array([bits(it.notes) for it in cleaned], np.uint32)[place]
     found.other_notes[rows] = np.array([bits(it.other_notes) for it in cleaned], np.uint32)[place]
