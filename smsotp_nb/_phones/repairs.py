@@ -80,6 +80,7 @@ HIDDEN: Final = re.compile(  # at the end, in front, in between
     r"|\A[^\d+]*+(?:(?<=[.*_\u2022]{2})|(?<=[.*_\u2022]{2} )|(?<=\u2026)|(?<=\u2026 ))\d"
     r"|\d\s*+(?:\.{3,}+|\u2026)\s*+\d"
 )
+HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026]")
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
 TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*+[\(\[,;:–-]*+\s*+[^\W\d_]")  # behind the last digit
 VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
@@ -88,6 +89,7 @@ SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one numbe
 BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d).*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 LIKE_A_CODE: Final = re.compile(r"\A[ (]*+[1-9]")
+CONTROL: Final = re.compile(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 EDGES: Final = " \t\r\n,;:._-/|*"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
@@ -134,7 +136,7 @@ def characters(raw: str) -> tuple[str, tuple[str, ...]]:
 
 def _characters(cell: _Cell) -> None:
     """Invisible characters, unusual blanks, digits of other scripts, typographic dashes."""
-    if cell.text.isascii() and not re.search(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", cell.text):
+    if cell.text.isascii() and not CONTROL.search(cell.text):
         return
     cell.became(cell.text.translate(VISIBLE), "INVISIBLE_REMOVED")
     cell.became(cell.text.translate(ASCII_DIGITS), "DIGITS_TRANSLATED")
@@ -193,7 +195,7 @@ def _wrapping(cell: _Cell) -> None:
 
 def _digits_hidden(text: str) -> bool:
     """Stars, dots or lines in place of digits; the same sign on both sides is an ornament."""
-    return text[:1] != text[-1:] and HIDDEN.search(text) is not None
+    return HIDING.search(text) is not None and text[:1] != text[-1:] and HIDDEN.search(text) is not None
 
 
 def _plus_in_front(cell: _Cell, cleaned: Cleaned) -> Cleaned:
@@ -230,7 +232,7 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
-    extension = EXTENSION.search(cell.text)
+    extension = EXTENSION.search(cell.text) if cell.text[-1:].isdecimal() or cell.text[-1:] == "#" else None
     if extension:
         if len(extension[1]) >= 7:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
@@ -244,9 +246,13 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if "trailing_note" in repair:
         cell.became(_without_note(cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
-        digits = sum(sign.isdigit() for sign in cell.text)
+        digits = _digits(cell.text)
         return Cleaned(raw, problem="TEXT_IN_NUMBER" if digits >= 3 else "NOT_A_NUMBER")
     return _trunk_zero(cell)
+
+
+def _digits(text: str) -> int:
+    return sum(map(str.isdigit, text))
 
 
 def _without_note(text: str) -> str:
@@ -285,7 +291,7 @@ def holds_several(text: str) -> bool:
         return True
     if not OF_TWO.search(text):
         return False
-    lengths = [sum(sign.isdigit() for sign in part) for part in pieces(text)]
+    lengths = [_digits(part) for part in pieces(text)]
     if sum(length >= 7 for length in lengths) > 1 or "," in text.strip(EDGES):
         return sum(lengths) >= 7
     return len(lengths) > 1 and lengths[-2] >= 7 and SHORTHAND.search(text) is not None
