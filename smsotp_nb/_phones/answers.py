@@ -7,6 +7,7 @@ reasons. So only the numbers themselves stay text here; ``REGIONS``, ``KINDS`` a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ Rows = npt.NDArray[np.intp]
 REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
 REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
 REASONS: Final = assembly.REASONS
+SMALL: Final = ("region", "cc", "kind", "reason", "extended")  # what of an answer is no text
 VERY_FEW: Final = 12
 STRING: Final = pa.large_string()
 
@@ -48,19 +50,17 @@ class Answers:
         return len(self.reason)
 
     def take(self, rows: Any) -> Answers:
-        small = (column.take(rows) for column in (self.region, self.cc, self.kind, self.reason, self.extended))
-        return Answers(self.e164.take(pa.array(rows)), *small)
+        return Answers(self.e164.take(pa.array(rows)), **{name: getattr(self, name).take(rows) for name in SMALL})
 
     def part(self, rows: slice) -> Answers:
         """Return some rows next to each other, without copying."""
-        small = (column[rows] for column in (self.region, self.cc, self.kind, self.reason, self.extended))
-        return Answers(self.e164[rows], *small)
+        return Answers(self.e164[rows], **{name: getattr(self, name)[rows] for name in SMALL})
 
     def adopt(self, rows: Rows, other: Answers) -> None:
         """Put other answers in the place of these rows'."""
         if len(rows):
             self.e164 = replaced(self.e164, rows, other.e164)
-            for name in ("region", "cc", "kind", "reason", "extended"):
+            for name in SMALL:
                 getattr(self, name)[rows] = getattr(other, name)
 
 
@@ -100,7 +100,12 @@ def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
         True
     """
     it = _tables(len(texts))
-    return None if it is None else Stretch(texts, regions, Plans(it))
+    return None if it is None else Stretch(texts, regions, _plans(it))
+
+
+@cache
+def _plans(it: Tables) -> Plans:
+    return Plans(it)
 
 
 def told(stretch: Stretch) -> Answers:
@@ -139,14 +144,29 @@ def _of_answers(found: list[Answer]) -> Answers:
 
 
 def _of_columns(columns: assembly.Columns, it: Tables) -> Answers:
-    region = np.array([*(REGION_PLACE[str(name)] for name in it.plan_region), -1], np.int16)  # the last one for -1
-    cc = np.append(it.plan_code, np.int16(-1))
     extension = columns.extension
     return Answers(
         e164=columns.e164,
-        region=region.take(columns.region),
-        cc=cc.take(columns.code),
+        region=_region_places(it).take(columns.region),
+        cc=_codes(it).take(columns.code),
         kind=columns.kind,
         reason=columns.reason,
         extended=np.array(extension.is_valid(), bool),
     )
+
+
+@cache
+def _region_places(it: Tables) -> npt.NDArray[np.int16]:
+    """Return the place in ``REGIONS`` of each plan's region; the last one is for none."""
+    return np.array([*(REGION_PLACE[str(name)] for name in it.plan_region), -1], np.int16)
+
+
+@cache
+def _codes(it: Tables) -> npt.NDArray[np.int16]:
+    return np.append(it.plan_code, np.int16(-1))
+
+
+def joined(parts: list[Answers]) -> Answers:
+    """Return stretches of rows as one."""
+    small = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SMALL}
+    return Answers(e164=pa.concat_arrays([part.e164 for part in parts]), **small)

@@ -159,7 +159,8 @@ def tells(work: Work, trial: Trial) -> Mask:
     begins with an area code.
     """
     area = pc.starts_with(work.text.take(pa.array(trial.rows)), "(")
-    return work.placed(trial.rows) & ~np.asarray(area, bool)
+    flags: Mask = work.placed(trial.rows) & ~np.asarray(area, bool)
+    return flags
 
 
 def _count(work: Work, trial: Trial, written: Mask) -> Count:

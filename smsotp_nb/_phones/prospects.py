@@ -192,7 +192,8 @@ def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
 def _behind_zeros(stretch: Stretch, at: Places, end: Places) -> Places:
     """Step over two zeros that stand there."""
     zeros = (_digit(stretch, at, end) == 0) & (_digit(stretch, at + 1, end) == 0)
-    return at + 2 * zeros.astype(np.int32)
+    behind: Places = at + 2 * zeros.astype(np.int32)
+    return behind
 
 
 def _code_length(stretch: Stretch, at: Places, end: Places) -> Places:

@@ -28,7 +28,7 @@ DIGITS: Final = r"^\+?[0-9]{2,}$"
 PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
     r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
-    r"|^(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}$|^[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2}$"
+    r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
 FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
@@ -67,21 +67,40 @@ FORMS: Final = (
     Form(BLANK, ANYTHING, TRIMMED, ("TRIMMED",)),
     Form(ANYTHING, BLANK, TRIMMED, ("TRIMMED",)),
     Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
-    Form(NUMBER, BRACKET, rf"^{BODY} \([A-Za-z]{{3,}}\)$", problem="TEXT_IN_NUMBER", unless="trailing_note"),
+    Form(
+        NUMBER,
+        BRACKET,
+        r"^[+(]?[0-9](?:[ ().\-]*[0-9]){2,} \([A-Za-z]{3,}\)$",
+        problem="TEXT_IN_NUMBER",
+        unless="trailing_note",
+    ),
     Form(LETTER, LETTER, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
 )
 # Signs that only stand between digits by mistake. Between the first digit and the last no repair takes anything away
 # but an extension, two numbers are told by certain signs and words, hidden digits by stars and points: where none of
-# these can be, such a sign is left over. A letter has a digit beside it, so it is no word and no label (but for x).
-BETWEEN: Final = r"[0-9 ().\-\[\]+&]"
-LETTER_THERE: Final = r"(?:[0-9][A-WYZa-wyz]|[A-WYZa-wyz][0-9])"
-STRANGE: Final = r"[&!\x22$%'<=>?@^\x60{}~]"
-FOREIGN_THERE: Final = rf"{BETWEEN}[^\x00-\x7f\x{{85}}\x{{b7}}\x{{2022}}\x{{2026}}\x{{2028}}\x{{2029}}]"
-MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{FOREIGN_THERE})"
-MISTAKEN: Final = rf"^[^0-9,*_\r\n\x{{b7}}\x{{2022}}\x{{2026}}]*[0-9]{BETWEEN}*{MISTAKE}(?:{MISTAKE}|{BETWEEN})*[0-9]$"
-PERHAPS_NOT: Final = (  # hidden, two numbers, a decimal number, a date, hardly a digit
-    r"[.]{2}|[0-9]{7} +\(?[0-9]{7}|(?:[0-9][^0-9]*){7}[&+](?:.*[0-9]){7}|[0-9][eE]\+?[0-9]{1,3}$"
-    r"|[-./][0-9]{1,4}T[0-9.]+$|^(?:[^0-9]*[0-9]){0,2}[^0-9]*$"
+# these can be, such a sign is left over. A letter has a digit beside it, so it is no word. In front nothing is taken
+# away from behind a sign that is neither a quote nor the beginning of a label.
+BETWEEN: Final = r"[0-9 ().\-\[\]+/]"
+LETTER_THERE: Final = r"(?:[0-9][A-Za-z]|[A-Za-z][0-9])"
+STRANGE: Final = r"[&!\x22$%'<=>?@^\x60{}~;|\\#]"
+# none of these either: stars and points of other scripts, ends of lines
+NO_SIGN: Final = r"\x{85}\x{b7}\x{2022}\x{2026}\x{2028}\x{2029}"
+MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{BETWEEN}[^\x00-\x7f{NO_SIGN}])"
+AROUND: Final = rf",*_\r\n{NO_SIGN}"
+MISTAKEN: Final = (
+    rf"^(?:[^0-9{AROUND}]*[0-9]{BETWEEN}*{MISTAKE}|[&!$%<>?@^{{}}~][^0-9{AROUND}]*[0-9])"
+    rf"(?:{MISTAKE}|{BETWEEN})*[0-9][^0-9)\]{AROUND}]*$"
+)
+ONE: Final = r"[0-9\x{80}-\x{10ffff}]"  # a digit in any dress
+PERHAPS_NOT: Final = "|".join(
+    (
+        r"[.]{2}",  # hidden digits
+        rf"(?:{ONE}.*){{7}}(?:[;|\\/]|[&+](?:.*{ONE}){{7}})|/ *- *[0-9]{{1,4}}[^0-9]*$",  # two numbers, a series
+        r"[0-9]{7} +\(?[0-9]{7}",
+        r"[xX][tT]|[xX#][.:]? *[0-9]+[^0-9]*$",  # an extension
+        r"[0-9][eE]\+?[0-9]{1,3}[^0-9]*$|[-./][0-9]{1,4}T[0-9.]+[^0-9]*$",  # a decimal number, a date
+        r"^(?:[^0-9]*[0-9]){0,2}[^0-9]*$",  # hardly a digit
+    )
 )
 
 
@@ -151,6 +170,8 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         (['030 901820', '(030) 901820', 'call me'], True)
     """
     found = Scrubbed(texts)
+    if not len(texts):
+        return found
     left = np.ones(len(texts), bool)
     foreign = _in_ascii(found)
     left[foreign[plain(found.text.take(pa.array(foreign)))]] = False
@@ -160,7 +181,7 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         if form.unless not in repair or not form.unless:
             mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
             _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
-    _mistaken(found, left, np.flatnonzero(left & (ends == DIGIT)))
+    _mistaken(found, left, np.flatnonzero(left))
     _one_by_one(found, texts, np.flatnonzero(left), repair)
     found.finish()
     return found

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..problems import of_stage
 
@@ -85,12 +86,10 @@ def note_words(notes: Bits, detail: npt.NDArray[np.int32]) -> pa.Array:
         >>> note_words(np.array([5, 0], dtype=np.uint32), np.zeros(2, np.int32)).to_pylist()
         ['TRIMMED DIGITS_TRANSLATED', None]
     """
-    said = np.flatnonzero(notes)
-    kinds, place = np.unique(notes[said] + (detail[said].astype(np.uint64) << np.uint64(32)), return_inverse=True)
-    words = pa.array([None, *(_sentence(int(kind)) for kind in kinds)], pa.large_string())
-    where = np.zeros(len(notes), np.int32)
-    where[said] = place + 1
-    return words.take(pa.array(where))
+    kinds = notes + (detail.astype(np.uint64) << np.uint64(32)) if detail.any() else notes
+    found = pc.dictionary_encode(pa.array(kinds))
+    words = [_sentence(kind) if kind else None for kind in found.dictionary.to_pylist()]
+    return pa.array(words, pa.large_string()).take(found.indices)
 
 
 def _sentence(kind: int) -> str:

@@ -184,17 +184,20 @@ def _agreeing(entries: Entries, first: Rows) -> Mask:
 
 
 def _take(work: Work, trials: list[Trial], chosen: Entries) -> None:
-    """Read rows as the chosen entry says."""
+    """Read rows as the chosen entry says; their texts are no longer needed."""
+    rows, found = [], []
     for at, trial in enumerate(trials):
         mine = chosen.only(chosen.trial == at)
         if not len(mine.row):
             continue
-        work.answers.adopt(mine.row, trial.answers.take(mine.place))
-        work.text = answers.replaced(work.text, mine.row, trial.text.take(pa.array(mine.place)))
+        rows.append(mine.row)
+        found.append(trial.answers.take(mine.place))
         work.notes[mine.row] = trial.notes[mine.place]
         told = mine.share > 0
         work.notes[mine.row[told]] |= NOTE_BIT["COLUMN_EVIDENCE"]
         work.detail[mine.row[told]] = mine.share[told] * 1000 + trial.answers.cc[mine.place[told]]
+    if rows:
+        work.answers.adopt(np.concatenate(rows), answers.joined(found))
 
 
 def _flags(size: int, rows: Rows) -> Mask:

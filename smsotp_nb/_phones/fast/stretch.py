@@ -28,7 +28,7 @@ Flags = npt.NDArray[Any]  # bool
 
 
 class Plans:
-    """Which plan a region as written has; each distinct one is looked up once."""
+    """Which plan a region as written has; each distinct one of a column is looked up once."""
 
     def __init__(self, it: Tables) -> None:
         self.tables = it
@@ -145,8 +145,9 @@ class Stretch:
         """Tell which stretches of digits are those that the first reading of the row ended with."""
         first, at = self.reading, np.searchsorted(self.rows, rows)
         before = self.tables.plan_main.take(first.plan[at])
-        here: Flags = (first.error[at] == PARSED) & (first.start[at] == start) & (first.count[at] == count)
-        return here & (before == main) & (start < len(self.found.signs))  # behind that is what rules made
+        same: Flags = (first.error[at] == PARSED) & (first.start[at] == start) & (first.count[at] == count)
+        same &= (before == main) & (start < len(self.found.signs))  # behind that is what rules made
+        return same
 
 
 def _missing_as_empty(texts: pa.Array) -> pa.Array:

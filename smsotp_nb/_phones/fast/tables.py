@@ -59,7 +59,7 @@ Uint8 = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tables:
     """Everything a column needs; states are multiplied by 16, a plan of -1 is none."""
 
