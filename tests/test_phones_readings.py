@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -203,6 +204,38 @@ def test_a_column_of_italian_mobiles_keeps_them() -> None:
     numbers = pd.Series([3912345678, 3512345678, 3123456789])
     assert phones.normalize(numbers, default_region="IT")["to"].tolist() == [f"+39{number}" for number in numbers]
     assert phones.verdict([f"0{number}" for number in numbers], default_region="IT")["valid"].any()
+
+
+LISTS = {
+    "messy": lambda it: it,
+    "digits only": lambda it: it.str.replace(r"\D", "", regex=True),
+    "00 in front": lambda it: "00" + it.str.replace(r"\D", "", regex=True),
+    "in brackets": lambda it: " (" + it.str[:3] + ") " + it.str[3:],
+    "code twice": lambda it: it.str.replace(r"^\+?(\d\d?\d?)", r"+\1 00\1", regex=True),
+    "two side by side": lambda it: "0" + it + " 0" + it,
+}
+
+
+@pytest.mark.parametrize("asked", [(), ("lost_plus", "mx_1")], ids=["nothing asked", "repairs asked"])
+@pytest.mark.parametrize("written", LISTS.values(), ids=LISTS)
+def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.Series], asked: tuple[str, ...]) -> None:
+    """In a long list other readings are told by digits, in a list of ten rows each of them is put to phonenumbers."""
+    regions = ["AR", "BR", "CI", "CO", "DE", "GB", "IT", "KR", "KZ", "MX", "US"]
+    messy = phone_lists.messy(1_500, seed=14, regions=regions)
+    numbers = written(messy["phone"])
+    for evidence in (phones.weigh_column(numbers, region=messy["country"], level="none"), _british()):
+        options = {"repair": asked, "evidence": evidence}
+        whole = phones.normalize(numbers, region=messy["country"], **options)
+        parts = [
+            phones.normalize(numbers[at : at + 10], region=messy["country"][at : at + 10], **options)
+            for at in range(0, 300, 10)
+        ]
+        pd.testing.assert_frame_equal(pd.concat(parts), whole[:300])
+
+
+def _british() -> phones.Evidence:
+    numbers = [f"4479111234{n:02}" for n in range(60)]
+    return phones.weigh_column(numbers, region=["DE"] * len(numbers))
 
 
 def test_repeated_rows_have_the_same_answer() -> None:

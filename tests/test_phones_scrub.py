@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import phone_lists
 import pyarrow as pa
 import pytest
 
-from smsotp_nb._phones import repairs, scrub
+from smsotp_nb._phones import characters, repairs, scrub
+from smsotp_nb._phones.fast import digits
 from smsotp_nb._phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
 
 SHAPES = [
@@ -59,6 +62,56 @@ def test_by_column_as_one_by_one(seed: int, repair: frozenset[str]) -> None:
         assert (problem, notes) == (PROBLEM_CODE.get(one.problem, 0), int(bits(one.notes))), raw
         if not problem:
             assert (text, other, other_notes) == (one.text, one.other, int(bits(one.other_notes))), raw
+
+
+PIECES = [
+    *("0123456789" * 4),
+    *("  --..()++//,,;;&&xxXeEtToOyYaAbBdDwWnNiI#*_\"'=?@!~[]{}<>|\\:\n\r\t"),
+    *("tel:", "Tel. ", "mob ", "(home)", " or ", " o ", " y ", "int", "dw", "ext", "ext. ", "(0)", "(2)", "[3]", ".."),
+    *("\u2026", "\u00b7", "\u2022", "\u00e9", "\u2460", "\u00b2", "\u017f", "\u30fc", "\u212a", "\u0434\u043e\u0431"),
+    *("\u0663", "\uff10", "\uff0b", "\u00a0", "\u200b", "\u2028", "\x85", "\u2013", "e5", "E+1", "T10:2"),
+    *("2024-01-05", "05.01.2024", "1234567 1234567", "1234567", "00", "+49"),
+]
+
+
+def _made_up(draw: random.Random) -> str:
+    """A number with some separators and some pieces put in anywhere."""
+    front = draw.choice(("", "", "+", "00", "("))
+    text = front + "".join(draw.choice("0123456789") for _ in range(draw.randint(2, 15)))
+    put_in = [draw.choice(" -.()/ ") for _ in range(draw.choice((0, 0, 2, 4)))]
+    for piece in put_in + [draw.choice(PIECES) for _ in range(draw.randint(0, 4))]:
+        at = draw.randint(0, len(text))
+        text = text[:at] + piece + text[at:]
+    return text
+
+
+@pytest.mark.parametrize("repair", [frozenset(), frozenset(REPAIRS)], ids=["none asked", "all asked"])
+def test_made_up_cells(repair: frozenset[str]) -> None:
+    """By column as one by one, on numbers with anything put in."""
+    draw = random.Random(41)
+    texts = pa.array([_made_up(draw) for _ in range(12_000)], pa.large_string())
+    plain = scrub.plain_by_digits(texts, digits.read(*digits.bytes_of(texts)))
+    assert plain.tolist() == scrub.plain(texts).tolist()
+    assert all(
+        repairs.clean(text, repair) == repairs.Cleaned(text) for text in texts.filter(pa.array(plain)).to_pylist()
+    )
+    odd = texts.filter(pa.array(~plain))
+    found = scrub.scrub(odd, repair)
+    for row, raw in enumerate(odd.to_pylist()):
+        one = repairs.clean(raw, repair)
+        assert (PROBLEM_CODE.get(one.problem, 0), bits(one.notes)) == (found.problem[row], found.notes[row]), raw
+        if not one.problem:
+            assert (one.text, one.other) == (found.text[row].as_py(), found.other[row].as_py()), raw
+
+
+def test_characters_of_a_column_are_those_of_a_cell() -> None:
+    """Every code point of the basic plane, and some beyond, becomes what ``repairs.characters`` makes of it."""
+    signs = [chr(code) for code in [*range(0xD800), *range(0xE000, 0x10000), 0x1D7CE, 0x1F4DE, 0xE0001]]
+    texts = [f"0{sign}1" for sign in signs]
+    text, notes = characters.written(pa.array(texts, pa.large_string()))
+    each = [repairs.characters(it) for it in texts]
+    assert text.to_pylist() == [it for it, _ in each]
+    assert notes.tolist() == [int(bits(said)) for _, said in each]
 
 
 def test_most_cells_take_a_form() -> None:
