@@ -29,8 +29,8 @@ from .fast.repeats import distinct_rows
 from .fast.tables import KINDS
 from .intake import Intake, take_in
 from .lookup import calling_code, calling_codes
-from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, Bits, note_words
-from .work import Work, matching
+from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
+from .work import Second, Work, matching
 
 Policy = Literal["note", "refuse"]
 
@@ -213,20 +213,28 @@ def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
     _policy(work, asked)
 
 
-def _clean(work: Work, repair: frozenset[str]) -> tuple[Rows, pa.Array, Bits]:
-    """Repair the text of every cell that is not plain; return the rows with a second spelling, that, and its notes."""
+def _clean(work: Work, repair: frozenset[str]) -> Second:
+    """Repair the text of every cell that is not plain; return the second spellings."""
     work.stretch = answers.begun(work.text, work.region)
     plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)
     rows = np.flatnonzero(work.open() & ~plain)
-    before = work.notes[rows]
-    scrubbed = scrub.scrub(work.text.take(pa.array(rows)), repair)
+    raw = work.text.take(pa.array(rows))
+    scrubbed = scrub.scrub(raw, repair)
+    second = _second(work, rows, raw, scrubbed)
     work.text = answers.replaced(work.text, rows, scrubbed.text)
     work.problem[rows] = scrubbed.problem
     work.notes[rows] |= scrubbed.notes
     if work.stretch is not None:
         work.stretch.replace(rows, scrubbed.text, work.text)
-    other = np.asarray(scrubbed.other.is_valid(), bool)
-    return rows[other], scrubbed.other.filter(pa.array(other)), (before | scrubbed.other_notes)[other]
+    return second
+
+
+def _second(work: Work, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> Second:
+    place = np.flatnonzero(scrubbed.other.is_valid())
+    rows, text = rows[place], scrubbed.other.take(pa.array(place))
+    before = None if work.stretch is None else work.stretch.digits_of(rows)
+    untouched = np.asarray(pc.equal(text, raw.take(pa.array(place))), bool)
+    return Second(rows, text, work.notes[rows] | scrubbed.other_notes[place], before, untouched)
 
 
 def _ask(work: Work) -> None:

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .answers import Answers, Mask, Rows
+from .fast.digits import READABLE
 from .fast.stretch import Stretch
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
-from .work import Work, matching
+from .work import Second, Work, matching
 
 Places = npt.NDArray[Any]  # int32
 
@@ -78,9 +79,21 @@ def worth(
     return np.sort(np.concatenate((sure, others)))
 
 
+def other_numbers(work: Work, second: Second) -> Second:
+    """Return those of the second spellings that are, or may be, another number than the row as it is read."""
+    if work.stretch is None or second.before is None:
+        return second
+    told = np.flatnonzero(work.stretch.direct[second.rows] & (second.before.state == READABLE) & second.untouched)
+    found = work.stretch.again(second.rows[told], second.before.only(told))
+    nothing_new = ~found.valid | (found.same & work.answers.valid[second.rows[told]])
+    keep = np.ones(len(second.rows), bool)
+    keep[told[found.sure & nothing_new]] = False
+    return second.only(keep)
+
+
 def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
     """Tell by their digits which rows a reading could change."""
-    found = stretch.again(rows, SKIPPED[reading.name](stretch, rows))
+    found = stretch.with_plus(rows, SKIPPED[reading.name](stretch, rows))
     valid, fits = work.answers.valid[rows], found.valid
     if reading.name == IDD:
         fits = fits & ~(valid & found.same)

@@ -16,8 +16,8 @@ from . import answers, prospects, readings
 from .answers import STRING, Mask, Rows
 from .evidence import Evidence, differing, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
-from .vocabulary import NOTE_BIT, Bits
-from .work import Work, matching
+from .vocabulary import NOTE_BIT
+from .work import Second, Work, matching
 
 Fronts = npt.NDArray[np.uint8]
 
@@ -43,7 +43,7 @@ class Entries:
         return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
-def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]) -> None:
+def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
     """Read every row in all plausible ways and settle what it is; ``second`` are other spellings that repairs left."""
     front = readings.fronts(work.text)
     _two_numbers(work, front)
@@ -55,12 +55,11 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: tuple[
         _settle(work, strong, _entries(work, strong, asked, evidence))
 
 
-def _trials(
-    work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: tuple[Rows, pa.Array, Bits]
-) -> list[Trial]:
-    rows, text, notes = second
-    still = work.open()[rows]
-    tried = [Rewritten(SECOND_SPELLING, rows[still], text.filter(pa.array(still)), notes[still])]
+def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
+    second = second.only(work.open()[second.rows])
+    if work.trials is None:
+        second = prospects.other_numbers(work, second)
+    tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
     for reading in readings.READINGS:
         if reading.doubts == "never" and reading.repair not in asked and work.trials is None:
             continue

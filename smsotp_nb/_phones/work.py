@@ -12,11 +12,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .answers import Answers, Mask, Rows
+from .fast.digits import Digits
 from .fast.stretch import Stretch
 from .vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
 
 if TYPE_CHECKING:
     from .readings import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """The other spellings that repairs left of some rows.
+
+    Attributes:
+        rows, text, notes: of which rows, how they are written so, and what is noted if that is taken.
+        before: the digits of these cells before their repairs (``None``: not read).
+        untouched: the spelling is the cell as it was.
+    """
+
+    rows: Rows
+    text: pa.Array
+    notes: Bits
+    before: Digits | None
+    untouched: Mask
+
+    def only(self, chosen: Mask) -> Second:
+        place = np.flatnonzero(chosen)
+        before = None if self.before is None else self.before.only(place)
+        text = self.text.take(pa.array(place))
+        return Second(self.rows[place], text, self.notes[place], before, self.untouched[place])
 
 
 @dataclass(slots=True)

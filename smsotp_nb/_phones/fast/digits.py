@@ -46,6 +46,9 @@ class Digits:
     plus: Flags
     state: Bytes  # NOT_A_NUMBER, READABLE or UNDECIDED
 
+    def only(self, rows: Any) -> Digits:
+        return Digits(self.signs, *(it.take(rows) for it in (self.start, self.count, self.plus, self.state)))
+
 
 def _packed_counters() -> npt.NDArray[np.uint32]:
     table = np.zeros(256, np.uint32)

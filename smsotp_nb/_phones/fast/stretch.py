@@ -115,21 +115,31 @@ class Stretch:
         pairs = zip(taken(self.texts, rows).to_pylist(), taken(self.regions, rows).to_pylist(), strict=True)
         return Asked(rows, [reference.ask_once(text, region) for text, region in pairs])
 
-    def again(self, rows: Rows, skip: Any) -> Again:
+    def digits_of(self, rows: Rows) -> Digits:
+        """Return the digits of some rows as they are now."""
+        return self.found.only(rows)
+
+    def with_plus(self, rows: Rows, skip: Any) -> Again:
         """Read direct rows once more, as if a plus stood in place of their first ``skip`` digits.
 
         Example:
             >>> number, home = (pa.array([text], pa.large_string()) for text in ("0049 30 901820", "DE"))
             >>> stretch = Stretch(number, home, Plans(tables.load()))
             >>> _ = stretch.answer()
-            >>> found = stretch.again(np.array([0]), 2)
+            >>> found = stretch.with_plus(np.array([0]), 2)
             >>> bool(found.valid[0]), int(found.code[0]), bool(found.same[0])
             (True, 49, True)
         """
-        start, count = self.found.start.take(rows) + skip, self.found.count.take(rows) - skip
-        some = np.flatnonzero(count >= 3)
-        part = Digits(self.found.signs, start[some], count[some], np.ones(len(some), bool), np.empty(0, np.uint8))
-        reading = prefixes.parse(part, np.arange(len(some)), self.plan.take(rows[some]), self.tables)
+        part = self.digits_of(rows)
+        part.start += skip
+        part.count -= skip
+        part.plus[:] = True
+        return self.again(rows, part)
+
+    def again(self, rows: Rows, part: Digits) -> Again:
+        """Read direct rows once more, with other digits; fewer than three are no number."""
+        some = np.flatnonzero(part.count >= 3)
+        reading = prefixes.parse(part, some, self.plan.take(rows[some]), self.tables)
         parsed = np.flatnonzero(reading.error == PARSED)
         main = self.tables.plan_main.take(reading.plan[parsed])
         _, kind = assembly.classify(reading, main, reading.start[parsed], reading.count[parsed])
@@ -138,15 +148,19 @@ class Stretch:
         kinds, code = np.full(len(rows), -1, np.int8), np.full(len(rows), -1, np.int16)
         sure[some[reading.error == prefixes.UNDECIDED]] = False
         valid[at], kinds[at], code[at] = kind != tables.UNKNOWN, kind, self.tables.plan_code.take(main)
-        same[at] = self._is_first(rows[at], reading.start[parsed], reading.count[parsed], main)
+        same[at] = self._as_first(rows[at], reading, parsed, main)
         return Again(sure, valid, kinds, code, same)
 
-    def _is_first(self, rows: Rows, start: Ints, count: Ints, main: Ints) -> Flags:
-        """Tell which stretches of digits are those that the first reading of the row ended with."""
+    def _as_first(self, rows: Rows, again: Reading, parsed: Rows, main: Ints) -> Flags:
+        """Tell which national numbers are those that the first reading of the row ended with."""
         first, at = self.reading, np.searchsorted(self.rows, rows)
-        before = self.tables.plan_main.take(first.plan[at])
-        same: Flags = (first.error[at] == PARSED) & (first.start[at] == start) & (first.count[at] == count)
-        same &= (before == main) & (start < len(self.found.signs))  # behind that is what rules made
+        same: Flags = (first.error[at] == PARSED) & (first.count[at] == again.count[parsed])
+        same &= self.tables.plan_main.take(first.plan[at]) == main
+        left = np.flatnonzero(same)
+        here, there, count = first.start[at[left]], again.start[parsed[left]], again.count[parsed[left]]
+        for place in range(int(count.max(initial=0))):
+            differs = first.signs.take(here + place, mode="clip") != again.signs.take(there + place, mode="clip")
+            same[left[differs & (place < count)]] = False
         return same
 
 
