@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from . import reference, verdicts
 from .fast import assembly, engine, tables
+from .fast.memory import SHARED, taken
 from .fast.stretch import Plans, Stretch
 from .fast.tables import KINDS, Tables
 from .reference import Answer
@@ -50,7 +51,7 @@ class Answers:
         return len(self.reason)
 
     def take(self, rows: Any) -> Answers:
-        return Answers(self.e164.take(pa.array(rows)), **{name: getattr(self, name).take(rows) for name in SMALL})
+        return Answers(taken(self.e164, rows), **{name: getattr(self, name).take(rows) for name in SMALL})
 
     def part(self, rows: slice) -> Answers:
         """Return some rows next to each other, without copying."""
@@ -75,7 +76,7 @@ def replaced(texts: pa.Array, rows: Rows, others: pa.Array) -> pa.Array:
         return texts
     place = np.arange(len(texts))
     place[rows] = np.arange(len(texts), len(texts) + len(rows))
-    return pa.concat_arrays([texts, others.cast(texts.type)]).take(pa.array(place))
+    return taken(pa.concat_arrays([texts, others.cast(texts.type)], SHARED), place)
 
 
 def of(texts: pa.Array, regions: pa.Array) -> Answers:
@@ -169,4 +170,4 @@ def _codes(it: Tables) -> npt.NDArray[np.int16]:
 def joined(parts: list[Answers]) -> Answers:
     """Return stretches of rows as one."""
     small = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SMALL}
-    return Answers(e164=pa.concat_arrays([part.e164 for part in parts]), **small)
+    return Answers(e164=pa.concat_arrays([part.e164 for part in parts], SHARED), **small)

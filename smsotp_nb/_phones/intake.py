@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from . import cells, regions
 from .answers import STRING
+from .fast.memory import SHARED, picked
 from .vocabulary import NOTE_BIT, PROBLEM_CODE
 from .work import Work
 
@@ -41,12 +42,12 @@ class Intake:
         return pa.chunked_array([pa.array(self.known.cell.astype(np.int64) * 8 + self.kind)])
 
     def only(self, rows: Any) -> Intake:
-        """Return some rows as a list of their own."""
-        text = self.text.take(pa.array(rows))
+        """Return some rows (places in order) as a list of their own."""
+        text = picked(self.text, rows)
         return Intake(text, self.kind[rows], self.known.part(rows), self.fallback)
 
     def part(self, rows: Any) -> Work:
-        """Return some rows (a slice or places) as a list on its way.
+        """Return some rows (a slice, or places in order) as a list on its way.
 
         A row whose country cell cannot be read does not get the default.
         """
@@ -87,7 +88,5 @@ def take_in(column: pd.Series, region: object, default_region: str | None, *, of
 
 
 def _taken(texts: pa.ChunkedArray, rows: Any) -> pa.Array:
-    if isinstance(rows, slice):
-        piece = texts.slice(rows.start, rows.stop - rows.start)
-        return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks or [pa.array([], STRING)])
-    return pa.concat_arrays(texts.take(pa.array(rows)).chunks or [pa.array([], STRING)])
+    piece = texts.slice(rows.start, rows.stop - rows.start) if isinstance(rows, slice) else picked(texts, rows)
+    return piece.chunk(0) if piece.num_chunks == 1 else pa.concat_arrays(piece.chunks or [pa.array([], STRING)], SHARED)

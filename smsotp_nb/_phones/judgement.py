@@ -24,7 +24,7 @@ from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
 from .fast.assembly import RegionSpeller, missing, only
 from .fast.engine import Progress
-from .fast.memory import SHARED, taken
+from .fast.memory import SHARED, picked, taken
 from .fast.repeats import distinct_rows
 from .fast.tables import KINDS
 from .intake import Intake, take_in
@@ -39,7 +39,7 @@ CODES: Final = calling_codes()
 
 KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
 TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
-STRETCH: Final = 48_000  # rows at a time: each call of a column function costs the same for few rows and many
+STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
@@ -189,7 +189,7 @@ def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
     if level == "none" or not len(intake):
         return NOTHING
     rows = drawn(len(intake), DRAWN)
-    rows = rows[_two_ways(intake.text.take(pa.array(rows)))]
+    rows = rows[_two_ways(picked(intake.text, rows))]
     if not len(rows):
         return NOTHING
     work = intake.part(rows[drawn(len(rows), SAMPLE)])
@@ -218,7 +218,7 @@ def _clean(work: Work, repair: frozenset[str]) -> Second:
     work.stretch = answers.begun(work.text, work.region)
     plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)
     rows = np.flatnonzero(work.open() & ~plain)
-    raw = work.text.take(pa.array(rows))
+    raw = taken(work.text, rows)
     scrubbed = scrub.scrub(raw, repair)
     second = _second(work, rows, raw, scrubbed)
     work.text = answers.replaced(work.text, rows, scrubbed.text)

@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import UsageError
 from .cells import words as words_of
@@ -111,8 +113,7 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
         >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
         [True, True, True, True]
     """
-    place, distinct = pd.factorize(words_of(cells), use_na_sentinel=True)
-    words = [str(cell) for cell in distinct]
+    place, words = _numbered(words_of(cells))
     readings = [one(word) for word in words]
     if of_parts is None:
         of_parts = parts_of(words, np.bincount(place[place >= 0], minlength=len(words))) is not None
@@ -124,6 +125,16 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
     where = np.array([*(at[code] if code else -1 for code, _ in readings), -1], np.int32)
     cell = np.where(place < 0, len(words), place).astype(np.int32)
     return Regions(cell, where, names, (*(note for _, note in readings), ""), of_parts)
+
+
+def _numbered(cells: pd.Series) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """Number the distinct cells of a text column in the order met, -1 for a missing one."""
+    column = pa.array(cells, pa.large_string(), from_pandas=True)
+    found = pc.dictionary_encode(column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column]))
+    pieces = [piece.indices.fill_null(-1).to_numpy() for piece in found.chunks]  # all have one dictionary
+    if not pieces:
+        return np.zeros(0, np.int32), []
+    return np.concatenate(pieces), found.chunk(0).dictionary.to_pylist()
 
 
 def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:

@@ -19,6 +19,7 @@ from . import answers, characters, repairs
 from .answers import STRING, Mask, Rows
 from .fast import digits
 from .fast.digits import Digits
+from .fast.memory import SHARED, taken
 from .vocabulary import PROBLEM_CODE, Bits, Codes, bits
 from .work import matching
 
@@ -261,10 +262,10 @@ def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
 
 def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array, pa.Array]:
     """Return the rows whose text has the pattern, these texts, and their named parts."""
-    texts = found.text.take(pa.array(rows))
-    parts = pc.extract_regex(texts, pattern)
+    texts = taken(found.text, rows)
+    parts = pc.extract_regex(texts, pattern, memory_pool=SHARED)
     hit = np.flatnonzero(parts.is_valid())
-    return rows[hit], texts.take(pa.array(hit)), parts.take(pa.array(hit))
+    return rows[hit], taken(texts, hit), taken(parts, hit)
 
 
 def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..problems import of_stage
+from .fast.memory import SHARED, taken
 
 PROBLEMS: Final[dict[str, str]] = of_stage("number")
 
@@ -87,9 +88,9 @@ def note_words(notes: Bits, detail: npt.NDArray[np.int32]) -> pa.Array:
         ['TRIMMED DIGITS_TRANSLATED', None]
     """
     kinds = notes + (detail.astype(np.uint64) << np.uint64(32)) if detail.any() else notes
-    found = pc.dictionary_encode(pa.array(kinds))
+    found = pc.dictionary_encode(pa.array(kinds), memory_pool=SHARED)
     words = [_sentence(kind) if kind else None for kind in found.dictionary.to_pylist()]
-    return pa.array(words, pa.large_string()).take(found.indices)
+    return taken(pa.array(words, pa.large_string()), found.indices)
 
 
 def _sentence(kind: int) -> str:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from .answers import Answers, Mask, Rows
 from .fast.digits import Digits
+from .fast.memory import SHARED, taken
 from .fast.stretch import Stretch
 from .vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
 
@@ -113,6 +114,7 @@ def matching(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
     """
     if not len(rows):
         return rows
-    chosen = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
-    found: Rows = rows[np.asarray(pc.fill_null(pc.match_substring_regex(chosen, pattern), False), bool)]
-    return found
+    chosen = texts if len(rows) == len(texts) else taken(texts, rows)
+    found = pc.match_substring_regex(chosen, pattern, memory_pool=SHARED)
+    some: Rows = rows[np.asarray(found.fill_null(False) if found.null_count else found, bool)]
+    return some

@@ -37,3 +37,18 @@ def taken(values: Any, rows: Any) -> Any:
         ['b', 'b']
     """
     return pc.take(values, rows, memory_pool=SHARED)
+
+
+def picked(values: pa.ChunkedArray, rows: Any) -> pa.ChunkedArray:
+    """Return some rows, in order, of a column in pieces, without making one piece of it first.
+
+    Example:
+        >>> picked(pa.chunked_array([["a", "b"], ["c"]]), np.array([1, 2])).to_pylist()
+        ['b', 'c']
+    """
+    begin, found = 0, []
+    for chunk in values.chunks:
+        inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, begin + len(chunk))] - begin
+        found.append(taken(chunk, inside))
+        begin += len(chunk)
+    return pa.chunked_array(found, values.type)

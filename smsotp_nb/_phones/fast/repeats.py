@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .memory import SHARED, taken
+from .memory import SHARED, picked
 
 FIRST_SAMPLE: Final = 4_000
 SAMPLE: Final = 32_000
@@ -79,9 +79,4 @@ def _estimated(texts: pa.ChunkedArray) -> float:
 def _drawn(texts: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
     """Draw rows at random, but the same for the same list; in the list's order."""
     rows = np.unique(np.random.default_rng(0).integers(0, len(texts), size))
-    begin, drawn = 0, []
-    for chunk in texts.chunks:
-        inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, begin + len(chunk))] - begin
-        drawn.append(taken(chunk, inside))
-        begin += len(chunk)
-    return pa.chunked_array(drawn, texts.type)
+    return picked(texts, rows)
