@@ -88,7 +88,7 @@ def _made_up(draw: random.Random) -> str:
 @pytest.mark.parametrize("repair", [frozenset(), frozenset(REPAIRS)], ids=["none asked", "all asked"])
 def test_made_up_cells(repair: frozenset[str]) -> None:
     """By column as one by one, on numbers with anything put in."""
-    draw = random.Random(41)
+    draw = random.Random(31)
     texts = pa.array([_made_up(draw) for _ in range(12_000)], pa.large_string())
     plain = scrub.plain_by_digits(texts, digits.read(*digits.bytes_of(texts)))
     assert plain.tolist() == scrub.plain(texts).tolist()

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
-from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
+from .evidence import BARS, DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
 from .fast.assembly import RegionSpeller, missing, only
 from .fast.engine import Progress
 from .fast.memory import SHARED, picked, taken
@@ -110,7 +110,7 @@ def normalize(
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     given = evidence.of_parts if isinstance(evidence, Evidence) else None
     intake = take_in(column, region, default_region, of_parts=given)
-    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
+    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence, enough_to_settle=True)
     return frame(_pieces(intake, asked, said, progress), column.index)
 
 
@@ -184,13 +184,16 @@ def checked(
     return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
 
 
-def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
-    """Gather what the column says of its own rows, from a sample of those that can be read in more than one way."""
+def look(intake: Intake, repair: frozenset[str], level: Level, *, enough_to_settle: bool = False) -> Evidence:
+    """Gather what the column says of its own rows, from a sample of those that can be read in more than one way.
+
+    ``enough_to_settle``: not where so few of them could settle nothing.
+    """
     if level == "none" or not len(intake):
         return NOTHING
     rows = drawn(len(intake), DRAWN)
     rows = rows[_two_ways(picked(intake.text, rows))]
-    if not len(rows):
+    if len(rows) < (BARS[level].rows if enough_to_settle else 1):
         return NOTHING
     work = intake.part(rows[drawn(len(rows), SAMPLE)])
     _clean(work, repair)

@@ -28,7 +28,7 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
     """Return the open rows that can be read so."""
     rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
     if reading.name == CODE_ONCE:
-        rows = _perhaps_twice(work, reading, rows)
+        rows = _perhaps_twice(work, rows)
         return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
     if reading.regions:
         rows = rows[work.placed_in(rows, reading.regions)]
@@ -160,12 +160,12 @@ def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
     return first
 
 
-def _perhaps_twice(work: Work, reading: Reading, rows: Rows) -> Rows:
-    """Return the rows where a calling code may stand twice."""
+def _perhaps_twice(work: Work, rows: Rows) -> Rows:
+    """Leave out rows whose digits show that no calling code stands there twice."""
     if work.stretch is None:
-        return matching(work.text, rows, reading.pattern)
+        return rows
     direct = work.stretch.direct[rows]
-    sure, others = rows[direct], matching(work.text, rows[~direct], reading.pattern)
+    sure, others = rows[direct], rows[~direct]
     sure = sure[_first_digit_again(work.stretch, sure)]
     sure = sure[_before_second_code(work.stretch, sure) > 0]
     return np.sort(np.concatenate((sure, others))) if len(others) else sure

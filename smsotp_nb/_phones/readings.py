@@ -81,7 +81,6 @@ def _zero_belongs(found: Answers) -> Mask:
 
 
 CODES: Final = calling_codes()
-LIKE_TWICE: Final = r"^[ (]*(?:\+|00)[^0-9]*(?:" + "|".join(rf"{it}[^0-9]*(?:00)?{it}" for it in CODES) + ")"
 TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
 
 
@@ -131,7 +130,7 @@ READINGS: Final = (
         repair="mx_1",
     ),
     Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), r"", _replacing(r"^[ ]*", "+"), "stronger", repair="lost_plus"),
-    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), LIKE_TWICE, _said_once, "as good"),
+    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), r"", _said_once, "as good"),
 )
 SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", lambda texts: texts, "any")
 BY_NAME: Final = {reading.name: reading for reading in READINGS}

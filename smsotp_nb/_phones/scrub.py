@@ -89,7 +89,7 @@ NO_SIGN: Final = r"\x{85}\x{b7}\x{2022}\x{2026}\x{2028}\x{2029}"
 MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{BETWEEN}[^\x00-\x7f{NO_SIGN}])"
 AROUND: Final = rf",*_\r\n{NO_SIGN}"
 MISTAKEN: Final = (
-    rf"^(?:[^0-9{AROUND}]*[0-9]{BETWEEN}*{MISTAKE}|[&!$%<>?@^{{}}~][^0-9{AROUND}]*[0-9])"
+    rf"^(?:[^0-9{AROUND}]*[0-9]{BETWEEN}*{MISTAKE}|[&!$%<>?@^{{}}~][^0-9A-Za-z\x80-\x{{10ffff}}{AROUND}]*[0-9])"
     rf"(?:{MISTAKE}|{BETWEEN})*[0-9][^0-9)\]{AROUND}]*$"
 )
 ONE: Final = r"[0-9\x{80}-\x{10ffff}]"  # a digit in any dress
