@@ -27,7 +27,7 @@ from smsotp_nb.recipients import read_recipients
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))
-import phone_lists  # noqa: E402 - the lists the tests are made from
+from support import phone_lists  # noqa: E402 - the lists the tests are made from
 
 MADE = 100_000  # rows drawn; a longer list has them again with other last digits
 

@@ -4,8 +4,8 @@
     python benchmarks/phone_fuzz.py --every-sign             # every sign at eight places of twenty texts
 
 Ways through phonenumbers' own patterns, numbers with the signs of those patterns put in, strings of nasty pieces, and
-made-up lists of every region in every mess are put to both. What differs is added to tests/phone_findings.csv, which
-the tests replay from then on.
+made-up lists of every region in every mess are put to both. What differs is added to
+tests/phones/phone_findings.csv, which the tests replay from then on.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from smsotp_nb._phones.fast import engine
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))
-import phone_lists  # noqa: E402 - the lists the tests are made from
-import phone_signs  # noqa: E402
+from support import phone_lists, phone_signs  # noqa: E402
 
-FINDINGS = ROOT / "tests" / "phone_findings.csv"
+FINDINGS = ROOT / "tests" / "phones" / "phone_findings.csv"
 MAKERS = (phone_signs.patterned, phone_signs.patterned, phone_lists.fuzz, phone_lists.corpus, phone_lists.messy)
 
 

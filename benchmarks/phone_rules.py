@@ -30,7 +30,7 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-import phone_lists
+from support import phone_lists
 
 Drawing = random.Random
 Writing = Callable[[PhoneNumber, Drawing], str]

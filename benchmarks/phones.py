@@ -32,7 +32,7 @@ from smsotp_nb._phones import reference
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))
-import phone_lists  # noqa: E402 - the lists the tests are made from
+from support import phone_lists  # noqa: E402 - the lists the tests are made from
 
 REFERENCE_ROWS = 40_000
 

@@ -42,23 +42,23 @@ import tqdm.auto  # noqa: E402, F401
 
 from mutation.mutants import Mutant, mutants  # noqa: E402
 
-CLIENT = ("test_client.py", "test_wire_bytes.py", "faults/test_limits.py")
+CLIENT = ("client/test_client.py", "client/test_bytes.py", "faults/test_limits.py")
 CAMPAIGN = (
-    "test_dispatch.py",
-    "test_ledger.py",
-    "test_crew.py",
-    "test_store.py",
-    "test_ledger_copies.py",
-    "test_ledger_fork.py",
-    "test_ledger_accounts.py",
-    "test_answers.py",
-    "test_ledger_by_row.py",
-    "test_guards.py",
-    "test_turns.py",
-    "test_budget.py",
-    "test_ledger_file.py",
+    "dispatch/test_send.py",
+    "ledger/test_ledger.py",
+    "dispatch/test_crew.py",
+    "ledger/test_store.py",
+    "ledger/test_copies.py",
+    "ledger/test_fork.py",
+    "ledger/test_accounts.py",
+    "ledger/test_answers.py",
+    "ledger/test_by_row.py",
+    "dispatch/test_guards.py",
+    "dispatch/test_turns.py",
+    "dispatch/test_budget.py",
+    "ledger/test_file.py",
 )
-LONG = ("kills/test_power_cut.py", "test_stateful.py")
+LONG = ("kills/test_power_cut.py", "ledger/test_stories.py")
 # Of each file, the functions that decide whether a request is sent again; "" is what stands outside of every function,
 # which in ledger and dispatch is names alone.
 PHASE: dict[str, frozenset[str]] = {
@@ -134,7 +134,7 @@ def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, qu
     if tests(*CLIENT):
         return KILLED
     campaign(lambda case: case.kind.slow or (case.transport, case.connection) == ("tls", "kept"))
-    return KILLED if not phase_only and tests("test_secrets.py") else SURVIVED
+    return KILLED if not phase_only and tests("secrecy/test_secrets.py") else SURVIVED
 
 
 def tests(*files: str) -> int:

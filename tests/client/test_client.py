@@ -1,0 +1,330 @@
+"""The client's rules around one request: what is repeated, how long, who is asked first, and what an error tells."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+import responses
+from hypothesis import given
+from hypothesis import strategies as st
+from requests import PreparedRequest
+from support.tracebacks import chain
+
+from smsotp_nb import Client, Sandbox, Settings
+from smsotp_nb._client import Gate, Patience
+from smsotp_nb._client.verdict import Scrubber, retry_after
+from smsotp_nb._sandbox import Rules
+from smsotp_nb._wire import Body
+from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
+
+URL = "https://sms.example/"
+ANN = "+12025550123"
+ACCEPTED = (
+    '{"code":"0","message":"Success","data":{"recipients":1,"messageCount":1,"currency":"USD","totalAmount":"0.007500",'
+    '"messages":[{"id":"0","to":"+12025550123","iso":"US","cc":"1","parts":1,"price":"0.007500"}]}}'
+)
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+class Watch(Gate):
+    """A gate that writes down what it is asked and told."""
+
+    def __init__(self, stops_after: int = 10**6) -> None:
+        super().__init__(self._slept)
+        self.waits: list[float] = []
+        self.asked: list[int] = []
+        self.pauses: list[float | None] = []
+        self._stops_after = stops_after
+
+    def _slept(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    def before(self, recipients: int) -> None:
+        self.asked.append(recipients)
+
+    def throttled(self, seconds: float | None) -> None:
+        self.pauses.append(seconds)
+
+    def stopped(self) -> bool:
+        return len(self.asked) >= self._stops_after
+
+
+@pytest.fixture
+def service() -> Iterator[responses.RequestsMock]:
+    with responses.RequestsMock(registry=responses.registries.OrderedRegistry) as mock:
+        yield mock
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """An address of this machine at which nobody listens: bound, so that nobody else takes it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+def client(base_url: str = "https://sms.example", **options: Any) -> Client:
+    options = {"sleep": lambda seconds: None, "now": lambda: NOW, **options}
+    return Client(Settings(base_url=base_url, access_key_id="key-0123"), **options)
+
+
+def deliver(one: Client, gate: Gate, **options: Any) -> Any:
+    return one.deliver([ANN], Body(text="Hello"), gate=gate, **options)
+
+
+# -- what is repeated --------------------------------------------------------------------------------------------------
+
+
+def test_a_throttled_request_waits_as_asked_and_is_sent_again(service: responses.RequestsMock) -> None:
+    """Seconds, a date, and no word of how long: the gate hears each, and the last waits by backoff."""
+    moment = datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC)
+    service.post(URL, status=429, headers={"Retry-After": "3"})
+    service.post(URL, status=429, headers={"Retry-After": format_datetime(moment, usegmt=True)})
+    service.post(URL, status=429)
+    service.post(URL, body=ACCEPTED)
+    gate = Watch()
+    assert deliver(client(), gate).missing == ()
+    assert gate.pauses == [3.0, 7.0, None]
+    assert gate.waits[:2] == [3.0, 7.0]
+    assert 0 <= gate.waits[2] <= 4.0
+    assert gate.asked == [1, 1, 1, 1]
+
+
+def test_throttling_without_end_is_raised_after_the_last_attempt(service: responses.RequestsMock) -> None:
+    """The error says how often it was tried and what pause was asked last."""
+    for _ in range(3):
+        service.post(URL, status=429, headers={"Retry-After": "1", "X-Uni-Request-Id": "r-9"})
+    with pytest.raises(Throttled) as caught:
+        deliver(client(), Watch(), patience=Patience(attempts=3))
+    error = caught.value
+    assert (error.attempts, error.retry_after, error.http_status, error.request_id) == (3, 1.0, 429, "r-9")
+
+
+def test_a_pause_longer_than_our_patience_is_not_begun(service: responses.RequestsMock) -> None:
+    """Waiting 300 s when 120 s are left helps nobody."""
+    service.post(URL, status=429, headers={"Retry-After": "9999"})
+    gate = Watch()
+    with pytest.raises(Throttled) as caught:
+        deliver(client(), gate)
+    assert caught.value.retry_after == 300.0
+    assert gate.waits == []
+
+
+def test_a_connection_that_nobody_takes_is_tried_again_with_growing_waits(nobody: str) -> None:
+    """Nothing left this machine, so it may be tried again; after the last attempt the error says so."""
+    gate = Watch()
+    with pytest.raises(NotSent) as caught:
+        deliver(client(nobody), gate, patience=Patience(attempts=5, first_wait=1.0, longest_wait=4.0))
+    assert (caught.value.phase, caught.value.attempts, len(gate.waits)) == ("connect", 5, 4)
+    assert all(0 <= wait <= most for wait, most in zip(gate.waits, (1, 2, 4, 4), strict=True))
+    assert "nothing was sent" in str(caught.value)
+
+
+def test_a_gate_that_stops_ends_the_attempts(nobody: str) -> None:
+    """After a Stop of the campaign no further attempt is made."""
+    gate = Watch(stops_after=2)
+    with pytest.raises(NotSent):
+        deliver(client(nobody), gate)
+    assert len(gate.asked) == 2
+
+
+def test_the_client_s_own_patience_and_sleep_are_used(nobody: str) -> None:
+    """``sleep`` and ``patience`` of the constructor hold for all three operations."""
+    waits: list[float] = []
+    one = client(nobody, sleep=waits.append, patience=Patience(attempts=3))
+    for call in (
+        lambda: one.send_message(ANN, text="Hi"),
+        lambda: one.send_otp(ANN),
+        lambda: one.verify_otp(ANN, "1234"),
+    ):
+        with pytest.raises(NotSent, match="nothing was sent"):
+            call()
+    assert len(waits) == 3 * 2
+
+
+@pytest.mark.parametrize("during", [None, TimeoutError(), ConnectionRefusedError()], ids=repr)
+def test_a_stop_during_a_request_is_raised_and_the_request_is_not_repeated(
+    service: responses.RequestsMock, during: Exception | None
+) -> None:
+    """What the user interrupted may have been accepted, also while an error was being handled; no request is shown."""
+
+    def interrupt(request: PreparedRequest) -> Any:
+        stop = KeyboardInterrupt()
+        stop.__context__ = during
+        raise stop
+
+    service.add_callback("POST", URL, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt, match="it may have been accepted") as caught:
+        client().send_message(ANN, text="Hello")
+    assert len(service.calls) == 1
+    assert chain(caught.value) == []
+
+
+@pytest.mark.parametrize("status", [200, 201, 301, 307, 401, 403, 404, 408, 409, 425, 500, 502, 503, 504, 529])
+def test_every_other_status_is_in_doubt_at_once(service: responses.RequestsMock, status: int) -> None:
+    """Documented are 200 with an envelope and 400; Retry-After beside another status changes nothing."""
+    service.post(
+        URL, status=status, body="Accepted", headers={"Retry-After": "0", "Location": URL, "X-Request-Id": "r-4"}
+    )
+    with pytest.raises(InDoubt) as caught:
+        client().send_message(ANN, text="Hello")
+    error = caught.value
+    assert (error.phase, error.http_status, error.attempts, error.request_id) == ("body", status, 1, "r-4")
+    assert len(service.calls) == 1
+
+
+# -- errors hang on nothing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+@pytest.mark.parametrize("body", ["", "{", '{"code":5}', "[" * 50_000])
+def test_an_error_hangs_on_no_other_error(service: responses.RequestsMock, status: int, body: str) -> None:
+    """The errors below hold the address with its key; a traceback must have nothing to follow."""
+    service.post(URL, status=status, body=body, headers={"Retry-After": "400"})
+    with pytest.raises(SmsOtpError) as caught:
+        client().send_message(ANN, text="Hello")
+    assert chain(caught.value) == []
+
+
+def test_a_transport_error_hangs_on_no_other_error(nobody: str) -> None:
+    """As above, for a connection that fails."""
+    with pytest.raises(NotSent) as caught:
+        client(nobody).send_message(ANN, text="Hello")
+    assert chain(caught.value) == []
+
+
+# -- the object --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [None, "https://sms.example", {"base_url": URL}])
+def test_a_client_needs_settings(wrong: Any) -> None:
+    """The error says where to get them."""
+    with pytest.raises(UsageError, match=r"try Settings\.from_env\(\)"):
+        Client(wrong)
+
+
+def test_a_closed_client_works_again(service: responses.RequestsMock) -> None:
+    """Closing frees connections and is no end; ``with`` does it at the end of a cell."""
+    service.post(URL, body=ACCEPTED)
+    service.post(URL, body=ACCEPTED)
+    with client() as one:
+        one.send_message(ANN, text="Hello")
+    assert one.send_message(ANN, text="Hello").missing == ()
+
+
+def test_the_log_is_the_package_s_own_and_silent(service: responses.RequestsMock, caplog: Any) -> None:
+    """One line a request at DEBUG, without number or key, and no handler of ours."""
+    service.post(URL, body=ACCEPTED)
+    with caplog.at_level(logging.DEBUG, logger="smsotp_nb"):
+        client().send_message(ANN, text="Hello")
+    assert [record.name for record in caplog.records] == ["smsotp_nb"]
+    assert caplog.text.count("accepted") == 1
+    assert logging.getLogger("smsotp_nb").handlers == []
+
+
+# -- Retry-After -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "pause"),
+    [
+        ("0", 0.0),
+        ("2", 2.0),
+        (" 2 ", 2.0),
+        ("0.5", 0.5),
+        ("299", 299.0),
+        ("301", 300.0),
+        ("9" * 400, 300.0),
+        ("-5", None),
+        ("+5", None),
+        ("1e3", None),
+        ("soon", None),
+        ("", None),
+        ("٥", None),
+        ("1, 2", None),
+        ("inf", None),
+        ("nan", None),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30.0),
+        ("Friday, 20-Nov-26 12:00:30 GMT", 30.0),
+        ("Fri Nov 20 12:00:30 2026", 30.0),
+        ("Fri, 20 Nov 2026 14:00:30 +0200", 30.0),
+        ("Fri, 20 Nov 2020 12:00:30 GMT", 0.0),
+        ("Fri, 20 Nov 2099 12:00:30 GMT", 300.0),
+        ("Fri, 99 Nov 2026 99:99:99 GMT", None),
+        ("Fri, 20 Nov 99999 12:00:30 GMT", None),
+        ("Fri, 20 Nov 2026 12:00:30 +" + "9" * 30, None),
+        ("Fri, 01 Jan 0001 00:00:00 +2359", 0.0),
+    ],
+)
+def test_a_retry_after_is_seconds_or_a_date_kept_within_bounds(value: str, pause: float | None) -> None:
+    """0 to 300 seconds; what cannot be read says nothing, and then the backoff decides."""
+    assert retry_after(value, now=NOW.timestamp()) == pause
+
+
+@given(st.text(max_size=60))
+def test_no_retry_after_breaks_the_send(value: str) -> None:
+    """A header is the peer's word: any text gives a pause within bounds, or none."""
+    found = retry_after(value, now=NOW.timestamp())
+    assert found is None or 0.0 <= found <= 300.0
+
+
+@given(
+    st.from_regex(r"[A-Z][a-z]{2}, [0-9]{1,4} (Jan|Nov) [0-9]{1,6} [0-9:]{1,9} [+-]?[0-9]{0,30}", fullmatch=True),
+)
+def test_no_date_like_retry_after_breaks_the_send(value: str) -> None:
+    """As above, near the real thing."""
+    found = retry_after(value, now=NOW.timestamp())
+    assert found is None or 0.0 <= found <= 300.0
+
+
+# -- what an error may quote -------------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=300), st.sampled_from([ANN, "key-0123", "4711", "12025550123", "'4711'"]), st.text(max_size=20))
+def test_a_quoted_text_shows_no_secret_and_no_number(before: str, secret: str, after: str) -> None:
+    """The service's words are quoted short, on one line, without key, passcode or number."""
+    found = Scrubber("key-0123", "4711")(f"{before} {secret} {after}")
+    assert "key-0123" not in found
+    assert "4711" not in found
+    assert "2025550123" not in found
+    assert len(found) <= 200
+    assert len(found.splitlines()) <= 1
+
+
+def test_the_service_s_words_are_scrubbed_in_every_attribute(service: responses.RequestsMock) -> None:
+    """A refusal that repeats the request shows none of it."""
+    body = '{"code":"104002","message":"bad key-0123 for +12025550123, code 471147"}'
+    service.post(URL, status=400, body=body)
+    with pytest.raises(SmsOtpError) as caught:
+        client().send_otp(ANN, code="471147")
+    told = f"{caught.value} {vars(caught.value)}"
+    assert not [secret for secret in ("key-0123", "2025550123", "471147") if secret in told]
+    assert "bad *** for +1202...0123, code ***" in told
+
+
+def test_signed_requests_are_taken_by_a_service_that_asks_for_them() -> None:
+    """With a secret every request is signed: right in any characters, refused with a wrong one, never shown."""
+    secret = "s3cr3t+/=&"
+    with Sandbox(rules=Rules(secret=secret)) as box:
+        settings = Settings(base_url=box.url, access_key_id="key+/=&%", access_key_secret=secret)
+        with Client(settings) as client:
+            assert client.send_message("+12025550123", text="Hello").messages
+            assert client.send_message("+12025550123", text="Hello").messages, "each has a nonce of its own"
+        assert secret not in f"{settings!r}{client!r}{settings.access_key_secret!r}"
+        wrong = Settings(base_url=box.url, access_key_id="key", access_key_secret="another")
+        with Client(wrong) as client, pytest.raises(ServiceError) as refused:
+            client.send_message("+12025550123", text="Hello")
+        assert refused.value.error_code == "104201"
+        assert len(box.inbox) == 2
+
+
+@pytest.mark.parametrize("secrets", [("key-1", "key-1234"), ("key-1234", "key-1")])
+def test_a_secret_within_another_leaves_nothing_of_it(secrets: tuple[str, str]) -> None:
+    """The longest is taken out first, in whatever order they are given."""
+    assert Scrubber(*secrets)("key-1234 and key-1 end here") == "*** and *** end here"

@@ -1,0 +1,199 @@
+"""Costs of a whole ledger: one pass in SQL and integers, equal to the result tables row by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.ledger_rows import by_row
+
+from smsotp_nb import _dispatch as dispatch
+from smsotp_nb import _planning as planning
+from smsotp_nb import cost
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger, summing
+from smsotp_nb._phones import lookup
+from smsotp_nb.errors import UsageError
+
+REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
+RATES = pd.DataFrame({"iso": ["US", "DE", "IN"], "currency": "USD", "price": ["0.0075", "0.08", "0.03"]})
+
+
+def people() -> pd.DataFrame:
+    """The library's own example numbers of some countries, and one nobody can text."""
+    numbers = [lookup.example(region, kind) for region in REGIONS for kind in ("MOBILE", "FIXED_LINE")]
+    return pd.DataFrame({"phone": [*filter(None, numbers), "nobody"], "segment": "a"})
+
+
+def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.DataFrame:
+    plan = planning.plan(
+        people(), to="phone", campaign=campaign, rates=RATES, chunk_size=5, keep=["segment"], **wording
+    )
+    return dispatch.send(plan, client=client, ledger=ledger, progress=False)
+
+
+@pytest.fixture
+def tables(client: Client, ledger: Ledger) -> pd.DataFrame:
+    """Two campaigns on a sandbox, one of them in UCS-2 and two parts, as their result tables below each other."""
+    first = send(client, ledger, "autumn", text="20 % off until Sunday")
+    second = send(client, ledger, "winter", text="20 % off – until Sunday " * 4)
+    return pd.concat([first, second])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [[], "iso", "campaign", "encoding", "type", ["region", "iso"], ["service", "campaign", "encoding", "iso"]],
+    ids=str,
+)
+def test_the_ledger_sums_up_to_its_result_tables(tables: pd.DataFrame, ledger: Ledger, columns: list[str]) -> None:
+    """Whatever the columns, a ledger and the frames that send returned cost the same to the last digit."""
+    pd.testing.assert_frame_equal(cost.by(ledger, columns), cost.by(tables, columns))
+
+
+def test_named_views_and_the_card_take_a_ledger(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """Month, country, comparison and card, from the ledger as from the frames."""
+    for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.by_type, cost.summary):
+        pd.testing.assert_frame_equal(view(ledger), view(tables))
+    pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(tables))
+    assert cost.card(ledger).state == cost.card(tables).state
+    assert cost.card(ledger).title == "Cost of 2 campaigns"
+
+
+def test_sums_can_be_summed_up_further(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """One pass over the ledger serves every table."""
+    spent = cost.spending(ledger)
+    pd.testing.assert_frame_equal(cost.by_country(spent), cost.by_country(tables))
+    pd.testing.assert_frame_equal(cost.by(cost.by(spent, ["iso", "campaign"]), "iso"), cost.by(tables, "iso"))
+
+
+def test_rehearsals_are_kept_apart(client: Client, ledger: Ledger, box: object) -> None:
+    """What a sandbox billed is no part of what was spent, unless nothing else is there or it is asked for."""
+    send(client, ledger, "autumn", text="Hello")
+    assert cost.spending(ledger)["messages"].sum() > 0
+    assert len(cost.spending(ledger, service="live")) == 0
+    assert cost.spending(ledger, service="sandbox")["service"].unique().tolist() == [client.service]
+    with ledger._store.writing() as connection:
+        connection.execute("UPDATE campaign SET service='live.example'")
+    send(client, ledger, "winter", text="Hello")
+    assert cost.spending(ledger)["service"].unique().tolist() == ["live.example"]
+    assert cost.spending(ledger, service=client.service)["campaign"].unique().tolist() == ["winter"]
+
+
+def test_a_span_of_time_is_cut_out(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """since= is part of the span, until= is not."""
+    day = tables["at"].max().tz_localize(None).normalize()
+    assert cost.spending(ledger, since=day + pd.Timedelta(days=1))["messages"].sum() == 0
+    assert cost.spending(ledger, until=str(day.date()))["messages"].sum() == 0
+    assert cost.spending(ledger, since=day, until=day + pd.Timedelta(days=1))["messages"].sum() > 0
+
+
+def test_a_span_without_a_zone_is_by_the_clock_of_tz(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """A time just after the last message somewhere is before it elsewhere, unless it names its zone itself."""
+    after = tables["at"].max() + pd.Timedelta(minutes=1)
+    here = after.tz_convert("Asia/Tokyo").tz_localize(None)
+    assert cost.spending(ledger, since=here, tz="Asia/Tokyo")["messages"].sum() == 0
+    assert cost.spending(ledger, until=here, tz="Asia/Tokyo")["messages"].sum() > 0
+    assert cost.spending(ledger, since=here - pd.Timedelta(hours=9), tz="Asia/Tokyo")["messages"].sum() > 0
+    assert cost.spending(ledger, since=after, tz="Asia/Tokyo")["messages"].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"service": "nowhere"}, "no service 'nowhere'; it has none yet"),
+        ({"since": "soon"}, "since= must be a day"),
+        ({"tz": "Mars/Base"}, "tz= must be a time zone"),
+    ],
+    ids=["service", "time", "zone"],
+)
+def test_a_wrong_call_is_refused(ledger: Ledger, arguments: dict[str, str], said: str) -> None:
+    """The ledger says what it has."""
+    with pytest.raises(UsageError, match=said):
+        cost.spending(ledger, **arguments)
+
+
+def test_an_empty_ledger_costs_nothing(ledger: Ledger) -> None:
+    """No campaign yet: empty tables with their dtypes."""
+    assert len(cost.by_country(ledger)) == 0
+    assert cost.by_month(ledger)["cost"].dtype == "float64"
+    assert "nothing was billed" in cost.card(ledger).text()
+
+
+def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, ledger: Ledger, tmp_path: Path) -> None:
+    """A price that was not readable, and all of a request without a currency, are counted and not added."""
+    by_row(ledger.path)
+    with ledger._store.writing() as connection:
+        connection.execute("UPDATE recipient SET price=NULL WHERE campaign=1 AND chunk=0 AND position=0")
+        connection.execute("UPDATE attempt SET currency=NULL WHERE campaign=2 AND chunk=0")
+    frames = pd.concat([ledger.campaign(name).frame for name in ("autumn", "winter")])
+    found = cost.by(ledger, "iso")
+    assert found["unpriced"].sum() == 6
+    pd.testing.assert_frame_equal(found, cost.by(frames, "iso"))
+
+
+def test_every_request_is_reconciled_with_its_reply(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """What the reply said in all stands beside the rows; they agree on an honest service."""
+    found = cost.reconcile(ledger, "winter")
+    assert found["agrees"].all()
+    assert found["cost"].tolist() == found["total"].tolist()
+    accepted = tables[(tables["campaign"] == "winter") & (tables["status"] == "accepted")]
+    assert found["records"].sum() == len(accepted)
+    assert found["parts"].sum() == accepted["parts"].sum()
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE attempt SET total=total+1", "UPDATE attempt SET message_count=99", "UPDATE recipient SET price=NULL"],
+    ids=["total", "parts", "no price"],
+)
+def test_a_reply_that_disagrees_is_seen(tables: pd.DataFrame, ledger: Ledger, change: str) -> None:
+    """A millionth, a part or a price that is missing: the request does not agree."""
+    if "recipient" in change:
+        by_row(ledger.path)
+    with ledger._store.writing() as connection:
+        connection.execute(f"{change} WHERE campaign=1 AND chunk=0")
+    found = cost.reconcile(ledger, "autumn")
+    assert (~found["agrees"]).sum() == 1
+
+
+def test_a_reply_without_totals_neither_agrees_nor_disagrees(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """What was not said is unknown."""
+    with ledger._store.writing() as connection:
+        connection.execute("UPDATE attempt SET total=NULL, recipients=NULL, message_count=NULL")
+    assert cost.reconcile(ledger, "autumn")["agrees"].isna().all()
+
+
+def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """A purge takes the numbers and keeps the sums; purging again changes nothing."""
+    before = [
+        view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
+    ]
+    for _ in range(2):
+        ledger.campaign("autumn").purge()
+        after = [
+            view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
+        ]
+        for then, now in zip(before, after, strict=True):
+            pd.testing.assert_frame_equal(now, then)
+    day = tables["at"].max().tz_localize(None).normalize()
+    assert cost.spending(ledger, since=day + pd.Timedelta(days=1))["messages"].sum() == 0
+    assert cost.spending(ledger, since=day)["campaign"].nunique() == 2
+
+
+def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
+    tables: pd.DataFrame, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is read as of one moment, and nobody who sends has to wait for it."""
+    before = cost.by_campaign(ledger)
+    requests = summing._requests
+
+    def and_meanwhile(*arguments: object) -> object:
+        found = requests(*arguments)  # type: ignore[arg-type]
+        send(client, ledger, "meanwhile", text="Hello")
+        return found
+
+    monkeypatch.setattr(summing, "_requests", and_meanwhile)
+    pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
+    monkeypatch.undo()
+    assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()

@@ -1,0 +1,79 @@
+"""Documents are tests: the README's Python runs, its commands exist, and what it links to is there."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import smsotp_nb as sms
+from smsotp_nb.errors import SmsOtpWarning
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+OF_THE_ROOT = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
+DOCUMENTS = [*(ROOT / name for name in OF_THE_ROOT), *PAGES]
+# Pages that the site is given while it is built; its own test follows the links to them.
+MADE = {ROOT / "docs" / "tutorials" / f"{path.stem}.md" for path in (ROOT / "notebooks").glob("*.ipynb")}
+MADE |= {ROOT / "docs" / "changelog.md", ROOT / "docs" / "contributing.md"}
+WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(document: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_readme_runs_from_top_to_bottom(box: sms.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the README runs in order, the live one against a sandbox given by the environment."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SMSOTP_BASE_URL", box.url)
+    monkeypatch.setenv("SMSOTP_ACCESS_KEY_ID", "a-key-of-nobody")
+    names: dict[str, object] = {}
+    assert len(blocks(ROOT / "README.md")) >= 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        for block in blocks(ROOT / "README.md"):
+            exec(compile(block, "README.md", "exec"), names)
+    results = names["results"]
+    assert isinstance(results, pd.DataFrame)
+    assert (results["status"] == "accepted").sum() + 1 == len(box.inbox), "the campaign, and one test to oneself"
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=named)
+def test_the_code_of_a_page_runs(page: Path, box: sms.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of a page runs in order, beside the sample data; the live service is a sandbox."""
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SMSOTP_BASE_URL", box.url)
+    monkeypatch.setenv("SMSOTP_ACCESS_KEY_ID", "a-key-of-nobody")
+    names: dict[str, object] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        for block in blocks(page):
+            exec(compile(block, named(page), "exec"), names)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_links_lead_somewhere(document: Path) -> None:
+    """A relative link or picture names a file of the project."""
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
+        if "://" not in target:
+            there = (document.parent / target).resolve()
+            assert there.exists() or there in MADE, f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_make_targets_exist(document: Path) -> None:
+    """A documented make target is in the Makefile."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"`?make ([a-z-]+)", document.read_text(encoding="utf-8"))):
+        if target in {"a", "the", "it", "sure"}:
+            continue
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"{document.name}: make {target}"

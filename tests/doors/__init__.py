@@ -1,0 +1,1 @@
+"""The accessor, the command line, the pytest plugin."""

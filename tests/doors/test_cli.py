@@ -1,0 +1,317 @@
+"""The commands: what they print, where they write, how they end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import _cli as cli
+from smsotp_nb._ledger import Ledger
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "smsotp_nb", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT, **options)
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[str]:
+    """A sandbox in a process of its own; its address, read from the end of its first line."""
+    command = [sys.executable, "-m", "smsotp_nb", "sandbox", "--port", "0", "--state", str(tmp_path / "state")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0, "Ctrl-C ends it cleanly"
+
+
+def inbox(url: str) -> list[dict[str, Any]]:
+    with urllib.request.urlopen(f"{url}/inbox.json", timeout=20) as reply:
+        messages: list[dict[str, Any]] = json.load(reply)["messages"]
+    return messages
+
+
+def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -> None:
+    """`demo` prints plan, results and cost by country and ends with 0; on the same ledger it accepts nobody new."""
+    first = run("demo", "--ledger", str(tmp_path / "ledger"))
+    assert first.returncode == 0, first.stderr
+    for said in ("Plan: autumn-sale", "Nothing has been sent", "Results: ", "Cost by country", "Germany"):
+        assert said in first.stdout
+    accepted = re.search(r"accepted by this run: ([0-9,]+)", first.stdout)
+    assert accepted
+    assert int(accepted[1].replace(",", "")) > 200
+    again = run("demo", "--ledger", str(tmp_path / "ledger"))
+    assert again.returncode == 0
+    assert "accepted by this run: 0" in again.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.2], ids=lambda seconds: f"{seconds}s")
+def test_a_killed_demo_texts_nobody_twice(sandbox: str, tmp_path: Path, after: float) -> None:
+    """kill -9 half way and run again: by the sandbox's own count nobody is texted twice and nobody is lost."""
+    ledger = tmp_path / "ledger"
+    command = [sys.executable, "-m", "smsotp_nb", "demo", "--ledger", str(ledger), "--service", sandbox]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT) as process:
+        deadline = time.monotonic() + 60
+        while not inbox(sandbox) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(after)  # how far it comes does not matter: the rule holds wherever it is killed
+        process.kill()
+    again = run("demo", "--ledger", str(ledger), "--service", sandbox)
+    assert again.returncode == 0, again.stderr
+    times = Counter(message["to"] for message in inbox(sandbox))
+    assert max(times.values()) == 1
+    counts = Ledger(ledger).campaign(cli.DEMO_CAMPAIGN).counts
+    assert counts["planned"] == counts["sending"] == 0
+    assert counts["accepted"] <= len(times) <= counts["accepted"] + counts["in_doubt"]
+
+
+def test_the_demo_refuses_a_service_that_is_no_sandbox(tmp_path: Path) -> None:
+    """Sample data never goes to a live service."""
+    found = run("demo", "--ledger", str(tmp_path / "ledger"), "--service", "https://sms.example")
+    assert found.returncode == 2
+    assert "this machine" in found.stderr
+
+
+def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`clean` counts, says why rows fail, and writes the list and its unusable rows."""
+    source = tmp_path / "list.csv"
+    source.write_text("name;mobile\nAnn;+1 202 555 0123\n=cmd;0\n", encoding="utf-8")
+    code = cli.main(
+        ["clean", str(source), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "unusable.csv")]
+    )
+    assert code == 0
+    said = capsys.readouterr().out
+    assert "column 'mobile'" in said
+    assert "2 rows written" in said
+    out = pd.read_csv(tmp_path / "out.csv", dtype="str")
+    assert out["to"].tolist()[0] == "+12025550123"
+    unusable = pd.read_csv(tmp_path / "unusable.csv", dtype="str")
+    assert unusable["name"].tolist() == ["'=cmd"], "no spreadsheet runs it as a formula"
+
+
+LIST = """\
+name;mobile;note
+Ann;+1 202 555 0123;
+"Bo
+the second";12;"a
+b"
+
+Cy;n/a;=cmd
+Di;+12025550123;
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    file = tmp_path / "list.csv"
+    file.write_text(LIST, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
+def test_unusable_rows_lead_back_to_the_list(people: Path, tmp_path: Path, ending: str) -> None:
+    """`row` counts as a spreadsheet does: header and blank rows count, a line break in a cell does not."""
+    file = tmp_path / f"bad{ending}"
+    assert cli.main(["clean", str(people), "--default-region", "US", "--unusable", str(file)]) == 0
+    read = {".csv": pd.read_csv, ".xlsx": pd.read_excel, ".tsv": lambda file: pd.read_csv(file, sep="\t")}[ending]
+    unusable = read(file)  # type: ignore[operator]
+    assert unusable["row"].tolist() == [3, 5]
+    assert unusable["name"].tolist() == ["Bo\nthe second", "Cy"]
+    assert unusable["note"].tolist() == ["a\nb", "'=cmd"], "the list's own column of that name stays"
+    assert unusable["problem"].tolist() == ["TOO_SHORT", "MISSING"]
+    assert unusable["meaning"].tolist() == ["fewer digits than any number of that country", "the cell is blank"]
+    assert unusable["ask"].notna().all()
+
+
+def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of several sheets one is read, which is said; blank rows count, and the clean list is a workbook too."""
+    with pd.ExcelWriter(tmp_path / "list.xlsx") as book:
+        pd.DataFrame({"phone": ["1"]}).to_excel(book, sheet_name="Notes", index=False)
+        rows = pd.DataFrame({"phone": ["+12025550123", None, "12"], "plz": ["01067", None, "+5"]})
+        rows.to_excel(book, sheet_name="People", index=False, startrow=2)
+    command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--unusable", str(tmp_path / "bad.csv")]
+    assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
+    assert "sheet 'People' of 2 (--sheet names another)" in capsys.readouterr().out
+    assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
+    clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str")
+    assert clean["to"].tolist()[0] == "+12025550123"
+    assert clean["plz"].tolist() == ["01067", "+5"]
+
+
+SPELLINGS = ["same", "relative", "dots", "symlink", "hard link"]
+
+
+def spelled(file: Path, how: str) -> str:
+    if how in ("symlink", "hard link"):
+        made = file.with_name("other.csv")
+        made.symlink_to(file) if how == "symlink" else os.link(file, made)
+        return str(made)
+    return {
+        "same": str(file),
+        "relative": os.path.relpath(file),
+        "dots": f"{file.parent}/../{file.parent.name}/list.csv",
+    }[how]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["unasked", "forced"])
+@pytest.mark.parametrize("option", ["--out", "--unusable"])
+@pytest.mark.parametrize("how", SPELLINGS)
+def test_the_list_is_never_written_over(
+    people: Path, how: str, option: str, force: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the name under which the list is meant, it stays, and the command fails in one line."""
+    assert cli.main(["clean", str(people), option, spelled(people, how), *force]) == 2
+    error = capsys.readouterr().err
+    assert "itself, which is being read" in error
+    assert "Traceback" not in error
+    assert people.read_text(encoding="utf-8") == LIST
+
+
+def test_one_file_is_not_both_list_and_unusable_rows(
+    people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link.csv").symlink_to("out.csv")
+    for second in ("out.csv", "./out.csv", "link.csv"):
+        command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", f"{tmp_path}/{second}"]
+        assert cli.main(command) == 2
+        assert "are one file" in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_files_are_replaced_only_with_force(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second file is looked at before the first is written."""
+    (tmp_path / "bad.csv").write_text("mine")
+    command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "bad.csv")]
+    assert cli.main(command) == 2
+    assert f"smsotp-nb: {tmp_path / 'bad.csv'} is there already; --force replaces it" in capsys.readouterr().err
+    assert (tmp_path / "bad.csv").read_text() == "mine"
+    assert not (tmp_path / "out.csv").exists()
+    assert cli.main([*command, "--force"]) == 0
+    assert (tmp_path / "bad.csv").read_text().startswith('"row","name"')
+
+
+def test_a_list_that_breaks_half_way_leaves_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a list that was judged to its end takes the place of an older file."""
+    source, out = tmp_path / "list.csv", tmp_path / "out.csv"
+    rows = "".join(f"+1202555{n:04},x\n" for n in range(1000, 9999)) * 20
+    source.write_text(f"phone,name\n{rows}+12025550123,y,z\n", encoding="utf-8")
+    out.write_text("mine")
+    assert cli.main(["clean", str(source), "--out", str(out), "--force"]) == 2
+    assert "line 179982: 3 of 2 cells" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda sent: sent.name)
+def test_a_stopped_clean_leaves_what_was_there(tmp_path: Path, sent: signal.Signals) -> None:
+    source, out = tmp_path / "list.csv", tmp_path / "out.csv"
+    source.write_text("phone\n" + "".join(f"+1202{n}\n" for n in range(2_000_000, 5_000_000)), encoding="utf-8")
+    out.write_text("mine")
+    command = [sys.executable, "-m", "smsotp_nb", "clean", str(source), "--out", str(out), "--force"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(sent)
+        code = process.wait(30)
+    assert code == (130 if sent is signal.SIGINT else -sent)
+    assert out.read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "stdin"])
+def test_a_list_that_is_no_file_is_explained(tmp_path: Path, kind: str) -> None:
+    """Nothing waits for a pipe that nobody fills."""
+    source = tmp_path / "list.csv"
+    os.mkfifo(source) if kind == "pipe" else source.mkdir()
+    found = run("clean", "/dev/stdin" if kind == "stdin" else str(source), input="phone\n1\n")
+    assert found.returncode == 2
+    assert ("is a folder" if kind == "folder" else "is a pipe or a device") in found.stderr
+
+
+def test_a_clean_list_can_be_cleaned_again(people: Path, tmp_path: Path) -> None:
+    """Columns of an earlier run stay as they are; new ones find a name of their own."""
+    files = [people, *(tmp_path / f"{turn}.csv" for turn in range(3))]
+    for source, out in itertools.pairwise(files):
+        assert cli.main(["clean", str(source), "--phone", "mobile", "--out", str(out)]) == 0
+    last = pd.read_csv(files[-1], dtype="str")
+    assert last.columns.is_unique
+    assert [last[name].tolist()[0] for name in ("to", "sms_to", "sms_to_2")] == ["+12025550123"] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["clean", "no-such-file.csv"], "no-such-file.csv"),
+        (["clean", "sample_data/recipients.csv", "--phone", "fone"], "fone"),
+        (["demo", "--data", "nowhere"], "--data"),
+    ],
+    ids=["no file", "no column", "no data"],
+)
+def test_what_cannot_be_used_is_said(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong call ends with 2 and one line on the error stream."""
+    monkeypatch.chdir(ROOT)
+    assert cli.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("smsotp-nb: ")
+    assert said in error
+
+
+HELP = """\
+usage: smsotp-nb [-h] COMMAND ...
+
+Text campaigns and one-time passcodes from tables; tried out on a local
+sandbox.
+
+positional arguments:
+  COMMAND
+    demo      run a campaign from sample data against a sandbox, nothing
+              leaves this machine
+    sandbox   run a local service that answers the interface, until Ctrl-C
+    contract  say for each choice of the sandbox whether the live service
+              agrees; sends billed messages
+    clean     normalize the phone numbers of a list to E.164
+
+options:
+  -h, --help  show this help message and exit
+"""
+
+
+def test_help_is_held(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The help text changes only on purpose."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == HELP
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
+def test_the_installed_command_is_the_module() -> None:
+    """`smsotp-nb` and `python -m smsotp_nb` are one thing."""
+    assert run("--help").stdout.replace("__main__.py", "smsotp-nb").startswith("usage: smsotp-nb")

@@ -1,0 +1,1 @@
+"""What holds over all rooms: layers, names, wrong calls, columns, problems."""

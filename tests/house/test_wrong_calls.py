@@ -1,0 +1,89 @@
+"""A thing of the wrong kind at any public door is a UsageError that says what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.small_plans import plan as small_plan
+
+import smsotp_nb as sms
+from smsotp_nb.errors import LedgerError, UsageError
+
+SUMMED = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"], "iso": ["US"]})
+WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
+    "compare a plan": (lambda plan: sms.cost.compare(SUMMED, plan), "columns to group by must be a name or a list"),
+    "compare nothing": (lambda plan: sms.cost.compare(plan), "a result table is a DataFrame, got Plan"),
+    "savings of a frame": (lambda plan: sms.cost.savings(SUMMED), "savings needs a plan"),
+    "preflight of a frame": (lambda plan: sms.preflight(SUMMED, client=None), "preflight needs a Plan, got DataFrame"),
+    "preflight without a client": (
+        lambda plan: sms.preflight(plan, client=None),
+        "client= must be a Client, got NoneType",
+    ),
+    "send a frame": (lambda plan: sms.send(SUMMED, client=None), "send needs a Plan, got DataFrame"),
+    "send without a client": (lambda plan: sms.send(plan, client=None), "client= must be a Client, got NoneType"),
+    "send to a sandbox": (lambda plan: sms.send(plan, client=sms.Sandbox), "client= must be a Client, got type"),
+    "a passcode by a ledger": (lambda plan: sms.otp.send("+12025550123", client=5), "otp.send needs a Client, got int"),
+    "spending of a number": (lambda plan: sms.cost.spending(5), "ledger= must be a Ledger or the path of one, got int"),
+    "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
+    "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
+    "a ledger of no path": (lambda plan: sms.Ledger(5), "a Ledger opens a path, got int"),
+    "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "recipients must be a DataFrame, got"),
+}
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)
+def test_a_thing_of_the_wrong_kind_is_refused_in_words(call: Callable[[Any], object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call(small_plan())
+
+
+def test_send_says_how_to_make_a_client_of_a_sandbox(box: sms.Sandbox) -> None:
+    with pytest.raises(UsageError, match=r"got Sandbox; its client is box\.client\(\)"):
+        sms.send(small_plan(), client=box)  # type: ignore[arg-type]
+
+
+def test_a_passcode_takes_a_sandbox(box: sms.Sandbox) -> None:
+    challenge = sms.otp.send("+12025550123", client=box)
+    assert challenge.verify(box.code("+12025550123"))
+
+
+ON_A_LEDGER: dict[str, Callable[[Any], object]] = {
+    "spending": sms.cost.spending,
+    "by_country": sms.cost.by_country,
+    "by_month": lambda ledger: sms.cost.by_month(ledger, tz="Europe/Berlin"),
+    "summary": sms.cost.summary,
+    "compare": sms.cost.compare,
+    "card": lambda ledger: sms.cost.card(ledger).text(),
+    "reconcile": lambda ledger: sms.cost.reconcile(ledger, "autumn"),
+    "a chart": lambda ledger: sms.charts.by_country(ledger).text(),
+}
+
+
+@pytest.mark.parametrize("call", ON_A_LEDGER.values(), ids=ON_A_LEDGER)
+def test_what_takes_a_ledger_takes_its_path(call: Callable[[Any], object], client: sms.Client, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with sms.Ledger(path, create=True) as ledger:
+        sms.send(small_plan(campaign="autumn"), client=client, ledger=ledger, progress=False)
+        expected = call(ledger)
+    for given in (path, str(path)):
+        found = call(given)
+        if isinstance(expected, pd.DataFrame):
+            pd.testing.assert_frame_equal(found, expected)
+        else:
+            assert found == expected
+
+
+def test_a_look_before_a_send_takes_the_path_of_a_ledger(client: sms.Client, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    sms.Ledger(path, create=True).close()
+    said = sms.preflight(small_plan(), client=client, ledger=str(path)).text()
+    assert str(path) in " ".join(said.split())
+
+
+def test_a_path_without_a_ledger_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        sms.cost.by_country(tmp_path / "none.sqlite")

@@ -1,0 +1,251 @@
+"""The readings of a number beside each other: what is ambiguous alone, and what the column may tell."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import phonenumbers
+import pytest
+from support import phone_lists
+
+from smsotp_nb import phones
+from smsotp_nb._phones import readings, vocabulary
+from smsotp_nb.recipients import read_recipients
+
+Numbers = list[phonenumbers.PhoneNumber]
+
+
+def row(number: object, region: object = None, **options: object) -> pd.Series:
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], **options)  # type: ignore[arg-type]
+    return frame.fillna("").iloc[0]
+
+
+def valid_numbers(region: str, kind: str, size: int) -> Numbers:
+    """Different valid numbers of a region and kind, the same at every run."""
+    draw = random.Random(14)
+    example = phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind))
+    assert example is not None
+    found: dict[str, phonenumbers.PhoneNumber] = {}
+    while len(found) < size:
+        number = phone_lists.drawn(example, draw, 8)
+        if phonenumbers.is_valid_number(number) and phonenumbers.number_type(number) == phonenumbers.number_type(
+            example
+        ):
+            found[digits(number)] = number
+    return list(found.values())
+
+
+def digits(number: phonenumbers.PhoneNumber) -> str:
+    return phone_lists.written(number, phonenumbers.PhoneNumberFormat.E164)[1:]
+
+
+def national(number: phonenumbers.PhoneNumber) -> str:
+    return phone_lists.written(number, phonenumbers.PhoneNumberFormat.NATIONAL)
+
+
+ALONE = [
+    ("Brazilian carrier or the plus", "0055 51 99334-8698", "BR"),
+    ("British mobile or German landline", "447911123456", "DE"),
+    ("the same through a right-to-left page", "447911123456+", "DE"),
+    ("own calling code twice or a landline", "+49 49171 1234567", None),
+    ("Danish or a landline without its zero", "4528677326", "IT"),
+]
+
+
+@pytest.mark.parametrize(("number", "region"), [case[1:] for case in ALONE], ids=[case[0] for case in ALONE])
+def test_two_valid_readings_are_nobody(number: str, region: str | None) -> None:
+    """A row of which two readings are valid is refused, and explained with both numbers."""
+    assert row(number, region)[["to", "problem"]].tolist() == ["", "AMBIGUOUS_READING"]
+    told = str(phones.explain(number, region=region))
+    assert "Weighed: " in told
+    assert "we do not choose" in told
+
+
+def test_asking_for_the_plus_is_no_choice_either() -> None:
+    """``lost_plus`` says that pluses were lost, not from which rows."""
+    assert row("447911123456", "DE", repair={"lost_plus"})["problem"] == "AMBIGUOUS_READING"
+    assert row("447911123456", "FR", repair={"lost_plus"})["to"] == "+447911123456"
+
+
+@pytest.mark.parametrize("region", ["BR", "KR", "TH", "CO", "SG", "HK", "TW"])
+def test_carrier_prefixes_text_no_stranger(region: str) -> None:
+    """00 and the own calling code, where 00 and some digits are also how a carrier is chosen."""
+    numbers = [*valid_numbers(region, "MOBILE", 150), *valid_numbers(region, "FIXED_LINE", 150)]
+    alone = phones.normalize([f"00{digits(it)}" for it in numbers], default_region=region, evidence="none")
+    for judged in (alone, phones.normalize([f"00{digits(it)}" for it in numbers], default_region=region)):
+        wrong = judged["to"].notna() & (judged["to"] != [f"+{digits(it)}" for it in numbers])
+        assert not wrong.any()
+    assert judged["to"].notna().mean() > 0.95
+
+
+def test_british_list_beside_germany() -> None:
+    """Rows that are no German numbers tell what the others are; each says so."""
+    numbers = valid_numbers("GB", "MOBILE", 300)
+    raw = [digits(it) for it in numbers]
+    assert phones.verdict(raw, default_region="DE")["valid"].mean() > 0.5
+    judged = phones.normalize(raw, default_region="DE")
+    assert judged["to"].tolist() == [f"+{number}" for number in raw]
+    assert (judged["note"] == "PLUS_RESTORED COLUMN_EVIDENCE:100%:44").all()
+    alone = phones.normalize(raw, default_region="DE", evidence="none")
+    assert alone["to"].isna().all()
+
+
+def test_the_share_stands_in_the_note() -> None:
+    """Evidence that is a majority settles only where that is asked for."""
+    british = [digits(it) for it in valid_numbers("GB", "MOBILE", 90)]
+    french = [str(it.national_number) for it in valid_numbers("FR", "MOBILE", 10)]
+    judged = phones.normalize(british + french, default_region="FR")
+    assert judged["to"][:90].isna().all()
+    asked = phones.normalize(british + french, default_region="FR", evidence="majority")
+    assert asked["to"].tolist() == [f"+{it}" for it in british] + [f"+33{it}" for it in french]
+    assert set(asked["note"][:90]) == {"PLUS_RESTORED COLUMN_EVIDENCE:90%:44"}
+    assert "90 % of the rows of this column that tell anything carry 44" in vocabulary.meaning(
+        asked["note"][0].split()[1]
+    )
+
+
+def test_some_from_abroad_are_not_settled_by_a_home_list() -> None:
+    """A German list says nothing for reading a British number among it as a German landline."""
+    german = [national(it).lstrip("0") for it in valid_numbers("DE", "MOBILE", 400)]
+    judged = phones.normalize([*german, "447911123456"], default_region="DE")
+    assert judged["to"][:400].notna().all()
+    assert judged["problem"].iloc[-1] == "AMBIGUOUS_READING"
+
+
+def test_danish_list_beside_italy() -> None:
+    """No zero is restored where a plus makes a number, too."""
+    numbers = [digits(it) for it in valid_numbers("DK", "MOBILE", 200)]
+    judged = phones.normalize(numbers, default_region="IT")
+    wrong = judged["to"].notna() & (judged["to"] != [f"+{number}" for number in numbers])
+    assert not wrong.any()
+    assert phones.normalize(numbers, default_region="IT", evidence="none")["to"].isna().all()
+
+
+def test_without_a_country_no_plus_is_restored() -> None:
+    """Where nothing can be read as written, nothing speaks against the plus, and so nothing for it."""
+    judged = phones.normalize([digits(it) for it in valid_numbers("GB", "MOBILE", 60)])
+    assert judged["to"].isna().all()
+    area = [f"(201) 55{n % 10}-{1000 + n}" for n in range(100)]
+    assert phones.normalize(area, region=["Atlantis"] * 100)["to"].isna().all()
+
+
+def test_parts_of_a_list_are_judged_by_the_whole() -> None:
+    """Evidence gathered from the whole column serves any part of it."""
+    raw = [digits(it) for it in valid_numbers("GB", "MOBILE", 100)]
+    found = phones.weigh_column(raw, default_region="DE")
+    parts = [phones.normalize([number], default_region="DE", evidence=found) for number in raw]
+    assert [part["to"][0] for part in parts] == phones.normalize(raw, default_region="DE")["to"].tolist()
+    told = str(phones.explain(raw[0], default_region="DE", evidence=found))
+    assert "The column: with a plus: " in told
+    assert "taken" in told
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]", "category"])
+def test_float32_holds_no_phone_number(dtype: str) -> None:
+    """Beyond 2^24 a float32 has lost digits; below, it is exact."""
+    numbers = pd.Series([14155550100, 491711234567, 2125550], dtype="float32")
+    column = numbers.astype("category") if dtype == "category" else numbers.astype(dtype)  # type: ignore[call-overload]
+    problems = phones.normalize(column, default_region="US")["problem"].tolist()
+    assert problems == ["SCI_NOTATION_LOST_DIGITS", "SCI_NOTATION_LOST_DIGITS", "LOCAL_ONLY"]
+    one = numbers.astype(object).map(lambda value: pd.Series([value], dtype="float32").to_numpy()[0])
+    assert phones.normalize(one, default_region="US")["problem"].tolist() == problems
+
+
+def test_float32_from_parquet_shows_its_exponent(tmp_path: Path) -> None:
+    """Read as text, such a number would look whole; so it keeps the exponent that says that digits are gone."""
+    numbers = pd.DataFrame({"phone": pd.Series([14155550100, 2125550, None], dtype="float32")})
+    numbers.to_parquet(tmp_path / "list.parquet")
+    read = read_recipients(tmp_path / "list.parquet")["phone"]
+    judged = phones.normalize(read, default_region="US")
+    assert judged["problem"].tolist() == ["SCI_NOTATION_LOST_DIGITS", "LOCAL_ONLY", "MISSING"]
+
+
+def test_colombian_zero() -> None:
+    """``03xx`` is how a mobile is called from a landline."""
+    assert row("0300 1234567", "CO")[["to", "note"]].tolist() == ["+573001234567", "LEADING_ZERO_DROPPED"]
+    assert row("0300 1234567", "VE")["to"] == ""
+
+
+def test_states_are_no_countries() -> None:
+    """CA and DE beside NY and TX are states: no number is read as Canadian or German."""
+    numbers = [national(it) for it in valid_numbers("US", "MOBILE", 60)]
+    states = (["CA", "DE", "CO", "NY", "TX", "FL"] * 10)[: len(numbers)]
+    judged = phones.normalize(numbers, region=states, default_region="US")
+    assert set(judged["problem"]) == {"REGION_UNKNOWN"}
+    frame = pd.DataFrame({"order number": numbers, "contact": numbers, "state": states})
+    assert phones.find_columns(frame, default_region="US").region is None
+    assert phones.find_columns(frame, default_region="US").phone == "contact"
+    unnamed = frame.set_axis(["a", "b", "c"], axis=1)
+    assert phones.find_columns(unnamed, default_region="US").region is None
+    countries = ["CA", "DE", "CO", "US", "FR", "GB"] * 10
+    assert phones.normalize(numbers, region=countries)["to"].notna().any()
+
+
+def test_a_single_reading_that_is_valid_is_taken() -> None:
+    """Whatever else was weighed and is no number does not stand in the way."""
+    told = phones.explain("0300 1234567", region="CO")
+    assert "taken" in told.steps[-2]
+    told = phones.explain("447911123456", region="FR")
+    assert "only when asked for with repair={'lost_plus'}" in str(told)
+    assert told.row["problem"] == "TOO_LONG"
+
+
+def test_plans_that_keep_a_zero_are_known() -> None:
+    """Every region with an example that begins with a zero is among those whose zeros are restored."""
+    kept = {region for region, number in phone_lists.example_numbers() if number.italian_leading_zero}
+    assert kept - {"001"} <= readings.ZERO_KEPT
+
+
+def test_a_column_of_italian_mobiles_keeps_them() -> None:
+    """Numbers of a column have lost their zeros, but a mobile that is also a landline with a zero stays a mobile."""
+    numbers = pd.Series([3912345678, 3512345678, 3123456789])
+    assert phones.normalize(numbers, default_region="IT")["to"].tolist() == [f"+39{number}" for number in numbers]
+    assert phones.verdict([f"0{number}" for number in numbers], default_region="IT")["valid"].any()
+
+
+LISTS = {
+    "messy": lambda it: it,
+    "digits only": lambda it: it.str.replace(r"\D", "", regex=True),
+    "00 in front": lambda it: "00" + it.str.replace(r"\D", "", regex=True),
+    "in brackets": lambda it: " (" + it.str[:3] + ") " + it.str[3:],
+    "code twice": lambda it: it.str.replace(r"^\+?(\d\d?\d?)", r"+\1 00\1", regex=True),
+    "two side by side": lambda it: "0" + it + " 0" + it,
+}
+
+
+@pytest.mark.parametrize("asked", [(), ("lost_plus", "mx_1")], ids=["nothing asked", "repairs asked"])
+@pytest.mark.parametrize("written", LISTS.values(), ids=LISTS)
+def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.Series], asked: tuple[str, ...]) -> None:
+    """In a long list other readings are told by digits, in a list of ten rows each of them is put to phonenumbers."""
+    regions = ["AR", "BR", "CI", "CO", "DE", "GB", "IT", "KR", "KZ", "MX", "US"]
+    messy = phone_lists.messy(1_500, seed=14, regions=regions)
+    numbers = written(messy["phone"])
+    for evidence in (phones.weigh_column(numbers, region=messy["country"], level="none"), _british()):
+        options = {"repair": asked, "evidence": evidence}
+        whole = phones.normalize(numbers, region=messy["country"], **options)
+        parts = [
+            phones.normalize(numbers[at : at + 10], region=messy["country"][at : at + 10], **options)
+            for at in range(0, 300, 10)
+        ]
+        pd.testing.assert_frame_equal(pd.concat(parts), whole[:300])
+
+
+def _british() -> phones.Evidence:
+    numbers = [f"4479111234{n:02}" for n in range(60)]
+    return phones.weigh_column(numbers, region=["DE"] * len(numbers))
+
+
+def test_repeated_rows_have_the_same_answer() -> None:
+    """A long list that repeats itself is judged once a distinct row; notes of cells and countries stay their own."""
+    made = phone_lists.messy(1_000, seed=3)
+    cells = [("Germany", 14155550100.0), ("DE", "0171 3920123"), ("de", "0171 3920123"), (None, "0171 3920123")]
+    rows = [*zip(made["country"], made["phone"], strict=True), *cells]
+    once = phones.normalize([cell for _, cell in rows], region=[country for country, _ in rows], evidence="none")
+    times = 25
+    many = phones.normalize(
+        [cell for _, cell in rows] * times, region=[country for country, _ in rows] * times, evidence="none"
+    )
+    pd.testing.assert_frame_equal(many, pd.concat([once] * times, ignore_index=True))

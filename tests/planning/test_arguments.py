@@ -1,0 +1,225 @@
+"""The call of a plan: suppression, mistakes that are named, the card and the hint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.small_plans import RATES, number, people, plan
+
+from smsotp_nb import _wire as wire
+from smsotp_nb import results
+from smsotp_nb.errors import UsageError
+
+# -- suppression ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(["(202) 555-0101"], id="list"),
+        pytest.param({number(1)}, id="set"),
+        pytest.param(pd.Series([2025550101]), id="Series of integers"),
+        pytest.param(pd.DataFrame({"to": [number(1)], "when": ["2026"]}), id="frame with to"),
+        pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["USA"], "x": [1]}), id="frame with a region"),
+        pytest.param(pd.DataFrame({"Phone": ["202 555 0101"], "Country": ["us"]}), id="frame in capitals"),
+        pytest.param(pd.DataFrame({"opted out": ["1 202 555 0101"]}), id="frame of one column"),
+    ],
+)
+def test_suppressed_numbers_in_any_form(source: Any) -> None:
+    made = plan(people(3, country="US"), region="country", default_region="US", suppress=source)
+    assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", ""]
+
+
+@pytest.mark.parametrize("content", ["phone\n202 555 0101\n", "202 555 0101\n202 555 0102\n"], ids=["header", "bare"])
+def test_suppressed_numbers_from_a_file(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "stop.csv"
+    file.write_text(content, encoding="utf-8")
+    for path in (file, str(file)):
+        made = plan(people(2), default_region="US", suppress=path)
+        assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED"]
+
+
+def test_unreadable_entries_stop_the_plan_and_are_listed() -> None:
+    with pytest.raises(UsageError, match="2 entries of suppress= cannot be read") as caught:
+        plan(suppress=["hello", None, "", "n/a", number(1), "2025550103"])
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
+    assert "2025550103" not in str(caught.value)
+
+
+def test_unreadable_entries_can_be_ignored_on_request() -> None:
+    made = plan(suppress=["hello", number(1)], ignore_unreadable_suppressions=True)
+    assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", "", ""]
+
+
+def test_numbers_that_are_never_texted_need_no_suppression() -> None:
+    assert len(plan(suppress=["+1 800 234 5678", number(0)]).skipped) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        pytest.param("missing.csv", "is no file", id="no file"),
+        pytest.param(number(0), "is no file", id="a number instead of a list"),
+        pytest.param({number(0): "x"}, "must be a list, Series, frame or path", id="dict"),
+        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "no column 'phone', 'to' or 'phone'", id="which column"),
+    ],
+)
+def test_a_suppression_that_cannot_be_understood(source: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        plan(suppress=source)
+
+
+# -- the call -------------------------------------------------------------------------------------------------------
+
+
+MISTAKES = [
+    pytest.param({"to": "fone"}, r"no column 'fone'; did you mean 'phone'\?", id="to"),
+    pytest.param({"region": "DE"}, "pass default_region='DE'", id="a region code"),
+    pytest.param({"region": pd.Series(["US"] * 4, index=[9, 8, 7, 6])}, "another index", id="region of another frame"),
+    pytest.param({"region": ["US"]}, "a column's name or a Series", id="region list"),
+    pytest.param({"default_region": "Atlantis"}, "default_region", id="default_region"),
+    pytest.param({"campaign": " "}, "campaign= must be a name", id="campaign blank"),
+    pytest.param({"campaign": None}, "campaign= must be a name", id="campaign missing"),
+    pytest.param({"keep": ["nmae"]}, r"did you mean 'name'\?", id="keep unknown"),
+    pytest.param({"keep": ["name", "name"]}, "twice", id="keep twice"),
+    pytest.param({"chunk_size": 0}, "chunk_size= must be a whole number from 1 to 1000", id="chunk 0"),
+    pytest.param({"chunk_size": 1001}, "chunk_size=", id="chunk too large"),
+    pytest.param({"chunk_size": True}, "chunk_size=", id="chunk bool"),
+    pytest.param({"chunk_size": 10.0}, "chunk_size=", id="chunk float"),
+    pytest.param({"variant": "us"}, "variant= must be 'intl' or 'cn'", id="variant"),
+    pytest.param({"variant": "cn"}, "signature= is required in the cn variant", id="cn without signature"),
+    pytest.param({"signature": "x"}, "2 to 16 characters", id="signature short"),
+    pytest.param({"text": " "}, "text= is empty", id="blank text"),
+    pytest.param({"text": 5}, "text= must be text, got int", id="text no text"),
+    pytest.param({"text": None}, "one of text=, content= or template_id= is needed", id="no message"),
+    pytest.param({"content": "x"}, "only one of text=, content= and template_id=", id="two messages"),
+    pytest.param({"text": "Hi {nmae}"}, r"placeholder \{nmae\}; did you mean 'name'\?", id="placeholder"),
+    pytest.param({"text": "Hi {"}, "single '{'", id="brace"),
+    pytest.param({"template_data": ["name"]}, "template_data= needs template_id=", id="data without template"),
+    pytest.param({"template_text": "x"}, "template_text= needs template_id=", id="template_text without template"),
+    pytest.param({"fill": {"city": "x"}}, "fills no placeholder", id="fill unknown"),
+    pytest.param({"fill": "there"}, "fill= must be a dict", id="fill text"),
+    pytest.param({"signature_join": "{content}"}, "signature_join= must hold", id="join without signature"),
+    pytest.param({"rates": RATES.assign(price="x")}, "row 0: price", id="rates"),
+    pytest.param({"rates": "none.csv"}, "rates cannot be read", id="rates file"),
+    pytest.param({"today": "2026-01-01"}, "today= must be a date", id="today"),
+    pytest.param({"replace": {"ab": "c"}}, "replace= must be a dict of one character each", id="replace two"),
+    pytest.param({"replace": "’"}, "replace= must be a dict of one character each", id="replace text"),
+    pytest.param({"repair": ["everything"]}, "repair", id="repair"),
+]
+
+
+@pytest.mark.parametrize(("changes", "says"), MISTAKES)
+def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        plan(people(), **({"text": "Hi {name}"} | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        pytest.param({"template_data": "name"}, "list of columns or a dict", id="data text"),
+        pytest.param({"template_data": ["nmae"]}, r"did you mean 'name'\?", id="data unknown"),
+        pytest.param({"template_data": {"who": 5}}, "must hold names as text", id="data no text"),
+        pytest.param({"template_data": ["name"], "template_text": "{who}"}, "uses 'who'", id="text of other variables"),
+        pytest.param({"template_id": 17}, "template_id= must be text, got int", id="id no text"),
+    ],
+)
+def test_a_mistaken_template_says_what_to_change(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        plan(people(), **({"template_id": "t"} | changes))
+
+
+@pytest.mark.parametrize("name", [*results.COLUMNS, "body", "note"])
+def test_a_kept_column_must_not_hide_one_of_the_results(name: str) -> None:
+    with pytest.raises(UsageError, match="rename yours first"):
+        plan(people(4, **{name: 1}), keep=[name])
+
+
+def test_everything_wrong_is_listed_at_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        plan(to="fone", campaign="", chunk_size=0, text="a {", signature="x", keep=["zz"], rates=RATES.assign(iso="?"))
+    assert len(caught.value.problems) >= 7
+
+
+def test_a_path_instead_of_a_frame_says_how_to_read_it() -> None:
+    with pytest.raises(UsageError, match=r"read_recipients\(path\)"):
+        plan("people.csv")  # type: ignore[arg-type]
+
+
+def test_one_kept_column_may_be_named_alone() -> None:
+    assert plan(keep="name").kept == ("name",)
+
+
+# -- the card -------------------------------------------------------------------------------------------------------
+
+
+def test_the_card_says_what_it_is_and_that_nothing_was_sent() -> None:
+    frame = people(5, phone=[*(number(n) for n in range(4)), "hello"])
+    frame["name"] = ["<b>Ana</b>", "Zoë", "N" * 200, None, "x"]
+    made = plan(frame, rates=RATES)
+    for shown in (str(made), made._repr_html_()):
+        assert "Nothing has been sent." in shown
+        assert "send(plan, client=...)" in shown
+        assert "USD 0.03" in shown
+        assert "$" not in shown
+        assert number(0) not in shown
+        assert wire.mask(number(0)) in shown
+        assert "VALUE_MISSING" in shown
+    assert "<b>Ana</b>" not in made._repr_html_()
+    assert "&lt;b&gt;Ana&lt;/b&gt;" in made._repr_html_()
+    assert repr(made) == "<Plan demo: 3 recipients in 3 requests, 4 parts, estimated cost USD 0.03; 2 rows left out>"
+
+
+def test_numbers_used_as_row_labels_are_masked_on_the_card() -> None:
+    frame = people(3, phone=[number(0), number(1), number(1)]).set_index("phone", drop=False)
+    assert number(0) not in str(plan(frame))
+    assert number(1) not in str(plan(frame))
+
+
+def test_the_preview_has_the_first_row_and_the_dearest_text() -> None:
+    frame = people(20, name=["a"] * 15 + ["日" * 80] + ["b"] * 4)
+    made = plan(frame)
+    shown = made.preview(3)
+    assert shown.index.tolist() == [0, 15, 16]
+    assert shown["est_parts"].tolist() == [1, 2, 1]
+    assert shown["forcing"].tolist() == ["", "日", ""]
+    assert shown["to"].tolist() == [wire.mask(number(n)) for n in (0, 15, 16)]
+    assert len(made.preview(100)) == 20
+    assert made.preview(0).empty
+
+
+@pytest.mark.parametrize(
+    ("text", "hinted"),
+    [
+        pytest.param("Your code is {code}", True, id="placeholder"),
+        pytest.param("Your verification code: 493021", True, id="number"),
+        pytest.param("Tu código es {code}", True, id="Spanish"),
+        pytest.param("Ihr Bestätigungscode lautet {code}.", True, id="German"),
+        pytest.param("您的验证码是{code}，请勿泄露", True, id="Chinese"),
+        pytest.param("認証コード: {code}", True, id="Japanese"),
+        pytest.param("Ваш код: {code}", True, id="Russian"),
+        pytest.param("رمز التحقق {code}", True, id="Arabic"),
+        pytest.param("Votre code de vérification : {code}", True, id="French"),
+        pytest.param("{code} is your one-time passcode", True, id="number first"),
+        pytest.param("20 % off with code 55555", False, id="a code that sells"),
+        pytest.param("Your order {code} has shipped", False, id="an order number"),
+        pytest.param("The entry code changes in 2026", False, id="a year"),
+        pytest.param("New dress code, see page 30255", False, id="a code to wear"),
+        pytest.param("Hi {name}", False, id="no number"),
+    ],
+)
+def test_a_text_that_looks_like_a_passcode_gets_a_hint(text: str, hinted: bool) -> None:
+    made = plan(people(2, code=["493021", "118822"]), text=text)
+    assert (made.hint is not None) is hinted
+    assert ("otp.send" in str(made)) is hinted
+
+
+def test_template_data_that_looks_like_a_passcode_gets_a_hint() -> None:
+    frame = people(2, code=[np.float64(493021), np.float64(1188)])
+    assert plan(frame, template_id="t", template_data=["code"]).hint is not None
+    assert plan(frame, template_id="t", template_data={"order": "code"}).hint is None

@@ -1,0 +1,195 @@
+"""The estimate of a plan: exact, by country and currency, nothing unknown shown as zero."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.small_plans import RATES, number, people, plan
+
+from smsotp_nb import _wire as wire
+from smsotp_nb import cost, parts
+from smsotp_nb._cost.sums import SUMS
+
+# -- estimate -------------------------------------------------------------------------------------------------------
+
+
+def test_cost_is_parts_times_rate_by_country_and_never_across_currencies() -> None:
+    frame = people(4, phone=[number(0), number(1), "+33199001234", "+61491570156"], name=["a", "a" * 200, "b", "c"])
+    made = plan(frame, rates=RATES)
+    assert made.estimate.dtypes.astype(str).tolist() == ["str"] * 3 + ["Int64"] * 2 + ["float64"] * 4 + ["str"]
+    found = made.estimate.set_index("region").astype(object).where(made.estimate.set_index("region").notna(), None)
+    assert found.loc["US"].tolist() == ["USD", "United States", 2, 3, 0.0075, 0.0225, 0.0225, 0.0225, "known"]
+    assert found.loc["FR"].tolist() == ["EUR", "France", 1, 1, *[0.0713] * 4, "known"]
+    assert found.loc["AU"].tolist() == [None, "Australia", 1, 1, *[None] * 4, "none"]
+    assert "EUR 0.0713 and USD 0.0225" in str(made)
+    assert "1 recipient without a rate" in str(made)
+    assert "no rate" in str(made)
+
+
+def test_a_rate_of_zero_is_a_rate() -> None:
+    free = RATES.assign(price=["0", "0"])
+    assert plan(rates=free).estimate["est_cost"].tolist() == [0.0]
+
+
+def test_totals_are_exact() -> None:
+    made = plan(people(30), rates=RATES.assign(price=["0.000001", "1"]))
+    assert made.rows["est_cost"].tolist() == [0.000001] * 30
+    assert made.estimate["est_cost"].tolist() == [0.00003]
+
+
+def test_rates_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "rates.csv"
+    RATES.to_csv(file, index=False)
+    assert plan(rates=file).estimate["rate"].tolist() == [0.0075]
+
+
+FRENCH = [f"+331990012{n}" for n in range(10, 13)]
+
+
+def test_rates_by_type_of_number_are_summed_exactly_and_shown_as_their_average() -> None:
+    """French and German landlines and mobiles in one list; a type without a rate stays without."""
+    numbers = ["+49 30 23125 100", "+49 171 3920001", "+49 171 3920002", FRENCH[0]]
+    table = pd.DataFrame(
+        {"iso": ["DE", "DE", "FR"], "currency": "EUR", "price": ["0.08", "0.02", "0.05"]}
+        | {"type": ["MOBILE", "FIXED_LINE", "MOBILE"]}
+    )
+    made = plan(people(4, phone=numbers), rates=table)
+    assert made.rows["est_cost"].fillna(-1).tolist() == [0.02, 0.08, 0.08, -1]
+    german = made.estimate.set_index("region").loc["DE"]
+    assert (german["est_cost"], german["rate"]) == (0.18, 0.06)
+    assert made.estimate.set_index("region").loc["FR", "confidence"] == "none"
+
+
+def test_one_country_may_be_billed_in_two_currencies() -> None:
+    table = pd.DataFrame({"iso": "DE", "currency": ["EUR", "USD"], "price": "0.08", "type": ["MOBILE", "FIXED_LINE"]})
+    made = plan(people(2, phone=["+49 30 23125 100", "+49 171 3920001"]), rates=table)
+    assert sorted(made.estimate["currency"]) == ["EUR", "USD"]
+
+
+def test_a_currency_stands_once_in_the_heads_or_beside_every_amount() -> None:
+    french = people(2, phone=["+12025550100", "+33199001234"])
+    in_one, in_two = plan(people(200), rates=RATES), plan(french, rates=RATES)
+    assert "Rate, USD  Estimated cost, USD" in str(in_one)
+    assert "USD 1.50  cost, estimated" in str(in_one)
+    assert "USD 0.0075" not in str(in_one)
+    assert "EUR 0.0713" in str(in_two)
+    assert "Rate, " not in str(in_two)
+
+
+def test_a_rate_that_varies_gives_a_range() -> None:
+    table = RATES.assign(low=["0.007", ""], high=["0.008", "0.0813"])
+    made = plan(people(2), rates=table)
+    assert made.estimate[["est_low", "est_cost", "est_high"]].to_numpy().tolist() == [[0.014, 0.015, 0.016]]
+    assert "USD 0.014 to 0.016" in str(made)
+
+
+def test_an_old_rate_is_called_old() -> None:
+    table = RATES.assign(valid_from="2025-01-01")
+    assert plan(rates=table, today=dt.date(2025, 3, 1)).estimate["confidence"].tolist() == ["known"]
+    made = plan(rates=table, today=dt.date(2026, 3, 1))
+    assert made.estimate["confidence"].tolist() == ["old"]
+    assert "Rate, USD" in str(made)
+    assert "old, 0.0075" in str(made)
+    assert "more than 180 days ago: United States" in str(made)
+
+
+def test_rates_learned_from_results_serve_as_they_are() -> None:
+    at = pd.Timestamp("2026-03-01", tz="UTC")
+    found = {"status": "accepted", "iso": "US", "currency": "USD", "parts": [1, 2], "price": [0.0075, 0.018], "at": at}
+    made = plan(rates=cost.rates(pd.DataFrame(found)), today=dt.date(2026, 3, 2))
+    assert made.estimate[["rate", "est_low", "est_high"]].to_numpy().tolist() == [[0.009, 0.03, 0.036]]
+
+
+# -- other characters -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"text": "It’s {name}…"}, id="text"),
+        pytest.param({"content": "It’s {name}…", "signature": "Acme"}, id="content"),
+        pytest.param({"template_id": "t", "template_data": ["name"], "template_text": "It's {name}"}, id="template"),
+        pytest.param({"text": "It’s on…"}, id="no placeholder"),
+    ],
+)
+def test_measures_say_what_a_replacement_would_give(message: dict[str, Any]) -> None:
+    """The plain columns are those of the plan that replaces."""
+    frame = people(3, name=["“a”", 'b"', "c’" * 40])
+    made, replaced = plan(frame, **message), plan(frame, replace=parts.PLAIN, **message)
+    measured, after = made.measure(), replaced.measure()
+    assert measured["plain_parts"].tolist() == replaced.bodies["est_parts"].tolist()
+    assert measured["plain_encoding"].tolist() == replaced.bodies["encoding"].tolist()
+    assert measured["parts"].tolist() == made.bodies["est_parts"].tolist()
+    assert (after["forcing"] == "").all()
+    assert not set(parts.PLAIN) & set("".join(replaced.texts))
+    assert replaced.fingerprint != made.fingerprint
+
+
+def test_nothing_is_replaced_unless_asked() -> None:
+    assert plan(text="It’s {name}").message(0).text == "It’s N0"
+    assert plan(text="It’s {name}", replace=parts.PLAIN).message(0).text == "It's N0"
+    assert plan(people(1, name=["é"]), replace={"é": "e"}).message(0).text == "Hi e"
+
+
+def test_measures_of_every_body() -> None:
+    measured = plan(people(3, name=["a" * 160, "日", "日"])).measure()
+    assert measured.dtypes.astype(str).to_dict() == {
+        "encoding": "str",
+        "parts": "Int64",
+        "units": "Int64",
+        "over": "Int64",
+        "forcing": "str",
+        "plain_encoding": "str",
+        "plain_parts": "Int64",
+        "recipients": "Int64",
+    }
+    assert measured["over"].tolist() == [3, 0]
+    assert measured["forcing"].tolist() == ["", "日"]
+    assert measured["recipients"].tolist() == [1, 2]
+
+
+def test_measures_are_missing_where_the_text_is_unknown() -> None:
+    measured = plan(template_id="t", template_data=["name"]).measure()
+    assert measured.drop(columns="recipients").isna().all(axis=None)
+    assert plan(people(0)).measure().empty
+
+
+def test_a_template_of_unknown_text_has_no_estimate() -> None:
+    made = plan(template_id="t", template_data=["name"], rates=RATES)
+    assert made.rows[["est_parts", "encoding", "est_cost"]].isna().all(axis=None)
+    assert made.estimate[["est_parts", "est_cost"]].isna().all(axis=None)
+    assert made.estimate["rate"].tolist() == [0.0075]
+    assert "unknown" in str(made)
+    assert "template_text=" in str(made)
+
+
+def test_template_text_makes_the_estimate_known() -> None:
+    made = plan(template_id="t", template_data={"who": "name"}, template_text="Dear {who}, " + "x" * 160, rates=RATES)
+    assert made.rows["est_parts"].tolist() == [2] * 4
+    assert made.preview(1)["text"].iloc[0].startswith("Dear N0, xx")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        pytest.param({}, "[Acme] Hi", id="intl"),
+        pytest.param({"variant": "cn"}, "【Acme】Hi", id="cn"),
+        pytest.param({"signature_join": "{content} /{signature}"}, "Hi /Acme", id="own"),
+    ],
+)
+def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[str, Any], text: str) -> None:
+    made = plan(content="Hi", signature="Acme", **changes)
+    assert made.preview(1)["text"].tolist() == [text]
+    assert made.message(0) == wire.Body(content="Hi", signature="Acme")
+    assert made.rows["encoding"].iloc[0] == parts.count(text).encoding
+
+
+def test_estimate_and_cost_by_country_name_the_same_things_alike() -> None:
+    """What is estimated carries ``est_``; of the rest only our reading of the country and the rate are the plan's."""
+    billed = set(SUMS) | {"currency", "iso", "country"}
+    of_the_plan = {"region", "rate", "confidence", "est_low", "est_high"}
+    assert {name.removeprefix("est_") for name in set(plan(rates=RATES).estimate.columns) - of_the_plan} <= billed

@@ -1,0 +1,217 @@
+"""Whom a plan leaves out: people of another campaign in any form, and people who have two numbers of one phone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import phonenumbers
+import pytest
+from kills.people import plan_of
+from kills.service import Service
+from support.small_plans import number, people, plan
+
+from smsotp_nb import phones, results
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger, Verdict
+from smsotp_nb._wire import MessageRecord, SendReply
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as made:
+        yield made
+
+
+def problems(made: Any) -> list[str]:
+    return made.rows["problem"].fillna("").tolist()  # type: ignore[no-any-return]
+
+
+WITHOUT_PLUS = int(number(1)[1:])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param([number(1)], id="list"),
+        pytest.param((number(1),), id="tuple"),
+        pytest.param({"+1 (202) 555-0101"}, id="set of raw numbers"),
+        pytest.param([WITHOUT_PLUS], id="list of integers"),
+        pytest.param([np.int64(WITHOUT_PLUS)], id="list of numpy's integers"),
+        pytest.param(pd.Series([WITHOUT_PLUS]), id="Series of integers"),
+        pytest.param(pd.Series([WITHOUT_PLUS, None]), id="Series of floats"),
+        pytest.param(pd.Series([WITHOUT_PLUS, None], dtype="Int64"), id="Series of Int64"),
+        pytest.param(pd.Series([str(WITHOUT_PLUS)], dtype="category"), id="category without a plus"),
+        pytest.param(np.array([WITHOUT_PLUS]), id="array"),
+        pytest.param(pd.DataFrame({"to": [WITHOUT_PLUS], "phone": ["elsewhere"]}), id="frame with to beside phone"),
+        pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["US"]}), id="frame with phone and country"),
+        pytest.param(pd.DataFrame({"To": [number(1)]}), id="frame in capitals"),
+    ],
+)  # fmt: skip
+def test_people_are_excluded_in_any_form(source: Any) -> None:
+    """Without a default region: what has its calling code needs none, with or without its plus."""
+    made = plan(people(3, country=["US"] * 3), region="country", exclude=source)
+    assert problems(made) == ["", "EXCLUDED", ""]
+
+
+@pytest.mark.parametrize("name", ["sent.csv", "sent.xlsx", "sent.parquet"])
+def test_the_results_of_another_send_exclude_whom_they_name(
+    name: str, service: Service, ledger: Ledger, tmp_path: Path
+) -> None:
+    """As the file that results.write wrote, as pandas reads it, and as the frame itself."""
+    table = send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
+    results.write(table, tmp_path / name)
+    sources: list[Any] = [table, table["to"], tmp_path / name, str(tmp_path / name)]
+    if name.endswith("csv"):
+        read = pd.read_csv(tmp_path / name)
+        assert read["to"].dtype == "int64"
+        sources += [read, read["to"], read["to"].tolist()]
+    more = pd.DataFrame({"phone": [*table["to"], "+12025559999"], "name": "Ann"})
+    for source in sources:
+        assert problems(plan(more, exclude=source)) == ["EXCLUDED", "EXCLUDED", ""]
+
+
+def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
+    numbers = ["+4915112345678", "+33612345678", "+393123456789", "+5491123456789", "+264811234567", "+12025550123"]
+    listed = pd.DataFrame({"phone": numbers, "name": "Ann"})
+    made = plan(listed, default_region="US", exclude=[int(to) for to in numbers])
+    assert problems(made) == ["EXCLUDED"] * len(numbers)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        pytest.param(["hello", number(1)], "1 entries of exclude= cannot be read", id="unreadable"),
+        pytest.param([12345], "1 entries of exclude= cannot be read", id="a short integer"),
+        pytest.param("missing.csv", "exclude='missing.csv' is no file", id="no file"),
+        pytest.param(5, "exclude= must be a campaign of the ledger, a list, Series, frame or path, got int", id="int"),
+        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "exclude= has no column 'phone'", id="which column"),
+    ],
+)
+def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        plan(exclude=source)
+
+
+def test_unreadable_exclusions_can_be_ignored_on_request() -> None:
+    made = plan(exclude=["hello", number(1)], ignore_unreadable_suppressions=True)
+    assert problems(made) == ["", "EXCLUDED", "", ""]
+
+
+def test_a_results_file_is_a_suppression_list_too() -> None:
+    made = plan(suppress=pd.DataFrame({"to": [WITHOUT_PLUS], "status": ["accepted"]}))
+    assert problems(made) == ["", "SUPPRESSED", "", ""]
+
+
+def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: Service, ledger: Ledger) -> None:
+    """Accepted, in doubt and under way are left out; rejected, planned and skipped are not."""
+    run = ledger.begin(plan(people(10), chunk_size=2, text="Hello"), service="a service")
+    for chunk, verdict in ((1, Verdict("in_doubt", "body", 500)), (2, Verdict("rejected", "body", 400))):
+        claim = run.claim(chunk)
+        assert claim
+        run.settle(claim, verdict)
+    accepted = run.claim(0)
+    assert accepted
+    records = tuple(MessageRecord(f"{place:032x}", to, "US", "1", 1, 7500) for place, to in enumerate(accepted.to))
+    run.settle_reply(accepted, SendReply(records, currency="USD"), seconds=0.1)
+    assert run.claim(3)
+    campaign = ledger.campaign("demo")
+    assert campaign.reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
+    made = plan(people(10), campaign="next", exclude=campaign)
+    assert problems(made) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
+
+
+def test_a_purged_campaign_excludes_nobody_and_says_so(service: Service, ledger: Ledger) -> None:
+    send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
+    ledger.campaign("autumn").purge()
+    with pytest.raises(LedgerError, match="purged"):
+        plan(exclude=ledger.campaign("autumn"))
+
+
+# -- two numbers, one phone --------------------------------------------------------------------------------------------
+
+PAIRS = [
+    pytest.param("+5491123456789", "+541123456789", id="Argentina, from abroad and at home"),
+    pytest.param("+5492214567890", "+542214567890", id="La Plata"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: bool) -> None:
+    first, second = (other, one) if turned else (one, other)
+    both = pd.DataFrame({"phone": [first, second], "name": ["Ann", "Ann"]}, index=["x", "y"])
+    made = plan(both)
+    assert problems(made) == ["", "DUPLICATE_OF"]
+    assert "DUPLICATE_OF:x" in made.rows["note"].iloc[1]
+    assert made.rows["to"].tolist() == [first, second]
+    assert problems(plan(both.head(1), suppress=[second])) == ["SUPPRESSED"]
+    assert problems(plan(both.head(1), exclude=[second])) == ["EXCLUDED"]
+    assert phones.duplicates(pd.Series([first, second], index=["x", "y"])).tolist()[1] == "x"
+    assert phones.report(phones.normalize(pd.Series([first, second]))).repeated == 1
+
+
+def test_the_old_mobile_digit_of_mexico_is_the_same_phone() -> None:
+    listed = pd.DataFrame({"phone": ["+525512345678", "+5215512345678"], "name": ["Ann", "Ann"]})
+    assert problems(plan(listed, repair=["mx_1"])) == ["", "DUPLICATE_OF"]
+    for source in (["+521 55 1234 5678"], [5215512345678], pd.Series(["+5215512345678"])):
+        assert problems(plan(listed.head(1), exclude=source)) == ["EXCLUDED"]
+    assert problems(plan(listed.head(1), suppress=["+521 55 1234 5678"])) == ["SUPPRESSED"]
+
+
+def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service: Service, ledger: Ledger) -> None:
+    first = plan(pd.DataFrame({"phone": ["+5491123456789"], "name": ["Ann"]}))
+    send(first, client=service.client(), ledger=ledger, progress=False)
+    listed = pd.DataFrame({"phone": ["+541123456789"], "name": ["Ann"]})
+    assert problems(plan(listed, campaign="next", exclude=ledger.campaign("demo"))) == ["EXCLUDED"]
+
+
+def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
+    """A later version of its data may know more; the example numbers of all regions stay themselves but for those."""
+    numbers = [
+        phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164)
+        for region in phonenumbers.SUPPORTED_REGIONS
+        for kind in (phonenumbers.PhoneNumberType.MOBILE, phonenumbers.PhoneNumberType.FIXED_LINE)
+        if (example := phonenumbers.example_number_for_type(region, kind))
+    ]
+    to = pd.Series(numbers, dtype="str")
+    changed = to[phones.one_phone(to) != to].tolist()
+    digit = {code: phonenumbers.country_mobile_token(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE}
+    assert changed == [one for one in numbers if any(t and one.startswith(f"+{c}{t}") for c, t in digit.items())]
+    assert changed
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
+def test_one_phone_takes_any_kind_of_text_and_keeps_the_index(dtype: str) -> None:
+    to = pd.Series(["+5491123456789", None, "+14155550100"], index=["a", "a", 3], dtype=dtype)
+    alike = phones.one_phone(to)
+    assert alike.index.tolist() == ["a", "a", 3]
+    assert alike.fillna("").tolist() == ["+541123456789", "", "+14155550100"]
+    assert phones.one_phone(to.head(0)).empty
+
+
+# -- one id, many records ----------------------------------------------------------------------------------------------
+
+
+def test_one_id_on_many_records_is_a_disagreement(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [MessageRecord("a" * 32, number(n), "US", "1", 1, 7500) for n in range(3)]
+    records.append(MessageRecord(None, number(4), "US", "1", 1, 7500))
+    records.append(MessageRecord(None, number(5), "US", "1", 1, 7500))
+    assert SendReply(tuple(records)).disagreements() == ("2 records repeat the id of another one",)
+    assert SendReply(tuple(records[2:])).disagreements() == ()
+
+
+def test_one_id_on_many_records_is_warned_of_and_recorded(service: Service, ledger: Ledger) -> None:
+    service.script(["one id"])
+    with pytest.warns(SmsOtpWarning, match="4 records repeat the id of another one"):
+        table = send(plan_of(5), client=service.client(), ledger=ledger, progress=False)
+    assert table["status"].tolist() == ["accepted"] * 5
+    assert "repeat the id" in ledger.campaign("autumn").requests["disagreement"].iloc[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        send(plan_of(5, campaign="winter"), client=service.client(), ledger=ledger, progress=False)

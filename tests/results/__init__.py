@@ -1,0 +1,1 @@
+"""The result table, its files, and what people do with it next."""

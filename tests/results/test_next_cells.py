@@ -1,0 +1,177 @@
+"""What an analyst types next: everyday pandas works on result and cost tables as it stands, without a warning."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from support.tables import table
+
+from smsotp_nb import cost, results
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def sent() -> pd.DataFrame:
+    """A campaign of two currencies over two days, every state, the caller's own columns, labels that repeat."""
+    rows = 12
+    frame = table(
+        rows,
+        iso=["US", "NA", "CN", "DE"] * 3,
+        status=["accepted"] * 9 + ["rejected", "in_doubt", "skipped"],
+        price=[0.0075, 0.0395, 0.0511, 0.0771] * 2 + [0.015, None, None, None],
+        parts=[1] * 8 + [2, None, None, None],
+        est_cost=[0.0075, 0.0395, None, 0.07] * 3,
+        currency=(["USD", "USD", "CNY", "USD"] * 3)[:9] + [None] * 3,
+        at=pd.date_range("2026-11-12 22:00", periods=rows, freq="30min", tz="UTC").where(np.arange(rows) < 10),
+    )
+    own = {"segment": list("abc") * 4, "spend": np.linspace(1, 12, rows), "age": range(20, 20 + rows)}
+    return frame.assign(**own).set_axis([0, 1, 2, 3] * 3)
+
+
+@pytest.fixture
+def billed(sent: pd.DataFrame) -> pd.DataFrame:
+    """Its cost by country."""
+    return cost.by_country(sent)
+
+
+def by_segment(sent: pd.DataFrame) -> pd.DataFrame:
+    return cost.by(sent, "segment")
+
+
+COST_CELLS: dict[str, Callable[[pd.DataFrame], object]] = {
+    "share of total": lambda t: (t["cost"] / t["cost"].sum()).round(3),
+    "share within currency": lambda t: t["cost"] / t.groupby("currency")["cost"].transform("sum"),
+    "describe": lambda t: t.describe().loc["mean", "cost"],
+    "dearest": lambda t: t.nlargest(3, "cost"),
+    "cheapest": lambda t: t.nsmallest(2, "price_per_message"),
+    "running total": lambda t: t["cost"].cumsum(),
+    "sort": lambda t: t.sort_values("messages", ascending=False),
+    "above the mean": lambda t: t[t["cost"] > t["cost"].mean()],
+    "query": lambda t: t.query("currency == 'USD' and messages > 1"),
+    "pivot": lambda t: t.pivot(index="iso", columns="currency", values="cost"),
+    "pivot table": lambda t: t.pivot_table(index="country", columns="currency", values="cost", aggfunc="sum"),
+    "merge": lambda t: t.merge(pd.DataFrame({"iso": ["US", "NA"], "continent": ["NAm", "Africa"]}), on="iso"),
+    "set_index": lambda t: t.set_index(["currency", "iso"]).loc[("USD", "NA"), "cost"],
+    "budget left": lambda t: 10.0 - t["cost"].sum(),
+    "convert": lambda t: t["cost"] * t["currency"].map({"USD": 0.92, "CNY": 0.13}),
+    "parts a message": lambda t: t["parts"] / t["messages"],
+    "melt": lambda t: t.melt(id_vars=["currency", "iso"], value_vars=["cost", "messages"]),
+    "corr": lambda t: t[["messages", "cost"]].astype("float64").corr(),
+    "quantile": lambda t: t["cost"].quantile([0.5, 0.9]),
+    "round": lambda t: t.round(2),
+    "rank": lambda t: t["cost"].rank(ascending=False),
+    "to_numpy": lambda t: t[["cost", "messages"]].to_numpy(dtype="float64").sum(),
+    "concat": lambda t: pd.concat([t, t], keys=["this", "last"]),
+    "total row": lambda t: pd.concat([t, t[["messages", "parts", "cost"]].sum().to_frame().T]),
+    "to_dict": lambda t: t.to_dict("records"),
+    "to_markdown-like text": lambda t: t.to_string(index=False),
+    "html": lambda t: t.to_html(),
+    "styled": lambda t: t.style.format({"cost": "{:.4f}", "share": "{:.1%}"}).bar(subset=["cost"]).to_html(),
+    "bar chart": lambda t: t.plot.bar(x="iso", y="cost"),
+    "bar chart of counts": lambda t: t.set_index("country")[["messages", "parts"]].plot.barh(),
+    "pie": lambda t: t.set_index("iso")["share"].plot.pie(),
+}
+
+OF_COUNTRIES = {"pivot", "merge", "pivot table", "set_index", "bar chart", "melt", "pie", "bar chart of counts"}
+
+RESULT_CELLS: dict[str, Callable[[pd.DataFrame], object]] = {
+    "outcomes": lambda t: t["status"].value_counts(normalize=True),
+    "problems": lambda t: t["problem"].value_counts(dropna=False),
+    "failed rows": lambda t: t[t["status"].isin(["rejected", "in_doubt"])],
+    "cost by segment": lambda t: t.groupby("segment")["price"].agg(["count", "sum", "mean", "max"]),
+    "apply by group": lambda t: t.groupby("segment").apply(lambda g: g["price"].max(), include_groups=False),
+    "accepted share": lambda t: (t["status"] == "accepted").groupby(t["segment"]).mean(),
+    "crosstab": lambda t: pd.crosstab(t["iso"], t["status"]),
+    "messages a day": lambda t: t.dropna(subset=["at"]).resample("D", on="at")["price"].sum(),
+    "by hour": lambda t: t.groupby(t["at"].dt.hour)["parts"].sum(),
+    "local time": lambda t: t["at"].dt.tz_convert("Europe/Berlin").dt.strftime("%H:%M"),
+    "cumulative cost": lambda t: t.sort_values("at")["price"].cumsum(),
+    "estimate error": lambda t: (t["price"] - t["est_cost"]).abs().describe(),
+    "parts differ": lambda t: t[t["parts"] != t["est_parts"]],
+    "join own data": lambda t: t.merge(
+        pd.DataFrame({"segment": ["a", "b"], "owner": ["x", "y"]}), on="segment", how="left"
+    ),
+    "dedupe": lambda t: t.drop_duplicates("to"),
+    "price by spend": lambda t: t["price"] / t["spend"],
+    "age groups": lambda t: t.groupby(pd.cut(t["age"], [0, 25, 99]), observed=True)["price"].sum(),
+    "text search": lambda t: t[t["to"].str.startswith("+1202")],
+    "describe all": lambda t: t.describe(include="all"),
+    "sample": lambda t: t.sample(3, random_state=1),
+    "histogram": lambda t: t["price"].plot.hist(bins=4),
+    "line over time": lambda t: t.dropna(subset=["at"]).set_index("at")["price"].cumsum().plot(),
+    "memory": lambda t: t.memory_usage(deep=True).sum(),
+}
+
+
+@pytest.mark.parametrize("cell", COST_CELLS)
+def test_a_next_cell_on_a_cost_table(billed: pd.DataFrame, cell: str) -> None:
+    """Each runs, gives something, and leaves the table alone."""
+    before = billed.copy(deep=True)
+    assert COST_CELLS[cell](billed) is not None
+    pd.testing.assert_frame_equal(billed, before)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("cell", [cell for cell in COST_CELLS if cell not in OF_COUNTRIES])
+def test_a_next_cell_on_another_grouping(sent: pd.DataFrame, cell: str) -> None:
+    """The cost of the caller's own column serves the same cells, where they do not speak of countries."""
+    assert COST_CELLS[cell](by_segment(sent).rename(columns={"segment": "iso"})) is not None
+
+
+@pytest.mark.parametrize("cell", RESULT_CELLS)
+def test_a_next_cell_on_a_result_table(sent: pd.DataFrame, cell: str) -> None:
+    """Each runs on labels that repeat, gives something, and leaves the table alone."""
+    before = sent.copy(deep=True)
+    assert RESULT_CELLS[cell](sent) is not None
+    pd.testing.assert_frame_equal(sent, before)
+    plt.close("all")
+
+
+def test_totals_of_the_cells_are_right(sent: pd.DataFrame, billed: pd.DataFrame) -> None:
+    """The figures that an analyst would check by hand."""
+    usd = billed[billed["currency"] == "USD"]
+    assert usd["cost"].sum().round(6) == 0.2632
+    assert billed.groupby("currency")["share"].sum().round(9).tolist() == [1.0, 1.0]
+    assert sent.groupby("iso")["price"].sum().round(6).to_dict() == {
+        "CN": 0.1022,
+        "DE": 0.1542,
+        "NA": 0.079,
+        "US": 0.03,
+    }
+
+
+def test_a_cost_table_to_csv_and_back(billed: pd.DataFrame) -> None:
+    """Plain pandas keeps a cost table, as long as Namibia is not read as missing."""
+    back = pd.read_csv(io.StringIO(billed.to_csv(index=False)), keep_default_na=False)
+    assert back["iso"].tolist() == billed["iso"].tolist()
+    assert back["cost"].tolist() == billed["cost"].tolist()
+
+
+def test_a_cost_table_to_excel_and_back(billed: pd.DataFrame, tmp_path: Path) -> None:
+    """Numbers arrive in Excel as numbers."""
+    results.write(billed, tmp_path / "cost.xlsx")
+    back = pd.read_excel(tmp_path / "cost.xlsx", keep_default_na=False)
+    assert back["cost"].tolist() == billed["cost"].tolist()
+    assert back["iso"].tolist() == billed["iso"].tolist()
+
+
+def test_plain_excel_and_parquet_of_a_result_table(sent: pd.DataFrame, tmp_path: Path) -> None:
+    """Parquet takes the table as it is; Excel once the time zone is off, which is Excel's own limit."""
+    sent.to_parquet(tmp_path / "r.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "r.parquet"), sent)
+    sent.assign(at=sent["at"].dt.tz_localize(None)).to_excel(tmp_path / "r.xlsx")
+
+
+def test_a_saved_table_gives_the_same_cost(sent: pd.DataFrame, tmp_path: Path) -> None:
+    """The cost next week, from the file, is the cost of today."""
+    for ending in (".csv", ".xlsx", ".parquet"):
+        back = results.read(results.write(sent, tmp_path / f"r{ending}"))
+        pd.testing.assert_frame_equal(cost.by_country(back), cost.by_country(sent))

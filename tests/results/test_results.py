@@ -1,0 +1,275 @@
+"""The result table keeps its contract: dtypes, Namibia, E.164, over every file format."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.tables import table
+
+from smsotp_nb import results
+from smsotp_nb._results import contract
+from smsotp_nb._results.cells import neutral
+from smsotp_nb.errors import UsageError
+
+ENDINGS = [".csv", ".xlsx", ".parquet"]
+HOSTILE = [
+    "=1+1",
+    "-5",
+    "@SUM(A1)",
+    "\tx",
+    "'=x",
+    "''+1 ",
+    "+12025550123",
+    "plain",
+    "",
+    "a\x1b[2J",
+    "_x001B_",
+    'q"u,o\n;te',
+]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_written_table_reads_back_equal(tmp_path: Path, ending: str) -> None:
+    """Dtypes, microseconds, Namibia, missing cells and the order of rows come back."""
+    mixed = table(
+        4,
+        iso=["NA", "US", None, "DE"],
+        region=["NA", None, "US", "DE"],
+        parts=[1, None, 2, 3],
+        price=[0.1, None, 0.3, 1e3],
+    )
+    pd.testing.assert_frame_equal(results.read(results.write(mixed, tmp_path / f"r{ending}")), mixed)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_callers_own_columns_keep_their_values(tmp_path: Path, ending: str) -> None:
+    """Leading zeros, texts that look like numbers, formulas and control characters come back as they were."""
+    own = table(len(HOSTILE)).assign(name=HOSTILE, plz=[f"0{n}" for n in range(len(HOSTILE))], age=range(len(HOSTILE)))
+    own["code"] = [str(n) for n in range(len(HOSTILE))]
+    own["ratio"] = own["age"] / 3
+    back = results.read(results.write(own, tmp_path / f"r{ending}"))
+    assert back["name"].fillna("").tolist() == HOSTILE
+    assert back["plz"].tolist() == own["plz"].tolist()
+    assert back["code"].tolist() == own["code"].tolist()
+    assert back["age"].dtype == "int64"
+    pd.testing.assert_series_equal(back["ratio"], own["ratio"])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    "index",
+    [pd.Index(["b", "a", "a"]), pd.Index([7, 7, 3], name="row"), pd.Index(["007", "+1", "=1"]), pd.RangeIndex(5, 8)],
+    ids=["repeated labels", "named", "hostile labels", "slice"],
+)
+def test_the_index_comes_back(tmp_path: Path, ending: str, index: pd.Index) -> None:
+    """Row labels lead back to the caller's list, so a file keeps them too."""
+    back = results.read(results.write(table(3).set_axis(index), tmp_path / f"r{ending}"))
+    assert back.index.tolist() == index.tolist()
+    assert back.index.name == index.name
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_empty_table_keeps_its_dtypes(tmp_path: Path, ending: str) -> None:
+    """A campaign of nobody is a table like any other."""
+    empty = table(0)
+    pd.testing.assert_frame_equal(
+        results.read(results.write(empty, tmp_path / f"r{ending}")), empty, check_index_type=False
+    )
+
+
+def test_no_cell_of_a_spreadsheet_runs(tmp_path: Path) -> None:
+    """Formulas get an apostrophe, E.164 stays whole and is text that stays text when edited."""
+    hostile = table(len(HOSTILE)).assign(**{"=head": HOSTILE})
+    sheet = openpyxl.load_workbook(results.write(hostile, tmp_path / "r.xlsx")).active
+    cells = [cell for row in sheet.iter_rows() for cell in row]
+    starts = {str(cell.value)[0] for cell in cells if isinstance(cell.value, str) and cell.value}
+    assert not starts & set("=-@\t\r")
+    assert all(cell.data_type != "f" for cell in cells)
+    numbers = [cell for cell in cells if str(cell.value).startswith("+")]
+    assert {cell.number_format for cell in numbers} == {"@"}
+    assert {cell.data_type for cell in numbers} == {"s"}
+    prices = next(sheet.iter_cols(min_col=16, max_col=16))
+    assert [cell.value for cell in prices] == ["price"] + [0.0075] * len(HOSTILE)
+
+
+def test_csv_cells_are_neutral_unless_told_otherwise(tmp_path: Path) -> None:
+    """The switch only concerns formulas; E.164 is whole in both."""
+    hostile = table(1).assign(name="=1+1")
+    safe = results.write(hostile, tmp_path / "safe.csv").read_text(encoding="utf-8-sig")
+    plain = results.write(hostile, tmp_path / "plain.csv", excel_safe=False).read_text(encoding="utf-8")
+    assert '"\'=1+1"' in safe
+    assert '"=1+1"' in plain
+    assert '"+12025550100"' in safe
+    assert '"+12025550100"' in plain
+    assert results.read(tmp_path / "plain.csv")["name"].tolist() == ["=1+1"]
+
+
+def test_what_a_spreadsheet_saved_is_read(tmp_path: Path) -> None:
+    """Semicolons, decimal commas and unquoted cells: the contract's columns find their dtypes again."""
+    frame = results.write(table(2), tmp_path / "r.csv", excel_safe=False)
+    lines = frame.read_text().replace('"', "").replace(",", ";").replace("0.0075", "0,0075")
+    (tmp_path / "saved.csv").write_text("\ufeff" + lines, encoding="utf-8")
+    pd.testing.assert_frame_equal(results.read(tmp_path / "saved.csv"), table(2))
+
+
+@pytest.mark.parametrize("damaged", ["12025550100", "1.20256E+10"])
+def test_numbers_without_their_plus_are_refused(tmp_path: Path, damaged: str) -> None:
+    """What a spreadsheet made of a number is not guessed back."""
+    file = results.write(table(2), tmp_path / "r.csv")
+    file.write_text(file.read_text(encoding="utf-8-sig").replace("+12025550100", damaged), encoding="utf-8")
+    with pytest.raises(UsageError, match="1 have none, first in row 0"):
+        results.read(file)
+
+
+@pytest.mark.parametrize("dtype", ["object", "string", "category", "string[pyarrow]"])
+def test_check_turns_any_text_dtype_into_the_contract(dtype: str) -> None:
+    """Everything as text, in whatever dtype, becomes the contract's dtypes."""
+    texts = table(3, parts=[1, None, 3]).astype("str").astype(dtype)
+    pd.testing.assert_frame_equal(results.check(texts), table(3, parts=[1, None, 3]))
+
+
+def test_check_leaves_the_callers_frame_alone() -> None:
+    """A check never writes into its argument, and keeps repeated labels and own columns."""
+    given = table(2).astype("object").set_axis([5, 5]).assign(segment=["a", "b"])
+    before = given.copy(deep=True)
+    checked = results.check(given)
+    pd.testing.assert_frame_equal(given, before)
+    assert checked.index.tolist() == [5, 5]
+    assert list(checked.columns) == list(given.columns)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (table().drop(columns="price"), "no column 'price'"),
+        (table().rename(columns={"status": "Status"}), "did you mean 'Status'"),
+        (table(status="sent"), "row 0 has 'sent'"),
+        (
+            table().astype({"parts": "object"}).assign(parts="two"),
+            "'parts' must hold a whole number in each row; row 0",
+        ),
+        (table().assign(parts=1.5), "whole numbers; row 0 has 1.5"),
+        (table().assign(price=np.inf), "'price' must hold an amount"),
+        (table().assign(price="0,0075"), "row 0 has '0,0075'"),
+        (table().assign(to=12025550123), "the plus of its numbers is lost"),
+        (table().assign(at="yesterday"), "'at' must hold times"),
+        (pd.concat([table(), table()[["iso"]]], axis=1), "2 columns are named 'iso'"),
+        ([1, 2], "got list"),
+    ],
+    ids=[
+        "missing",
+        "misspelt",
+        "status",
+        "text count",
+        "half",
+        "infinite",
+        "comma",
+        "no plus",
+        "time",
+        "twice",
+        "list",
+    ],
+)
+def test_check_names_what_is_wrong(frame: pd.DataFrame, said: str) -> None:
+    """A frame that is no result table is refused with the column and the first rows."""
+    with pytest.raises(UsageError) as found:
+        results.check(frame)
+    assert said in str(found.value)
+
+
+def test_codes_that_became_numbers_are_text_again() -> None:
+    """A plain reader turns error codes and calling codes into floats; they come back without a point."""
+    checked = results.check(table(2).assign(error_code=[105400.0, np.nan], cc=[1, 44]))
+    assert checked["error_code"].tolist()[0] == "105400"
+    assert checked["cc"].tolist() == ["1", "44"]
+
+
+@pytest.mark.parametrize("ending", [".txt", "", ".xls"])
+def test_an_unknown_ending_is_refused(tmp_path: Path, ending: str) -> None:
+    """The ending says the format."""
+    with pytest.raises(UsageError, match=r"must end in \.csv, \.xlsx, \.parquet"):
+        results.write(table(), tmp_path / f"r{ending}")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("r.csv", b""), ("r.csv", b"\xff\xfe\x00"), ("r.xlsx", b"no"), ("r.parquet", b"no")]
+)
+def test_an_unreadable_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    """A broken file is the call's trouble, said in one sentence."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError):
+        results.read(tmp_path / name)
+    with pytest.raises(UsageError, match="no file"):
+        results.read(tmp_path / f"not-{name}")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    """A file is replaced only by a complete one."""
+    file = results.write(table(1), tmp_path / "r.parquet")
+    before = file.read_bytes()
+    with pytest.raises(UsageError):
+        results.write(table(1).assign(odd=[object()]), file, overwrite=True)
+    assert file.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["r.parquet"]
+
+
+@pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", "category"])
+def test_what_a_spreadsheet_would_run_is_the_same_in_every_dtype(dtype: str) -> None:
+    """By column or cell by cell: every text of up to four signs that matter."""
+    texts = ["".join(signs) for count in range(5) for signs in itertools.product("'=+-@\t\n1a", repeat=count)]
+    cells = pd.Series([*texts, None], dtype=dtype, index=range(7, 8 + len(texts)), name="n")
+    found = neutral(cells)
+    changed = [text != kept for text, kept in zip(texts, found.tolist(), strict=False)]
+    runs = [text.lstrip("'")[:1] in set("=+-@\t\n") and not re.fullmatch(r"\+[0-9]+", text) for text in texts if text]
+    assert changed == [False, *runs]
+    assert found.index.equals(cells.index)
+    assert found.isna().tolist() == cells.isna().tolist()
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.000001, 0.0075, 38.42, 1234567.654321, 999_999_999.999999])
+def test_money_and_micros_are_inverse(amount: float) -> None:
+    """An amount of six places is one whole number of millionths and back the same double."""
+    whole = contract.micros(pd.Series([amount]))
+    assert whole[0] == round(amount * 1_000_000)
+    assert contract.money(whole)[0] == amount
+
+
+@pytest.mark.parametrize("amount", [0.0000001, 1e17, 0.12345678])
+def test_micros_refuses_what_it_cannot_hold(amount: float) -> None:
+    """An amount that is no whole number of millionths is refused, never rounded in silence."""
+    with pytest.raises(UsageError, match="six decimal places"):
+        contract.micros(pd.Series([amount], name="price"))
+
+
+ANY_TEXTS = given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), min_size=1, max_size=6))
+FIXTURE = [HealthCheck.function_scoped_fixture]
+
+
+def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
+    """Write texts as the caller's own column and index, read them, and compare; blank is missing."""
+    rows = table(len(texts)).assign(name=pd.Series(texts, dtype="str")).set_axis(pd.Index(texts, dtype="str"))
+    back = results.read(results.write(rows, folder / f"r{ending}", overwrite=True))
+    return back["name"].fillna("").astype("str").tolist() == texts
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)
+@ANY_TEXTS
+def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> None:
+    """Whatever stands in the caller's own column comes back, character by character."""
+    assert comes_back(tmp_path, texts, ".csv")
+    assert comes_back(tmp_path, texts, ".parquet")
+
+
+@settings(deadline=None, max_examples=15, suppress_health_check=FIXTURE)
+@ANY_TEXTS
+def test_any_text_survives_excel(tmp_path: Path, texts: list[str]) -> None:
+    """Control characters and what looks like their escapes too."""
+    assert comes_back(tmp_path, texts, ".xlsx")

@@ -1,0 +1,376 @@
+"""Every choice the sandbox makes where the interface is silent is shown by a check here, and stands in its document."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hmac
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+
+from smsotp_nb._sandbox import choices, faults, reserved
+from smsotp_nb._sandbox.choices import CHOICES, Rules
+from smsotp_nb._sandbox.inbox import Filter, find
+from smsotp_nb._sandbox.service import MAX_BYTES, Service
+from smsotp_nb._sandbox.state import State
+
+US, FR = "+12025550123", "+33199001234"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "sandbox.md"
+CHECKS: dict[str, Callable[[], bool]] = {}
+
+
+def shows(key: str) -> Callable[[Callable[[], bool]], Callable[[], bool]]:
+    def keep(check: Callable[[], bool]) -> Callable[[], bool]:
+        CHECKS[key] = check
+        return check
+
+    return keep
+
+
+class Asked:
+    """A service that is asked; each answer as (envelope code, data)."""
+
+    def __init__(self, *, balance: int = 10_000_000, **options: Any) -> None:
+        self.time = 1_790_000_000.0
+        self.state = State(None, variant=options.get("variant", "intl"), balance=balance)
+        self.service = Service(self.state, now=lambda: self.time, **options)
+
+    def raw(self, body: bytes, action: str, *, content_type: str = "application/json", **query: str) -> tuple[str, Any]:
+        query = {"action": action, "accessKeyId": "any"} | query
+        envelope = self.service.answer(query, content_type, body).envelope
+        return envelope["code"], envelope.get("data")
+
+    def send(self, **fields: Any) -> tuple[str, Any]:
+        return self.raw(json.dumps({"to": US} | fields).encode(), "sms.message.send")
+
+    def passcode(self, **fields: Any) -> str:
+        code, _data = self.raw(json.dumps({"to": US} | fields).encode(), "otp.send")
+        assert code == "0"
+        return str(find(self.state, Filter())[-1]["code"])
+
+    def valid(self, code: str, **fields: Any) -> bool:
+        answer, data = self.raw(json.dumps({"to": US, "code": code} | fields).encode(), "otp.verify")
+        assert answer == "0"
+        return bool(data["valid"])
+
+    def texts(self) -> list[str]:
+        return [row["text"] for row in find(self.state, Filter())]
+
+
+def wrong(code: str) -> str:
+    return f"{(int(code) + 1) % 10 ** len(code):0{len(code)}d}"
+
+
+BODY = json.dumps({"to": US, "text": "Hi"}).encode()
+
+
+@shows("key")
+def _() -> bool:
+    with_any = Asked().raw(BODY, "sms.message.send", accessKeyId="whatever")[0]
+    return with_any == "0" and Asked().raw(BODY, "sms.message.send", accessKeyId="")[0] == "104110"
+
+
+def signed(secret: str, now: float, **changes: str) -> str:
+    """Return a query as a client in HMAC mode sends it: milliseconds, base64, percent-encoded."""
+    pairs = {"action": "sms.message.send", "accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": "abcdefgh"}
+    pairs |= {"timestamp": str(int(now * 1000))} | changes
+    text = "&".join(f"{key}={value}" for key, value in sorted(pairs.items()))
+    digest = base64.b64encode(hmac.digest(secret.encode(), text.encode(), "sha256")).decode()
+    return urlencode(pairs | {"signature": digest})
+
+
+def ask_signed(desk: Asked, query: str) -> str:
+    answer = desk.service.answer(dict(parse_qsl(query)), "application/json", BODY, query_string=query)
+    return str(answer.envelope["code"])
+
+
+@shows("hmac")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    unsigned = desk.raw(BODY, "sms.message.send")[0]
+    wrongly = ask_signed(desk, signed("other", desk.time))
+    rightly = ask_signed(desk, signed("s3cret", desk.time))
+    not_asked_for = ask_signed(Asked(), signed("whatever", 0))
+    return [unsigned, wrongly, rightly, not_asked_for] == ["104201", "104201", "0", "0"]
+
+
+@shows("timestamp")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    return [ask_signed(desk, signed("s3cret", desk.time + off)) for off in (-601, 601, 599)] == [
+        "104202",
+        "104202",
+        "0",
+    ]
+
+
+@shows("nonce")
+def _() -> bool:
+    desk = Asked(rules=Rules(secret="s3cret"))
+    query = signed("s3cret", desk.time)
+    return [ask_signed(desk, query), ask_signed(desk, query)] == ["0", "104201"]
+
+
+@shows("action")
+def _() -> bool:
+    return Asked().raw(BODY, "sms.message.list")[0] == "104002"
+
+
+@shows("json")
+def _() -> bool:
+    as_form = Asked().raw(BODY, "sms.message.send", content_type="text/plain")[0]
+    return as_form == Asked().raw(b"[]", "sms.message.send")[0] == "104002"
+
+
+@shows("size")
+def _() -> bool:
+    return Asked().send(text="x" * MAX_BYTES)[0] == "104002"
+
+
+@shows("values")
+def _() -> bool:
+    return Asked().raw(json.dumps({"to": US, "digits": 9}).encode(), "otp.send")[0] == "104002"
+
+
+@shows("signature")
+def _() -> bool:
+    return Asked().send(text="Hi", signature="A")[0] == Asked().send(text="Hi", signature="A" * 17)[0] == "107122"
+
+
+@shows("empty")
+def _() -> bool:
+    return Asked().send(text="", content=None)[0] == "104001"
+
+
+@shows("extra")
+def _() -> bool:
+    return Asked().send(text="Hi", colour="blue")[0] == "0"
+
+
+@shows("required")
+def _() -> bool:
+    return Asked().send()[0] == Asked(variant="cn").send(text="Hi")[0] == "104001"
+
+
+@shows("invalid")
+def _() -> bool:
+    return {Asked().send(to=number, text="Hi")[0] for number in ("+447700900123", "12025550123", "+80012345678")} == {
+        "107111"
+    }
+
+
+@shows("list")
+def _() -> bool:
+    desk = Asked()
+    return desk.send(to=[US, "+447700900123"], text="Hi")[0] == "107111" and desk.texts() == []
+
+
+@shows("repeated")
+def _() -> bool:
+    desk = Asked()
+    _code, data = desk.send(to=[US, US], text="Hi")
+    return len(data["messages"]) == len(desk.texts()) == 2
+
+
+@shows("recipients")
+def _() -> bool:
+    most, few = Asked(balance=10**9), Asked(rules=Rules(max_recipients=2))
+    return (
+        most.send(to=[US] * 1000, text="Hi")[0] == "0"
+        and most.send(to=[US] * 1001, text="Hi")[0] == few.send(to=[US] * 3, text="Hi")[0] == "104002"
+    )
+
+
+@shows("several")
+def _() -> bool:
+    desk = Asked()
+    desk.send(templateId="pub_passcode_en", templateData={"code": "1"}, text="text", content="content")
+    desk.send(text="text", content="content")
+    return desk.texts() == ["Your verification code is 1.", "text"]
+
+
+@shows("join")
+def _() -> bool:
+    intl, cn = Asked(), Asked(variant="cn")
+    intl.send(content="Hi", signature="Acme")
+    cn.send(content="Hi", signature="Acme")
+    return intl.texts() + cn.texts() == ["[Acme] Hi", "【Acme】Hi"]
+
+
+@shows("text")
+def _() -> bool:
+    desk = Asked()
+    desk.send(text="Hi", signature="Acme")
+    return desk.texts() == ["Hi"]
+
+
+@shows("templates")
+def _() -> bool:
+    more = Asked(rules=Rules(templates={"welcome": "Hello {name}"}))
+    more.send(templateId="welcome", templateData={"name": "Anna"})
+    return Asked().send(templateId="welcome")[0] == "107141" and more.texts() == ["Hello Anna"]
+
+
+@shows("template_data")
+def _() -> bool:
+    return Asked().send(templateId="pub_passcode_en", templateData={})[0] == "107143"
+
+
+@shows("template_value")
+def _() -> bool:
+    return Asked().send(templateId="pub_passcode_en", templateData={"code": ["1"]})[0] == "107144"
+
+
+@shows("parts")
+def _() -> bool:
+    texts = ["a" * 160, "a" * 161, "a" * 306, "a" * 307, "é" * 160, "日" * 70, "日" * 71, "a" * 152 + "€" + "a" * 152]
+    return [Asked().send(text=text)[1]["messageCount"] for text in texts] == [1, 2, 2, 3, 1, 1, 2, 3]
+
+
+@shows("price")
+def _() -> bool:
+    one, two = Asked().send(text="a")[1], Asked().send(text="a" * 161)[1]
+    return (one["totalAmount"], two["totalAmount"]) == ("0.007500", "0.015000")
+
+
+@shows("balance")
+def _() -> bool:
+    desk = Asked(balance=7_500)
+    return desk.send(to=[US, US], text="Hi")[0] == "105400" and desk.texts() == [] and desk.send(text="Hi")[0] == "0"
+
+
+@shows("funds_name")
+def _() -> bool:
+    def name(**options: Any) -> str:
+        desk = Asked(balance=0, **options)
+        body = json.dumps({"to": US, "content": "Hi", "signature": "Acme"}).encode()
+        query = {"action": "sms.message.send", "accessKeyId": "k"}
+        return str(desk.service.answer(query, "application/json", body).envelope["message"])
+
+    return (name(), name(form="earlier")) == ("InsufficientFunds", "FundsInsufficient")
+
+
+@shows("channel")
+def _() -> bool:
+    desk = Asked()
+    desk.passcode(channel="auto")
+    desk.passcode()
+    desk.passcode(channel="call")
+    return [row["channel"] for row in find(desk.state, Filter())] == ["sms", "sms", "call"]
+
+
+@shows("wording")
+def _() -> bool:
+    intl, cn = Asked(), Asked(variant="cn")
+    intl.passcode(code="123456")
+    cn.passcode(code="123456")
+    return intl.texts() + cn.texts() == ["Your verification code is 123456.", "您的验证码是123456，请勿告诉他人。"]
+
+
+@shows("custom_digits")
+def _() -> bool:
+    return Asked().passcode(code="12345678", digits=4) == "12345678"
+
+
+@shows("single_use")
+def _() -> bool:
+    once, often = Asked(), Asked(rules=Rules(single_use=False))
+    first, second = once.passcode(), often.passcode()
+    return [once.valid(first), once.valid(first), often.valid(second), often.valid(second)] == [True, False, True, True]
+
+
+@shows("attempts")
+def _() -> bool:
+    def after(tries: int, **options: Any) -> bool:
+        desk = Asked(**options)
+        code = desk.passcode()
+        for _try in range(tries):
+            assert not desk.valid(wrong(code))
+        return desk.valid(code)
+
+    patient = Rules(attempts=6)
+    return [after(4), after(5), after(5, rules=patient), after(6, rules=patient)] == [True, False, True, False]
+
+
+@shows("sends")
+def _() -> bool:
+    desk, free = Asked(rules=Rules(sends=2)), Asked()
+    body = json.dumps({"to": US}).encode()
+    codes = [desk.raw(body, "otp.send")[0] for _send in range(3)]
+    desk.time += 600
+    codes.append(desk.raw(body, "otp.send")[0])
+    return codes == ["0", "0", "105300", "0"] and {free.raw(body, "otp.send")[0] for _send in range(9)} == {"0"}
+
+
+@shows("replace")
+def _() -> bool:
+    def both(**options: Any) -> list[bool]:
+        desk = Asked(**options)
+        first, second = desk.passcode(code="111111"), desk.passcode(code="222222")
+        return [desk.valid(first), desk.valid(second)]
+
+    return both() == [False, True] and both(rules=Rules(replace=False)) == [True, True]
+
+
+@shows("intents")
+def _() -> bool:
+    desk = Asked()
+    login, pay, none = desk.passcode(intent="login"), desk.passcode(intent="pay"), desk.passcode()
+    return desk.valid(login, intent="login") and desk.valid(pay, intent="pay") and desk.valid(none)
+
+
+@shows("expiry")
+def _() -> bool:
+    desk = Asked()
+    code = desk.passcode(code="123456", ttl=10)
+    desk.time += 10
+    at_the_end = desk.valid(code)
+    desk.time -= 0.001
+    return not at_the_end and desk.valid(code)
+
+
+@shows("both_counts")
+def _() -> bool:
+    def record(**options: Any) -> Any:
+        return Asked(**options).send(to=US, content="Hi", signature="Acme")[1]["messages"][0]
+
+    both, earlier = record(rules=Rules(both_counts=True)), record(form="earlier")
+    return both["parts"] == both["count"] == 1 and "count" not in record() and "parts" not in earlier
+
+
+@shows("wrong")
+def _() -> bool:
+    return Asked().valid("123456") is False
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.key)
+def test_the_sandbox_does_what_its_table_says(choice: choices.Choice) -> None:
+    assert CHECKS[choice.key]()
+
+
+def test_the_table_is_complete() -> None:
+    """Each check has a row, keys are unique, each switch is a rule and each rule has a row."""
+    keys = [choice.key for choice in CHOICES]
+    assert sorted(keys) == sorted(CHECKS)
+    rules = {field.name for field in dataclasses.fields(Rules)}
+    assert {choice.switch for choice in CHOICES} - {""} == rules
+
+
+TABLES = {"choices": choices.as_table, "reserved": reserved.as_table, "faults": faults.as_table}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
+def test_the_document_holds_the_tables_of_the_code(table: Callable[[], str]) -> None:
+    assert table() in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_no_sample_meets_a_special_number() -> None:
+    """The sample data must hold no number at which the sandbox behaves oddly."""
+    folder = DOCUMENT.parents[1] / "sample_data"
+    for file in folder.glob("*.csv"):
+        assert reserved.PREFIX not in file.read_text(encoding="utf-8", errors="replace"), file.name

@@ -1,0 +1,275 @@
+"""The sandbox beyond one's own machine: names, token, HTTPS, what is malformed, and a start without pandas."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from sandbox.test_desk import SECRET, call
+from sandbox.test_server import BODY, JSON, SPELLINGS, US, talk
+from smsotp_nb._sandbox import Sandbox, access
+from smsotp_nb._sandbox.server import Server
+from smsotp_nb.errors import UsageError
+
+READING = ["/inbox.json", "/requests.json", "/sandbox.json", "/summary.json", "/balance.json", "/clock.json"]
+READING += ["/faults.json", "/tenants.json", "/openapi.json", "/"]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    running.start()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def far() -> Iterator[Server]:
+    """A sandbox that listens everywhere, as in a container called ``sandbox``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        running = Server(host="0.0.0.0", allow_hosts=["sandbox"])
+    running.start()
+    yield running
+    running.close()
+
+
+def status(server: Server, path: str, *headers: str, host: str = "sandbox:8025") -> int:
+    lines = "".join(f"{header}\r\n" for header in headers)
+    return talk(server.port, f"GET {path} HTTP/1.1\r\n{lines}", host=host)[0]
+
+
+def test_the_operations_need_no_token(far: Server) -> None:
+    for host in ("sandbox", "sandbox:1", "SANDBOX:8025", "localhost", f"127.0.0.1:{far.port}"):
+        assert talk(far.port, SPELLINGS[0], BODY, host=host)[0] == 200
+
+
+@pytest.mark.parametrize("path", READING)
+def test_everything_that_reads_asks_for_the_token(far: Server, path: str) -> None:
+    assert status(far, path) == 401
+    assert status(far, path, "Authorization: Bearer wrong") == 401
+    assert status(far, f"{path}?token=wrong") == 401
+    assert status(far, path, "Cookie: smsotp-sandbox=wrong") == 401
+    assert status(far, path, f"Authorization: Bearer {far.token}") == 200
+    assert status(far, f"{path}?token={far.token}") == 200
+
+
+def test_every_token_is_its_own(far: Server) -> None:
+    with Sandbox(token="mine") as other, pytest.raises(UsageError, match="token"):
+        Sandbox.at(other.url, token=far.token)
+    assert len(str(far.token)) >= 32
+
+
+def test_the_page_asks_for_the_token_and_remembers_it(far: Server) -> None:
+    code, _headers, body = talk(far.port, "GET / HTTP/1.1\r\n")
+    assert (code, b'name="token"' in body) == (401, True)
+    code, headers, _body = talk(far.port, f"GET /?token={far.token} HTTP/1.1\r\n")
+    cookie = headers["set-cookie"]
+    assert (code, headers["refresh"]) == (200, "0; url=/")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    kept, host = f"Cookie: {cookie.partition(';')[0]}", "sandbox:8025"
+    assert status(far, "/", kept) == 200
+    assert status(far, "/inbox.json", kept, "Sec-Fetch-Site: same-origin") == 200
+    assert status(far, "/inbox.json", kept, f"Referer: http://{host}/") == 200
+    assert status(far, "/inbox.json", kept, "Referer: http://sandbox:9/") == 401, "another port of this host"
+    assert status(far, "/inbox.json", kept) == 401, "a page that hides where it is"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "sandbox.evil.example", "10.9.8.7:80", ""])
+def test_no_foreign_name_is_let_in_anywhere(far: Server, host: str) -> None:
+    """A page whose name was made to point here (rebinding) calls the sandbox by that name, token or not."""
+    for path in ("/", "/inbox.json"):
+        assert status(far, path, f"Authorization: Bearer {far.token}", host=host) in {400, 403}
+    assert talk(far.port, SPELLINGS[0], BODY, host=host)[0] in {400, 403}
+    assert far.account.state.count() == 0
+
+
+def test_a_sandbox_with_a_token_is_reached_from_python(far: Server) -> None:
+    with pytest.raises(UsageError, match="token"):
+        Sandbox.at(far.url)
+    with Sandbox.at(far.url, token=far.token) as box, box.client() as client:
+        client.send_otp(US, code="4711")
+        assert box.code(US) == "4711"
+        assert str(far.token) not in repr(box) + str(vars(box))
+
+
+def test_https_is_spoken_with_a_certificate_made_at_the_start() -> None:
+    with Sandbox(https=True) as box, box.client() as client:
+        assert box.url.startswith("https://127.0.0.1:")
+        client.send_otp(US, code="4711")
+        assert box.code(US) == "4711"
+        assert box.certificate is not None
+        assert "PRIVATE" not in box.certificate.read_text()
+        with Sandbox.at(box.url, certificate=box.certificate) as again:
+            assert again.id == box.id
+
+
+# what is malformed
+
+
+def test_refusals_of_the_operations_come_in_their_envelope(server: Server) -> None:
+    for head, host, code, known in (
+        (SPELLINGS[0], "evil.example", 403, "105001"),
+        (SPELLINGS[0] + "Origin: https://evil.example\r\n", None, 403, "105001"),
+        (SPELLINGS[0].replace("POST /?", "POST /v2/?"), None, 404, "104002"),
+        (SPELLINGS[0].replace("POST /?", "PUT /sms?"), None, 404, "104002"),
+    ):
+        found, headers, body = talk(server.port, head, BODY, host=host)
+        envelope = json.loads(body)
+        assert (found, envelope["code"]) == (code, known)
+        assert envelope["message"]
+        assert len(headers["x-uni-request-id"]) == 32
+
+
+def test_the_request_id_is_spelled_as_one_client_compares_it(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        head = f"{SPELLINGS[0]}Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: {len(BODY)}\r\n\r\n"
+        connection.sendall(head.encode() + BODY)
+        assert b"\r\nX-Uni-Request-Id: " in b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_a_body_that_is_not_as_its_headers_say_is_refused(server: Server, coding: str) -> None:
+    found, _headers, body = talk(server.port, f"{SPELLINGS[0]}Content-Encoding: {coding}\r\n", BODY)
+    assert (found, json.loads(body)["code"]) == (400, "104002")
+    assert talk(server.port, f"POST /faults.json HTTP/1.1\r\n{JSON}Content-Encoding: {coding}\r\n", BODY)[0] == 400
+
+
+WRONG_FAULTS: list[Any] = [{"kind": ["a"]}, {"kind": {}}, {"kind": None}, {"kind": 5}, {"kind": "half", "action": []}]
+WRONG_FAULTS += [{"kind": "half", "share": "x"}, {"kind": "half", "next": [1]}, {"kind": "latency", "seconds": {}}]
+
+
+@pytest.mark.parametrize("wrong", WRONG_FAULTS, ids=json.dumps)
+def test_a_wrong_fault_is_refused_in_words(box: Sandbox, wrong: Any) -> None:
+    code, found = call(box, "POST", "/faults.json", wrong)
+    assert code == 400
+    assert found["error"]
+
+
+@pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x00\xa5", b"GET\r\n\r\n", b"\0" * 100 + b"\r\n"])
+def test_a_malformed_request_is_one_line_in_the_log(
+    server: Server, garbage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO), socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(garbage)
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(65536)
+        time.sleep(0.2)
+    assert all(record.exc_info in (None, (None, None, None)) for record in caplog.records)
+    assert all("\n" not in record.getMessage() for record in caplog.records)
+    assert len(caplog.records) <= 1
+
+
+@pytest.mark.parametrize("data", [True, False, 1, 0, "text", ["a"], 0.5])
+def test_template_data_of_the_wrong_kind_is_refused_beside_a_text(box: Sandbox, data: Any) -> None:
+    fields = {"to": US, "text": "x", "templateData": data}
+    code, envelope = call(box, "POST", "/?action=sms.message.send&accessKeyId=k", fields)
+    assert (code, envelope["code"]) == (400, "104002")
+
+
+@pytest.mark.parametrize("data", [None, "", [], {}, {"name": "Anna"}])
+def test_template_data_that_is_empty_or_an_object_is_taken_beside_a_text(box: Sandbox, data: Any) -> None:
+    fields = {"to": US, "text": "x", "templateData": data}
+    assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", fields)[0] == 200
+
+
+def test_nonces_have_a_bound() -> None:
+    nonces = access.Nonces()
+    assert all(nonces.take(f"nonce-{n}", 0.0) for n in range(access.MOST_NONCES + 10))
+    assert len(nonces._seen) == access.MOST_NONCES
+    assert not nonces.take(f"nonce-{access.MOST_NONCES}", 0.0)
+
+
+VALUE = "a b~c/d+é*(!)'"
+
+
+def test_values_are_signed_as_dotnet_and_ruby_escape_them() -> None:
+    texts = access.signed_texts(f"k={quote(VALUE)}")
+    ruby = "k=" + quote_plus(VALUE, safe="*").replace("~", "%7E")
+    dotnet = "k=a+b~c%2fd%2b%c3%a9*(!)%27"
+    lower = "k=a%20b~c%2fd%2b%c3%a9%2a%28%21%29%27"
+    for text in (ruby, dotnet, lower, f"k={VALUE}"):
+        assert text in texts
+    assert len(access.signed_texts("k=1&nonce=abcdefgh")) == 1, "plain values cost one digest"
+
+
+# on the command line
+
+
+@contextlib.contextmanager
+def command(*options: str, env: dict[str, str] | None = None) -> Iterator[tuple[list[str], str]]:
+    """Run ``smsotp-nb sandbox`` and yield the lines it says and its address."""
+    started = [sys.executable, "-W", "ignore", "-m", "smsotp_nb", "sandbox", *options]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            assert process.stdout is not None
+            lines: list[str] = []
+            while not lines or "Ctrl-C" not in lines[-1]:
+                lines.append(process.stdout.readline())
+                assert lines[-1], process.stderr and process.stderr.read()
+            yield lines, lines[0].split()[-1]
+        finally:
+            process.kill()
+
+
+def test_the_command_switches_rules_and_reads_secrets_from_files(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(f"{SECRET}\n")
+    with command("--hmac-secret-file", str(tmp_path / "secret")) as (_, url):
+        assert talk(int(url.rpartition(":")[2]), SPELLINGS[0], BODY)[0] == 400, "unsigned"
+    with command("--both-counts", "--no-single-use") as (_, url), Sandbox.at(url).client() as client:
+        client.send_otp(US, code="4711")
+        assert [client.verify_otp(US, "4711").valid for _ in range(2)] == [True, True]
+
+
+def test_the_command_prints_the_token_and_writes_the_certificate(tmp_path: Path) -> None:
+    file = tmp_path / "sandbox.pem"
+    with command("--host", "0.0.0.0", "--allow-host", "sandbox", "--https", "--certificate", str(file)) as (lines, url):
+        token = next(line for line in lines if "token=" in line).strip().rpartition("=")[2]
+        assert Sandbox.at(url, token=token, certificate=file).balance == 1000
+
+
+LIGHT = """
+    import sys, importlib.abc
+    HEAVY = {"pandas", "numpy", "pyarrow", "requests", "tenacity", "httptools", "ipywidgets", "tqdm", "matplotlib"}
+    class Refuse(importlib.abc.MetaPathFinder):
+        def find_spec(self, name, path, target=None):
+            if name.partition(".")[0] in HEAVY:
+                raise ModuleNotFoundError(name)
+    sys.meta_path.insert(0, Refuse())
+    from smsotp_nb import _cli as cli
+    import smsotp_nb._sandbox.server
+    print(sorted(HEAVY | {"phonenumbers", "re2", "cryptography"} & set(sys.modules)) and
+          [name for name in (HEAVY | {"phonenumbers", "re2", "cryptography"}) if name in sys.modules], flush=True)
+    sys.exit(cli.main(["sandbox"]))
+"""
+
+
+def test_the_sandbox_starts_and_serves_where_pandas_is_not_installed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(LIGHT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "[]\n", process.stderr and process.stderr.read()
+            port = int(process.stdout.readline().rpartition(":")[2])
+            assert talk(port, SPELLINGS[0], BODY)[0] == 200
+            for path in [*READING, "/inbox.json?detail=1"]:
+                assert talk(port, f"GET {path} HTTP/1.1\r\n")[0] == 200, path
+            expected = json.dumps({"text~": "H."}).encode()
+            assert talk(port, f"POST /expect.json HTTP/1.1\r\n{JSON}", expected)[0] == 200
+        finally:
+            process.kill()

@@ -1,0 +1,1 @@
+"""No secret and no number where it does not belong."""

@@ -1,0 +1,1 @@
+"""Builders and tools that the tests of several rooms share."""

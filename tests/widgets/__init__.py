@@ -1,0 +1,1 @@
+"""The forms, without a browser."""
