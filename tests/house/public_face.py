@@ -37,13 +37,19 @@ def _module(name: str, module: Any) -> Iterator[str]:
 def _thing(name: str, thing: Any) -> Iterator[str]:
     if inspect.isclass(thing):
         yield f"class {name}{_signature(thing)}"
-        for attribute in sorted(vars(thing)):
+        for attribute, member in sorted(_own(thing).items()):
             if not attribute.startswith("_") and not issubclass(thing, BaseException):
-                yield from _member(f"{name}.{attribute}", vars(thing)[attribute])
+                yield from _member(f"{name}.{attribute}", member)
     elif callable(thing):
         yield f"{name}{_signature(thing)}"
     else:
         yield f"{name}: {type(thing).__name__}"
+
+
+def _own(thing: type) -> dict[str, Any]:
+    """Return what a class has of this package, its bases included."""
+    ours = [kind for kind in reversed(thing.__mro__) if kind.__module__.startswith("smsotp_nb")]
+    return {attribute: member for kind in ours for attribute, member in vars(kind).items()}
 
 
 def _member(name: str, member: Any) -> Iterator[str]:
