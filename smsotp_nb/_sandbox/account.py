@@ -118,8 +118,9 @@ class Account:
     ) -> None:
         """Put a request into the journal and wake those who wait."""
         code = "" if answer is None else str(answer.envelope["code"])
-        kinds = ",".join(fault.kind for fault in struck)
-        log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
+        kinds = ",".join(fault.kind for fault in struck) if struck else ""
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
         told = self.journal.add(
             method=received.method,
             path=received.target,

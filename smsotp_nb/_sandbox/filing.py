@@ -22,7 +22,7 @@ _SHAPES = (
     "ON CONFLICT (n) DO UPDATE SET last = excluded.last, messages = messages + excluded.messages, "
     "parts = parts + excluded.parts, price = price + excluded.price"
 )
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 class Request(NamedTuple):

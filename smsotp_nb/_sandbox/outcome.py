@@ -11,7 +11,8 @@ from .service import Answer
 
 Ending = Literal["whole", "half", "closed", "reset"]
 JSON: Final = "application/json"
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps makes one each time
+# json.dumps would make an encoder each time.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 class Outcome(NamedTuple):

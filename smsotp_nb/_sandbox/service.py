@@ -234,7 +234,7 @@ class Service:
         odd = reserved.effects(numbers)
         return {
             "recipients": len(numbers) + ("recipients" in odd),
-            "messageCount": sum(message.parts for message in billed.messages) + ("messageCount" in odd),
+            "messageCount": sum([message.parts for message in billed.messages]) + ("messageCount" in odd),
             "currency": self.tariff.currency,
             "totalAmount": money(billed.total + 10_000 * ("totalAmount" in odd)),
             "messages": [self._record(message) for message in billed.messages],
