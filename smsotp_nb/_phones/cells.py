@@ -25,6 +25,8 @@ BLOCK: Final = 1 << 15
 TEXT_DTYPE: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
+CHANCE: Final = 40  # bits that are all zero in a column: once in 10^12 by chance
+
 TEXT: Final = np.uint8(0)
 MISSING: Final = np.uint8(1)
 NOT_TEXT: Final = np.uint8(2)
@@ -99,8 +101,31 @@ def same(text: str | None, size: int) -> pd.Series:
     return pd.Series(TEXT_DTYPE.__from_arrow__(pa.chunked_array(pieces, pa.large_string())), copy=False)
 
 
-def read(column: pd.Series) -> Cells:
+def was_float32(column: pd.Series) -> bool:
+    """Tell whether a column of float64 was one of float32, which holds whole numbers exactly only up to 2^24.
+
+    A float32 of eleven digits is a multiple of 1024, so a few different numbers that are all such multiples are none
+    by chance.
+
+    Example:
+        >>> numbers = pd.Series([491711234567.0, 4930901820.0, 14155550100.0, 491711234568.0])
+        >>> was_float32(numbers), was_float32(numbers.astype("float32").astype("float64"))
+        (False, True)
+    """
+    if not pd.api.types.is_float_dtype(column.dtype) or getattr(column.dtype, "itemsize", 8) != 8:
+        return False
+    values = column.to_numpy("float64", na_value=np.nan)
+    large = values[(values >= EXACT_INTEGERS[4]) & (values < EXACT_INTEGERS[8])]
+    if not len(large) or (large.astype("float32") != large).any():
+        return False
+    spare = np.log2(np.unique(large)).astype(int) - 23  # last bits of each number, which are all zero
+    return int(spare.sum()) >= CHANCE
+
+
+def read(column: pd.Series, *, narrow: bool = False) -> Cells:
     """Return every cell as text: whole decimal numbers without ``.0``, blanks missing.
+
+    ``narrow`` says that a column of float64 was one of float32.
 
     Example:
         >>> cells = read(pd.Series([14155550100.0, None]))
@@ -118,7 +143,7 @@ def read(column: pd.Series) -> Cells:
         text = column.astype("Int64" if column.hasnans else dtype).astype("str")
         return _of_numbers(text, column.lt(0).fillna(False).to_numpy(bool))
     if pd.api.types.is_float_dtype(dtype):
-        return _of_floats(column)
+        return _of_floats(column, narrow=narrow)
     if pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) in ("string", "empty"):
         return _of_strings(column)
     return _of_objects(column.astype(object))
@@ -162,8 +187,8 @@ def _of_numbers(text: pd.Series, negative: npt.NDArray[np.bool_]) -> Cells:
     return _finish(text, np.where(negative, NOT_WHOLE, TEXT).astype(np.uint8))
 
 
-def _of_floats(column: pd.Series) -> Cells:
-    width = int(getattr(column.dtype, "itemsize", 8))
+def _of_floats(column: pd.Series, *, narrow: bool) -> Cells:
+    width = 4 if narrow else int(getattr(column.dtype, "itemsize", 8))
     values = column.to_numpy("float64", na_value=np.nan)
     finite = np.where(np.isfinite(values), values, -1.0)
     whole = (finite >= 0) & (np.floor(finite) == finite)

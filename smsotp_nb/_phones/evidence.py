@@ -66,7 +66,8 @@ class Count:
 class Evidence:
     """The evidence of a column for and against another reading of it; ``weigh_column`` returns it.
 
-    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada.
+    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada. ``narrow`` is true
+    if the numbers were float32 once and have lost digits.
 
     Example:
         >>> from smsotp_nb import phones
@@ -78,6 +79,7 @@ class Evidence:
     counts: dict[str, Count] = field(default_factory=dict)
     level: Level = "overwhelming"
     of_parts: bool = False
+    narrow: bool = False
 
     def share_for(self, reading: str, code: int) -> int:
         """Return how many percent of the rows that tell anything are for this reading; 0 where that is not enough."""

@@ -27,12 +27,16 @@ PROBLEM_OF_KIND: Final = np.array([PROBLEM_CODE.get(KIND_PROBLEM.get(np.uint8(k)
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """A whole list before it is judged; ``fallback`` is the country of rows without one."""
+    """A whole list before it is judged; ``fallback`` is the country of rows without one.
+
+    ``narrow`` tells that its numbers were float32 once.
+    """
 
     text: pa.ChunkedArray
     kind: npt.NDArray[np.uint8]
     known: regions.Regions
     fallback: str | None
+    narrow: bool = False
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -69,14 +73,24 @@ class Intake:
         )
 
 
-def take_in(column: pd.Series, region: object, default_region: str | None, *, of_parts: bool | None = None) -> Intake:
-    """Read cells and countries of a whole list; ``of_parts`` is for a part of one (see `regions.read`).
+def take_in(
+    column: pd.Series,
+    region: object,
+    default_region: str | None,
+    *,
+    of_parts: bool | None = None,
+    narrow: bool | None = None,
+) -> Intake:
+    """Read cells and countries of a whole list.
+
+    ``of_parts`` (see `regions.read`) and ``narrow`` say what the whole list is, for a part of one.
 
     Example:
         >>> take_in(pd.Series([4930901820.0]), ["Germany"], None).part(slice(0, 1)).region.to_pylist()
         ['DE']
     """
-    read = cells.read(column)
+    narrow = cells.was_float32(column) if narrow is None else narrow
+    read = cells.read(column, narrow=narrow)
     fallback = regions.default(default_region)
     if region is None:
         known = regions.nowhere(len(column))
@@ -84,7 +98,7 @@ def take_in(column: pd.Series, region: object, default_region: str | None, *, of
         known = regions.read(cells.column(region, what="region", like=column), of_parts=of_parts)
     text = pa.array(read.text, STRING, from_pandas=True)
     chunked = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text], STRING)
-    return Intake(chunked, read.kind, known, fallback)
+    return Intake(chunked, read.kind, known, fallback, narrow)
 
 
 def _taken(texts: pa.ChunkedArray, rows: Any) -> pa.Array:

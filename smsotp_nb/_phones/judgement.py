@@ -108,10 +108,16 @@ def normalize(
     """
     asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
-    given = evidence.of_parts if isinstance(evidence, Evidence) else None
-    intake = take_in(column, region, default_region, of_parts=given)
+    intake = _taken_in(column, region, default_region, evidence)
     said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence, enough_to_settle=True)
     return frame(_pieces(intake, asked, said, progress), column.index)
+
+
+def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
+    """Read a list; what only the whole of it can tell comes from the evidence, where there is some."""
+    if isinstance(evidence, Evidence):
+        return take_in(column, region, default_region, of_parts=evidence.of_parts, narrow=evidence.narrow)
+    return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
 
 
 def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
@@ -156,7 +162,7 @@ def weigh_column(
     asked = checked(repair, evidence=level)
     numbers = column = cells.column(numbers, what="numbers")
     intake = take_in(column, region, default_region)
-    return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts)
+    return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts, narrow=intake.narrow)
 
 
 def checked(

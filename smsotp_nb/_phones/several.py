@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -10,22 +11,36 @@ import phonenumbers
 
 from ..columns import require
 from . import cells, repairs
+from .intake import take_in
+from .weighing import side_by_side
+
+SEVEN: Final = 7  # digits that a number has at least
 
 
-def explode(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+def explode(
+    frame: pd.DataFrame, column: str, *, region: str | None = None, default_region: str | None = None
+) -> pd.DataFrame:
     """Give every number of a cell a row of its own; the other cells and the row's label are repeated.
 
     Only cells with the problem MULTIPLE_NUMBERS are divided, and only if each piece has at least seven digits: the
-    shorthand ``4155550100/2`` is left alone, because its second number would be a guess.
+    shorthand ``4155550100/2`` is left alone, because its second number would be a guess. Two numbers with nothing but a
+    blank between them (``089 1234 089 1235``) can be told only by the plan of their country: name it, or the column
+    ``region`` of countries, as in ``normalize``.
 
     Example:
         >>> frame = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "0491570156 / 0491570157"]})
         >>> explode(frame, "phone")["phone"].tolist()
         ['+14155550100', '0491570156', '0491570157']
+        >>> frame = pd.DataFrame({"phone": ["089 1234 089 1235"]})
+        >>> explode(frame, "phone", default_region="DE")["phone"].tolist()
+        ['089 1234', '089 1235']
     """
-    require(column, frame.columns)
+    for name in (column, region):
+        if name is not None:
+            require(name, frame.columns)
     text = cells.read(frame[column]).text
-    parts = [_numbers(cell) for cell in text.fillna("")]
+    halves = _halves(frame[column], None if region is None else frame[region], default_region)
+    parts = [_numbers(cell) or halves.get(row, []) for row, cell in enumerate(text.fillna(""))]
     rows = np.repeat(np.arange(len(frame)), [max(len(found), 1) for found in parts])
     divided = [number for found, cell in zip(parts, frame[column], strict=True) for number in found or [cell]]
     exploded = frame.iloc[rows].copy()
@@ -33,11 +48,24 @@ def explode(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     return exploded if len(rows) > len(frame) else frame.copy()
 
 
+def _halves(column: pd.Series, region: pd.Series | None, default_region: str | None) -> dict[int, list[str]]:
+    """Return the two numbers of each cell that can be divided at a blank in one way only, by row."""
+    work = take_in(column, region, default_region).part(slice(0, len(column)))
+    ways: dict[int, list[str]] = {}
+    for row, *numbers in side_by_side(work, np.flatnonzero(work.open())):
+        ways[row] = [*ways.get(row, []), *numbers]
+    return {row: numbers for row, numbers in ways.items() if len(numbers) == 2 and min(map(_digits, numbers)) >= SEVEN}
+
+
+def _digits(text: str) -> int:
+    return sum(map(str.isdigit, text))
+
+
 def _numbers(cell: str) -> list[str]:
     if repairs.clean(cell).problem != "MULTIPLE_NUMBERS":
         return []
     found = repairs.pieces(cell)
-    whole = all(sum(sign.isdigit() for sign in piece) >= 7 for piece in found)
+    whole = all(_digits(piece) >= SEVEN for piece in found)
     return found if whole and len(found) > 1 else []
 
 

@@ -210,23 +210,22 @@ def _two_numbers(work: Work, front: Fronts) -> None:
     rows = np.flatnonzero(((front == readings.ZERO) | (front == readings.DOUBLE_ZERO)) & work.open())
     if work.stretch is not None:
         rows = rows[~work.stretch.direct[rows] | (work.stretch.found.count[rows] >= 2 * SIX)]
+    found = np.array([row for row, _, _ in side_by_side(work, rows)], np.intp)
+    work.refuse(_flags(len(work), found), "MULTIPLE_NUMBERS")
+
+
+def side_by_side(work: Work, rows: Rows) -> list[tuple[int, str, str]]:
+    """Return how texts can be divided at a blank into two numbers of their country that begin with a zero."""
     rows = matching(work.text, rows, HALVES)
-    if not len(rows):
-        return
-    halves = [(row, *parts) for row, text in zip(rows, _texts(work, rows), strict=True) for parts in _halves(text)]
+    texts = work.text.take(pa.array(rows)).to_pylist()
+    halves = [(row, *parts) for row, text in zip(rows.tolist(), texts, strict=True) for parts in _halves(text)]
     if not halves:
-        return
-    place = np.array([row for row, _, _ in halves])
-    region = work.regions(place)
-    both = np.ones(len(place), bool)
+        return []
+    region = work.regions(np.array([row for row, _, _ in halves]))
+    both = np.ones(len(halves), bool)
     for side in (1, 2):
         both &= answers.of(pa.array([half[side] for half in halves], STRING), region).valid
-    work.refuse(_flags(len(work), place[both]), "MULTIPLE_NUMBERS")
-
-
-def _texts(work: Work, rows: Rows) -> list[str]:
-    texts: list[str] = work.text.take(pa.array(rows)).to_pylist()
-    return texts
+    return [half for half, numbers in zip(halves, both.tolist(), strict=True) if numbers]
 
 
 def _halves(text: str) -> list[tuple[str, str]]:

@@ -125,6 +125,21 @@ def test_two_numbers_become_two_rows() -> None:
         phones.explode(frame, "fone")
 
 
+def test_two_numbers_with_a_blank_between_need_their_country() -> None:
+    """Where the plan shows two numbers in one way only, they are divided; without a country nobody can tell."""
+    cells = ["089 1234 089 1235", "0171 1234567 0171 1234568", "089 123456 01", None]
+    frame = pd.DataFrame({"phone": cells, "country": ["Germany", "DE", "DE", "DE"]})
+    pd.testing.assert_frame_equal(phones.explode(frame, "phone"), frame)
+    divided = ["089 1234", "089 1235", "0171 1234567", "0171 1234568", "089 123456 01"]
+    for countries in ({"region": "country"}, {"default_region": "DE"}):
+        exploded = phones.explode(frame, "phone", **countries)
+        assert exploded["phone"].tolist()[:5] == divided
+        assert exploded.index.tolist() == [0, 0, 1, 1, 2, 3]
+    assert phones.normalize(divided[:4], default_region="DE")["problem"].isna().all()
+    with pytest.raises(UsageError, match="no column 'land'"):
+        phones.explode(frame, "phone", region="land")
+
+
 def test_repeats_name_the_first_row(judged: pd.DataFrame) -> None:
     """The first row of a number is no repeat; rows without one neither."""
     assert phones.duplicates(judged["to"]).fillna("").tolist() == ["", "a", "", "", "", "", ""]

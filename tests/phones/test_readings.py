@@ -154,6 +154,21 @@ def test_float32_holds_no_phone_number(dtype: str) -> None:
     assert phones.normalize(one, default_region="US")["problem"].tolist() == problems
 
 
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
+def test_widening_a_float32_brings_no_digit_back(dtype: str) -> None:
+    """A column that was float32 once is told by its numbers; the parts of it by what was told of the whole."""
+    numbers = pd.Series([14155550100, 491711234567, 4930901820, 46701740605, 2125550], dtype="float64")
+    widened = numbers.astype("float32").astype(dtype)  # type: ignore[call-overload]
+    lost = ["SCI_NOTATION_LOST_DIGITS"] * 4 + ["LOCAL_ONLY"]
+    assert phones.normalize(widened, default_region="US")["problem"].tolist() == lost
+    found = phones.weigh_column(widened, default_region="US")
+    assert phones.normalize(widened[:1], default_region="US", evidence=found)["problem"].tolist() == lost[:1]
+    right = phones.normalize(numbers.astype(dtype), default_region="US")["problem"]  # type: ignore[call-overload]
+    assert "SCI_NOTATION_LOST_DIGITS" not in right.tolist()
+    alone = phones.normalize(widened, default_region="US", evidence="none")["problem"]
+    assert "SCI_NOTATION_LOST_DIGITS" not in alone.tolist()
+
+
 def test_float32_from_parquet_shows_its_exponent(tmp_path: Path) -> None:
     """Read as text, such a number would look whole; so it keeps the exponent that says that digits are gone."""
     numbers = pd.DataFrame({"phone": pd.Series([14155550100, 2125550, None], dtype="float32")})
