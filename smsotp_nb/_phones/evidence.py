@@ -66,8 +66,8 @@ class Count:
 class Evidence:
     """The evidence of a column for and against another reading of it; ``weigh_column`` returns it.
 
-    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada. ``narrow`` is true
-    if the numbers were float32 once and have lost digits.
+    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada;
+    ``narrow`` if the numbers were float32 once and have lost digits.
 
     Example:
         >>> from smsotp_nb import phones
