@@ -25,7 +25,7 @@ BLOCK: Final = 1 << 15
 TEXT_DTYPE: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
-CHANCE: Final = 40  # bits that are all zero in a column: once in 10^12 by chance
+CHANCE: Final = 30  # bits that are all zero in a column: once in 10^9 by chance
 
 TEXT: Final = np.uint8(0)
 MISSING: Final = np.uint8(1)
