@@ -11,6 +11,7 @@ import griffe
 
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, problems, rates, settings
+from smsotp_nb._dispatch.guard_table import GUARDS
 from smsotp_nb._phones.vocabulary import NOTES, REPAIRS
 from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 
@@ -56,6 +57,12 @@ def problems_of(stage: str) -> str:
         if one.stage == stage
     )
     return table(("code", "status", "meaning", "who can act", "next step"), rows)
+
+
+def guards() -> str:
+    rows = [(code("max_per_second=20"), "caps recipients a second, over all threads", "")]
+    rows += [(code(guard.example), guard.effect, code(guard.code)) for guard in GUARDS]
+    return table(("argument", "effect", "`problem` of rows held back"), rows)
 
 
 def repairs() -> str:
@@ -131,6 +138,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "problems-of-a-plan": lambda: problems_of("plan"),
     "problems-of-a-send": lambda: problems_of("send"),
     "notes": lambda: words(NOTES),
+    "guards": guards,
     "repairs": repairs,
     "errors": error_tree,
     "settings": settings_arguments,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Decimal
 
 from .. import _cards as cards
@@ -11,9 +10,9 @@ from .._client import Client
 from .._ledger import Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
-from .._wire import amount
 from ..errors import UsageError
 from . import guards
+from .guard_table import ahead
 from .pacing import check_speed
 from .sending import check_kinds
 
@@ -58,7 +57,10 @@ def preflight(
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if recorded:
         lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
-    lines += _guard_lines(plan, asked, max_per_second, left, now())
+    if max_per_second is not None:
+        took = _duration(left / max_per_second)
+        lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
+    lines += ahead(asked, plan, now())
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(
         f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
@@ -77,42 +79,6 @@ def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
     return tuple(
         (f"whole plan, estimated, {currency}", cards.money(cost, str(currency))) for currency, cost in known.items()
     )
-
-
-def _guard_lines(plan: Plan, asked: guards.Guards, speed: float | None, left: int, now: datetime) -> list[cards.Note]:
-    lines = []
-    if speed is not None:
-        lines.append(cards.Note("i", f"At {speed:g} recipients a second: about {_duration(left / speed)}."))
-    for currency, limit in (asked.budget or {}).items():
-        estimate = plan.estimate.loc[plan.estimate["currency"].eq(currency), "est_cost"].sum()
-        said = f"Budget {cards.money(amount(limit), currency)}"
-        if plan.estimate["est_cost"].isna().any() or not set(plan.estimate["currency"].dropna()) <= set(
-            asked.budget or {}
-        ):
-            lines.append(
-                cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
-            )
-        elif round(estimate * 1_000_000) <= limit:
-            lines.append(cards.Note("check", f"{said}: covers the estimate."))
-        else:
-            lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
-    if asked.quiet_hours is not None:
-        lines.append(_quiet_line(plan, asked.quiet_hours, now))
-    if asked.canary is not None:
-        lines.append(cards.Note("!", f"Canary: at most {asked.canary:,} recipients, then it stops."))
-    if asked.stop_after_failures is not None:
-        lines.append(cards.Note("i", f"Stops after {asked.stop_after_failures} failures in a row."))
-    return lines
-
-
-def _quiet_line(plan: Plan, quiet: guards.QuietHours, now: datetime) -> cards.Note:
-    rows = plan.rows
-    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
-    silent = [number for number in to if quiet.silences(number, now)]
-    span = f"{quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
-    if not silent:
-        return cards.Note("check", f"Quiet hours {span}: nobody is held back now.")
-    return cards.Note("!", f"Quiet hours {span}: it is quiet for {len(silent):,} recipients now; they wait as planned.")
 
 
 def _duration(seconds: float) -> str:

@@ -10,6 +10,7 @@ import ipywidgets
 import pandas as pd
 
 from .. import phones
+from .._dispatch.guard_table import BY_NAME
 from .._ledger import LedgerOrPath
 from ..errors import UsageError
 from . import campaign_html, skin
@@ -159,10 +160,11 @@ class CampaignForm(skin.Shown):
         return typed.strip() or None if given is None or isinstance(given, str) else given
 
     def _make_guards(self) -> None:
-        self.budget = skin.text("Spend at most", placeholder="USD 50")
-        self.canary = ipywidgets.BoundedIntText(description="First send to so many (0: all)", min=0, max=10**7)
-        self.quiet_from = skin.text("Quiet from", placeholder="21:00")
-        self.quiet_to = skin.text("Quiet until", placeholder="08:00")
+        asked = {name: guard.fields for name, guard in BY_NAME.items()}
+        self.budget, self.quiet_from, self.quiet_to = (
+            skin.text(field.label, placeholder=field.example) for field in (*asked["budget"], *asked["quiet_hours"])
+        )
+        self.canary = ipywidgets.BoundedIntText(description=asked["canary"][0].label, min=0, max=10**7)
         self.typed = skin.text("")
         for field in (self.budget, self.canary, self.quiet_from, self.quiet_to):
             field.observe(lambda _: self._render(), "value")

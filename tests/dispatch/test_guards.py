@@ -161,7 +161,7 @@ def test_a_cancelled_call_returns_the_table_and_the_next_goes_on(box: Sandbox, c
         if told.accepted >= 10:
             stop.set()
 
-    with pytest.warns(CampaignIncomplete, match="call send again"):
+    with pytest.warns(CampaignIncomplete, match="send again"):
         results = send(campaign(), client=client, ledger=ledger, concurrency=1, progress=after_some, stop=stop)
     assert 10 <= (results["status"] == "accepted").sum() < 60
     assert set(results["status"]) == {"accepted", "planned"}
