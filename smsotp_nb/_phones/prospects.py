@@ -71,6 +71,8 @@ def worth(
         return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
     direct = work.stretch.direct[rows]
     sure, others = rows[direct], rows[~direct]
+    if reading.name == WITH_PLUS and not (equals or reading.repair in asked):
+        sure = sure[_may_be_better(work, work.stretch, sure, alone)]
     if len(sure):
         sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked, alone)]
     if not len(others):
@@ -89,6 +91,15 @@ def other_numbers(work: Work, second: Second) -> Second:
     keep = np.ones(len(second.rows), bool)
     keep[told[found.sure & nothing_new]] = False
     return second.only(keep)
+
+
+def _may_be_better(work: Work, stretch: Stretch, rows: Rows, alone: Mask | None) -> Mask:
+    """Leave out mobile numbers, unless they may begin with their own calling code, and what is no number either way."""
+    valid, kind, cc = (it.take(rows) for it in (work.answers.valid, work.answers.kind, work.answers.cc))
+    first = stretch.found.signs.take(stretch.found.start.take(rows))
+    own = first == FIRST_DIGIT.take(cc)
+    flags: Mask = np.where(valid, (RANK.take(kind) < 2) | own, True if alone is None else ~alone[rows])
+    return flags
 
 
 def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
@@ -232,6 +243,7 @@ def _two_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001
 
 
 BEHIND: Final = 99
+FIRST_DIGIT: Final = np.array([*(int(str(code)[0]) for code in range(1000)), 0], np.uint8)  # the last one is for none
 SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
     IDD: _two_before,
     WITH_PLUS: _none_before,

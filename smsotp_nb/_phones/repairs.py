@@ -68,6 +68,7 @@ EXTENSION: Final = re.compile(
     r"(?:;ext=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
+LIKE_AN_EXTENSION: Final = re.compile(r"[x#].*\d#?$|,,|int|dw|durch|доб", re.IGNORECASE | re.DOTALL)
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
 OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
@@ -232,7 +233,7 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
-    extension = EXTENSION.search(cell.text) if cell.text[-1:].isdecimal() or cell.text[-1:] == "#" else None
+    extension = EXTENSION.search(cell.text) if LIKE_AN_EXTENSION.search(cell.text) else None
     if extension:
         if len(extension[1]) >= 7:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
