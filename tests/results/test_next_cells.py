@@ -107,15 +107,119 @@ RESULT_CELLS: dict[str, Callable[[pd.DataFrame], object]] = {
     "sample": lambda t: t.sample(3, random_state=1),
     "histogram": lambda t: t["price"].plot.hist(bins=4),
     "line over time": lambda t: t.dropna(subset=["at"]).set_index("at")["price"].cumsum().plot(),
-    "memory": lambda t: t.memory_usage(deep=True).sum(),
+    "memory": lambda t: (t.memory_usage(deep=True) > 0).sum(),
 }
+
+
+# What `figure` says of each cell: of sums, shapes and drawn bars.
+OF_COSTS: dict[str, object] = {
+    "share of total": (4, 1.0),
+    "share within currency": (4, 2.0),
+    "describe": 0.0914,
+    "dearest": (3, 9, 14.3891),
+    "cheapest": (2, 9, 11.5726),
+    "running total": (4, 1.0594),
+    "sort": (4, 9, 21.5431),
+    "above the mean": (2, 9, 9.9705),
+    "query": (3, 9, 16.3898),
+    "pivot": (4, 2, 0.3654),
+    "pivot table": (4, 2, 0.3654),
+    "merge": (2, 10, 11.5726),
+    "set_index": 0.079,
+    "budget left": 9.6346,
+    "convert": (4, 0.2554),
+    "parts a message": (4, 4.3333),
+    "melt": (8, 4, 9.3654),
+    "corr": (2, 2, 0.4144),
+    "quantile": (2, 0.2292),
+    "round": (4, 9, 21.54),
+    "rank": (4, 10.0),
+    "to_numpy": 9.3654,
+    "concat": (8, 9, 43.0862),
+    "total row": (5, 9, 40.9085),
+    "to_dict": (4, ["cost", "country"]),
+    "to_markdown-like text": (1, 1),
+    "html": (1, 1),
+    "styled": (1, 1),
+    "bar chart": (4, 2.3654),
+    "bar chart of counts": (8, 21.0),
+    "pie": (4, 0.0),
+}
+OF_SEGMENTS: dict[str, object] = {
+    "share of total": (5, 1.001),
+    "share within currency": (5, 2.0),
+    "describe": 0.0731,
+    "dearest": (3, 8, 16.3741),
+    "cheapest": (2, 8, 11.9258),
+    "running total": (5, 1.0559),
+    "sort": (5, 8, 21.5785),
+    "above the mean": (2, 8, 11.0853),
+    "query": (3, 8, 16.3741),
+    "budget left": 9.6346,
+    "convert": (5, 0.2554),
+    "parts a message": (5, 5.5),
+    "corr": (2, 2, 3.7845),
+    "quantile": (2, 0.1628),
+    "round": (5, 8, 21.56),
+    "rank": (5, 15.0),
+    "to_numpy": 9.3654,
+    "concat": (10, 8, 43.157),
+    "total row": (6, 8, 40.9439),
+    "to_dict": (5, ["cost", "currency"]),
+    "to_markdown-like text": (0, 0),
+    "html": (0, 0),
+    "styled": (0, 0),
+}
+OF_RESULTS: dict[str, object] = {
+    "outcomes": (4, 1.0),
+    "problems": (1, 12.0),
+    "failed rows": (2, 27, 503.0395),
+    "cost by segment": (3, 4, 9.6925),
+    "apply by group": (3, 0.2053),
+    "accepted share": (3, 2.25),
+    "crosstab": (4, 4, 12.0),
+    "messages a day": (2, 0.3654),
+    "by hour": (5, 10.0),
+    "local time": (12, "23:00"),
+    "cumulative cost": (12, 1.7218),
+    "estimate error": (8, 7.0216),
+    "parts differ": (1, 27, 249.0225),
+    "join own data": (12, 28, 2884.7164),
+    "dedupe": (12, 27, 2884.7164),
+    "price by spend": (12, 0.0902),
+    "age groups": (2, 0.3654),
+    "text search": (12, 27, 2884.7164),
+    "describe all": (11, 27, 1554.7792),
+    "sample": (3, 27, 699.2132),
+    "histogram": (4, 9.0696),
+    "memory": 28.0,
+    "line over time": (0, 1.7218),
+}
+
+
+def figure(found: object) -> object:
+    """Boil the outcome of a cell down to what an analyst would read off: how much of it there is, and its sum."""
+    if isinstance(found, mpl.axes.Axes):
+        drawn = [(bar.get_width(), bar.get_height()) for bar in found.patches if hasattr(bar, "get_height")]
+        heights = [float(y) for line in found.lines for y in line.get_ydata() if y == y]
+        return len(found.patches), round(float(sum(map(sum, drawn))) + sum(heights), 4)
+    if isinstance(found, pd.DataFrame):
+        return (*found.shape, round(float(found.select_dtypes("number").astype("float64").sum().sum()), 4))
+    if isinstance(found, pd.Series):
+        numbers = pd.api.types.is_numeric_dtype(found.dtype)
+        return len(found), round(float(found.astype("float64").sum()), 4) if numbers else str(found.iloc[0])
+    if isinstance(found, str):
+        return found.count("Namibia"), found.count("0.2632") + found.count("0.0790")
+    if isinstance(found, list):
+        return len(found), sorted(found[0])[:2]
+    return round(float(found), 4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("cell", COST_CELLS)
 def test_a_next_cell_on_a_cost_table(billed: pd.DataFrame, cell: str) -> None:
-    """Each runs, gives something, and leaves the table alone."""
+    """Each runs, gives what it should, and leaves the table alone."""
     before = billed.copy(deep=True)
-    assert COST_CELLS[cell](billed) is not None
+    assert figure(COST_CELLS[cell](billed)) == OF_COSTS[cell]
     pd.testing.assert_frame_equal(billed, before)
     plt.close("all")
 
@@ -123,14 +227,14 @@ def test_a_next_cell_on_a_cost_table(billed: pd.DataFrame, cell: str) -> None:
 @pytest.mark.parametrize("cell", [cell for cell in COST_CELLS if cell not in OF_COUNTRIES])
 def test_a_next_cell_on_another_grouping(sent: pd.DataFrame, cell: str) -> None:
     """The cost of the caller's own column serves the same cells, where they do not speak of countries."""
-    assert COST_CELLS[cell](by_segment(sent).rename(columns={"segment": "iso"})) is not None
+    assert figure(COST_CELLS[cell](by_segment(sent).rename(columns={"segment": "iso"}))) == OF_SEGMENTS[cell]
 
 
 @pytest.mark.parametrize("cell", RESULT_CELLS)
 def test_a_next_cell_on_a_result_table(sent: pd.DataFrame, cell: str) -> None:
-    """Each runs on labels that repeat, gives something, and leaves the table alone."""
+    """Each runs on labels that repeat, gives what it should, and leaves the table alone."""
     before = sent.copy(deep=True)
-    assert RESULT_CELLS[cell](sent) is not None
+    assert figure(RESULT_CELLS[cell](sent)) == OF_RESULTS[cell]
     pd.testing.assert_frame_equal(sent, before)
     plt.close("all")
 

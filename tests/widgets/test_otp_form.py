@@ -286,15 +286,21 @@ def states(widget: Any) -> str:
 
 @pytest.fixture
 def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
-    """A form whose work is done before its click returns."""
-    form = OtpForm(box.client(), resend_wait=0)
+    """A form whose clicks return when the thread that does their work has moved, and only counts down."""
+    form, moved = OtpForm(box.client(), resend_wait=0), threading.Event()
+    work, tick = form._work, form._tick
 
-    def at_once(move: Callable[[], None]) -> None:
-        before = form.steps.stage
-        move()
-        form._focus(before)
+    def work_and_wait(move: Callable[[], None]) -> None:
+        moved.clear()
+        work(move)
+        assert moved.wait(20), "the thread of the click did not end its move"
 
-    monkeypatch.setattr(form, "_work", at_once)
+    def tell_and_tick() -> None:
+        moved.set()
+        tick()
+
+    monkeypatch.setattr(form, "_work", work_and_wait)
+    monkeypatch.setattr(form, "_tick", tell_and_tick)
     monkeypatch.setattr(form, "_settle", 0.0)
     return form
 
