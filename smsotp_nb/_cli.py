@@ -1,4 +1,4 @@
-"""``smsotp-nb`` on a terminal: demo, sandbox, clean. Every line that a person reads is printed here."""
+"""``smsotp-nb`` on a terminal: demo, notebooks, sandbox, clean. Every line that a person reads is printed here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import __version__
+from ._outputs import outputs
 from ._sandbox import command
 from .errors import FileExists, SmsOtpError, UsageError
 from .settings import Settings, ledger_path
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
+SHIPPED = ("notebooks", "sample_data")
 DEMO_CAMPAIGN = "autumn-sale"
 DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
 USUAL = 2
@@ -57,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="smsotp-nb", description="Text campaigns and one-time passcodes from tables; tried out on a local sandbox."
     )
+    made.add_argument("--version", action="version", version=f"smsotp-nb {__version__}")
     commands = made.add_subparsers(required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
@@ -82,6 +86,11 @@ def parser() -> argparse.ArgumentParser:
     told.add_argument("--record", type=Path, metavar="FILE", help="write down what the service did")
     told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
     told.set_defaults(run=_contract)
+
+    written = commands.add_parser("notebooks", help="write the example notebooks and their sample data to a folder")
+    written.add_argument("folder", type=Path, metavar="DIR", help="gets two folders: notebooks and sample_data")
+    written.add_argument("--force", action="store_true", help="replace files that are there already")
+    written.set_defaults(run=_notebooks)
 
     clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
     clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
@@ -268,12 +277,44 @@ def _sheet_read(options: argparse.Namespace) -> str:
 
 
 def _sample_data(given: Path | None) -> Path:
+    place = given or _shipped("sample_data")
+    if not (place / "recipients.csv").is_file():
+        raise UsageError(f"no recipients.csv in {place}; name the folder with --data")
+    return place
+
+
+def _shipped(name: str) -> Path:
+    """Return a folder that an installed package carries in itself, and a checkout beside it."""
     package = Path(__file__).parent
-    places = [given] if given else [package / "sample_data", package.parent / "sample_data", Path("sample_data")]
-    for place in places:
-        if (place / "recipients.csv").is_file():
-            return place
-    raise UsageError(f"no recipients.csv in {', '.join(map(str, places))}; name the folder with --data")
+    installed = package / "_data" / name
+    return installed if installed.is_dir() else package.parent / name
+
+
+def _notebooks(options: argparse.Namespace) -> int:
+    """Write the notebooks and their data as two folders, so that each finds its data; both whole or not at all."""
+    sources = [
+        path for name in SHIPPED for path in sorted(_shipped(name).iterdir()) if path.suffix in (".ipynb", ".csv")
+    ]
+    targets = [options.folder / path.parent.name / path.name for path in sources]
+    for folder in {target.parent for target in targets}:
+        _make_folder(folder)
+    try:
+        with outputs(*targets, inputs=sources, overwrite=options.force) as files:
+            for source, file in zip(sources, files, strict=True):
+                file.file.write(source.read_bytes())
+    except FileExists as error:
+        raise UsageError(f"{error.path} exists; --force replaces it") from None
+    for name in SHIPPED:
+        print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
+    print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
+    return 0
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {folder} cannot be created: {error.strerror}") from None
 
 
 def _write_any_sign() -> None:

@@ -1,0 +1,120 @@
+"""What is handed out: a wheel that shows itself without this repository, and a source archive that can be tested."""
+
+from __future__ import annotations
+
+import email
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import smsotp_nb
+from smsotp_nb._cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)]*)\)")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source archive, as a release makes them."""
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unpacked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as it lies in an environment, far from the repository."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        wheel.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def archived(built: Path) -> list[str]:
+    """The names in the source archive, without its own folder."""
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        return [name.partition("/")[2] for name in archive.getnames()]
+
+
+def run(unpacked: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(unpacked), "SMSOTP_LEDGER": str(home / "l.sqlite")}
+    code = "import smsotp_nb, sys; from smsotp_nb._cli import main; print(smsotp_nb.__file__); sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=home, env=environ, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
+
+
+def test_the_wheel_runs_the_demo_on_data_of_its_own(unpacked: Path, tmp_path: Path) -> None:
+    done = run(unpacked, tmp_path, "demo")
+    assert done.returncode == 0, done.stderr
+    assert str(unpacked) in done.stdout.splitlines()[0], "the wheel is what runs"
+    assert "Cost by country" in done.stdout
+
+
+def test_the_wheel_writes_notebooks_that_find_their_data(unpacked: Path, tmp_path: Path) -> None:
+    """Every notebook of the repository is written, and each file that one reads stands where it looks."""
+    done = run(unpacked, tmp_path, "notebooks", "tour")
+    assert done.returncode == 0, done.stderr
+    written = sorted((tmp_path / "tour" / "notebooks").iterdir())
+    assert [path.name for path in written] == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    for path in written:
+        text = path.read_text(encoding="utf-8")
+        assert text == (ROOT / "notebooks" / path.name).read_text(encoding="utf-8")
+        for name in re.findall(r"\.\./sample_data/[\w.]+", text):
+            assert (path.parent / name).is_file(), f"{path.name} reads {name}"
+
+
+def test_notebooks_replace_a_file_only_when_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["notebooks", str(tmp_path)]) == 0
+    changed = tmp_path / "notebooks" / "campaign.ipynb"
+    changed.write_text("mine", encoding="utf-8")
+    assert main(["notebooks", str(tmp_path)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert changed.read_text(encoding="utf-8") == "mine"
+    assert main(["notebooks", str(tmp_path), "--force"]) == 0
+    assert changed.read_text(encoding="utf-8") != "mine"
+    assert main(["notebooks", str(changed)]) == 2
+    assert "cannot be created" in capsys.readouterr().err
+
+
+def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"smsotp-nb {smsotp_nb.__version__}\n"
+
+
+def test_an_index_page_has_no_link_into_the_repository(built: Path) -> None:
+    """The long description is the README; what would need the files beside it is told without a link or picture."""
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        metadata = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        message = email.message_from_bytes(wheel.read(metadata))
+    page = message.get_payload()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert isinstance(page, str)
+    assert message["Version"] == smsotp_nb.__version__
+    assert LINK.findall(readme), "the README of the repository has links"
+    assert [target for target in LINK.findall(page) if not target.startswith(("http://", "https://", "#"))] == []
+    assert "<img" not in page
+    assert re.findall(r"```.*?```", page, re.DOTALL) == re.findall(r"```.*?```", readme, re.DOTALL)
+
+
+def test_the_source_archive_holds_all_that_tests_need(archived: list[str]) -> None:
+    """Every file of the repository is in it, so its tests run."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout, so there is nothing to compare with")
+    told = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    kept = {path for path in told if (ROOT / path).exists()}
+    assert kept - set(archived) == set()
