@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from . import _planning as planning
-from . import cost, phones
+from . import cost, phones, results
 from ._cards import Card
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
@@ -152,6 +152,15 @@ class Sms:
         if columns is None:
             return cost.by_country(self._frame, decimals=decimals)
         return cost.by(self._frame, columns, decimals=decimals)
+
+    def like(self, given: Any) -> Any:
+        """Return the frame in the kind of frame that ``given`` is, such as polars; see `results.like`.
+
+        Example:
+            >>> pd.DataFrame({"to": ["+12025550123"]}).sms.like([{"phone": "+12025550123"}])
+            [{'to': '+12025550123'}]
+        """
+        return results.like(self._frame, given)
 
     def masked(self, *columns: str) -> pd.DataFrame:
         """Return the frame with its phone numbers masked, fit to be shown.

@@ -18,6 +18,7 @@ from typing import Any, Final
 import pandas as pd
 
 from . import _wire as wire
+from ._frames import AnyFrame, as_pandas
 from .columns import absent, listed
 from .errors import UsageError
 
@@ -98,7 +99,7 @@ def read(path: str | Path) -> pd.DataFrame:
     return check(pd.DataFrame(rows, columns=pd.Index(header), dtype="str"))
 
 
-def check(frame: pd.DataFrame) -> pd.DataFrame:
+def check(frame: AnyFrame) -> pd.DataFrame:
     """Check a rate table and return it in a uniform form, in its order.
 
     Required columns are ``iso`` (two-letter country code), ``currency`` (three-letter code) and ``price`` of one part,
@@ -118,6 +119,7 @@ def check(frame: pd.DataFrame) -> pd.DataFrame:
         >>> checked[["iso", "currency", "price", "high"]].values.tolist()
         [['US', 'USD', 0.0075, 0.0075]]
     """
+    frame = as_pandas(frame)
     _check_columns(frame)
     cells = {name: frame[name].astype(object).tolist() for name in (*NEEDED, *OPTIONAL) if name in frame.columns}
     blank = [None] * len(frame)

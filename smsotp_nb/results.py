@@ -6,10 +6,11 @@ converts any frame with these columns to the right dtypes; `write` and `read` pr
 
 from __future__ import annotations
 
+from ._frames import like
 from ._results.contract import COLUMNS, STATES, Progress, check
 from ._results.files import read, write
 
-__all__ = ["COLUMNS", "STATES", "Progress", "check", "read", "write"]
+__all__ = ["COLUMNS", "STATES", "Progress", "check", "like", "read", "write"]
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from . import columns
+from ._frames import AnyFrame, AnySeries, as_pandas
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -59,7 +60,7 @@ class Template:
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.slots))
 
-    def fill(self, frame: pd.DataFrame, *, fill: Mapping[str, Any] | None = None) -> Filled:
+    def fill(self, frame: AnyFrame, *, fill: Mapping[str, Any] | None = None) -> Filled:
         """Fill the text for every row; ``fill`` has the value that stands in where a column's is missing.
 
         A missing value is NaN, None or blank text.
@@ -72,6 +73,7 @@ class Template:
             >>> parse("{name}: EUR {owed}").fill(people, fill={"name": "you"}).text.tolist()
             ['Ana: EUR 20', 'you: EUR 7.5']
         """
+        frame = as_pandas(frame)
         values = column_texts(frame, self.names, fill=fill)
         text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype="str")
         for name, literal in zip(self.slots, self.literals[1:], strict=True):
@@ -107,7 +109,7 @@ def parse(text: str) -> Template:
 
 
 def column_texts(
-    frame: pd.DataFrame, names: Iterable[str], *, fill: Mapping[str, Any] | None = None
+    frame: AnyFrame, names: Iterable[str], *, fill: Mapping[str, Any] | None = None
 ) -> dict[str, pd.Series[str]]:
     """Return the named columns as text, by name, each on a fresh index 0.. in the order of the rows.
 
@@ -118,6 +120,7 @@ def column_texts(
         >>> column_texts(pd.DataFrame({"n": [1.0, None]}), ["n"], fill={"n": "no"})["n"].tolist()
         ['1', 'no']
     """
+    frame = as_pandas(frame)
     wanted = list(dict.fromkeys(names))
     fill = dict(fill or {})
     wrong = [complaint for name in wanted if (complaint := _no_placeholder(name, frame))]
@@ -153,7 +156,7 @@ def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[p
     return cast("pd.Series[bool]", pd.Series(missing)), columns
 
 
-def as_text(series: pd.Series[Any]) -> pd.Series[str]:
+def as_text(series: AnySeries) -> pd.Series[str]:
     """Return the values of a column as people write them: dtype ``str``, same index.
 
     Whole floats lose their ``.0``, no number is written with an exponent, Decimals keep their places, and dates are ISO
@@ -164,6 +167,7 @@ def as_text(series: pd.Series[Any]) -> pd.Series[str]:
         >>> as_text(pd.Series([20.0, 7.5, 1e-7, None])).tolist()
         ['20', '7.5', '0.0000001', nan]
     """
+    series = as_pandas(series)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         categories = as_text(pd.Series(dtype.categories))
@@ -179,7 +183,7 @@ def as_text(series: pd.Series[Any]) -> pd.Series[str]:
     return texts.where(texts.str.strip() != "")
 
 
-def _no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
+def _no_placeholder(name: str, frame: AnyFrame) -> str | None:
     """Say why a placeholder has no column; None when it has."""
     wrong = columns.absent(name, frame.columns)
     if wrong is None or not wrong.startswith("no column"):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from .._cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
 from .._cost.sources import records
+from .._frames import AnyFrame, as_pandas
 from .._phones.lookup import country_name
 from .._results.contract import micros
 from .._wire import amount
@@ -27,7 +28,7 @@ _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
 
 
-def bars(table: pd.DataFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
+def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
     """Draw a cost table as bars, one block per currency, with the estimate beside the billed amount if there is one.
 
     Args:
@@ -55,6 +56,7 @@ def bars(table: pd.DataFrame, *, value: Value = "cost", title: str = "", top: in
         India IN    ████████████ 75.00
         Nigeria NG  █████        30.10
     """
+    table = as_pandas(table)
     _check(table, value, top)
     names = _label_columns(table)
     compared = "est_cost" in table.columns and value == "cost"

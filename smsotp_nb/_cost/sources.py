@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
+from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath
 from .._ledger.places import path_of
 from .._ledger.summing import spending
@@ -16,7 +17,7 @@ from .._wire import amount
 from ..columns import require
 from ..errors import UsageError
 
-Source = pd.DataFrame | LedgerOrPath
+Source: TypeAlias = AnyFrame | LedgerOrPath
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -26,7 +27,7 @@ _COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", 
 
 def read(source: Source, *, tz: str = "UTC") -> pd.DataFrame:
     """Return a frame as it is, and a ledger, or the one at a path, as its `spending`."""
-    return spending(source, tz=tz) if isinstance(source, Ledger | str | Path) else source
+    return spending(source, tz=tz) if isinstance(source, Ledger | str | Path) else as_pandas(source)
 
 
 def files(source: Source) -> list[Path]:
@@ -39,6 +40,7 @@ def files(source: Source) -> list[Path]:
 
 def is_summed(frame: pd.DataFrame) -> bool:
     """Return whether a frame holds sums already (of `spending`, or of `cost.by`), not one row a message."""
+    frame = as_pandas(frame)
     return isinstance(frame, pd.DataFrame) and "status" not in frame.columns and set(_SUMMED) <= set(frame.columns)
 
 

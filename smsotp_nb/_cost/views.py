@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from .._frames import AnyFrame, as_pandas
 from .._results import contract
 from ..errors import UsageError
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
@@ -197,7 +198,7 @@ def _differ(left: pd.Series, right: pd.Series) -> pd.Series:
     return (left.notna() & right.notna() & (left != right).fillna(False)).astype("bool")
 
 
-def convert(table: pd.DataFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
+def convert(table: AnyFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
     """Convert a cost table to one currency with your own exchange rates. Currencies are never added in any other way.
 
     Args:
@@ -216,6 +217,7 @@ def convert(table: pd.DataFrame, exchange: Mapping[str, Any], *, to: str, decima
         >>> convert(table, {"CNY": "0.1377"}, to="USD")[["currency", "iso", "cost"]].values.tolist()
         [['USD', 'US', 1.5], ['USD', 'CN', 1.377]]
     """
+    table = as_pandas(table)
     if not is_summed(table):
         raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
     worth = _worth(table["currency"].dropna().unique().tolist(), exchange, to)

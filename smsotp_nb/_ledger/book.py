@@ -13,6 +13,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
+from .._frames import AnyFrame, as_pandas
 from .._moments import Now, microseconds, utc_now
 from .._services import is_rehearsal, name_key
 from .._wire import Numbers, mask
@@ -338,7 +339,7 @@ class Campaign:
         """The rows that the service refused, with their evidence."""
         return reading.with_evidence(self._store, self._number, REJECTED)
 
-    def resolve(self, rows: pd.DataFrame | Sequence[str] | str, *, accepted: bool) -> int:
+    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
@@ -360,7 +361,7 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
-    def retry_rejected(self, rows: pd.DataFrame | Sequence[str] | str) -> int:
+    def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
         """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
         Raises:
@@ -446,8 +447,9 @@ class Campaign:
         return len(wanted)
 
 
-def _hidden(rows: pd.DataFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
+def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
     """Return rows as they are in a frame, else numbers that a traceback does not show."""
+    rows = as_pandas(rows)
     return rows if isinstance(rows, pd.DataFrame) else Numbers([rows] if isinstance(rows, str) else rows)
 
 

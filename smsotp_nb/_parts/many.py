@@ -81,7 +81,7 @@ def forcing(texts: Iterable[str]) -> list[str]:
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     """Cut the texts into lists of at most `_TEXTS` texts and `_CHARACTERS` characters; a longer text stands alone."""
-    source = iter(texts)
+    source = iter(texts.to_pylist() if hasattr(texts, "to_pylist") else texts)  # Arrow's own cells are no str
     while block := list(islice(source, _TEXTS)):
         ends = list(accumulate(map(len, block)))
         start = base = 0

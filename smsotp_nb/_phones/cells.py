@@ -19,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._frames import as_pandas
 from ..errors import UsageError
 
 BLOCK: Final = 1 << 15
@@ -54,6 +55,7 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
         >>> column(["a", "b"], what="numbers").tolist()
         ['a', 'b']
     """
+    values = as_pandas(values)
     wrong = _why_no_column(values)
     if wrong is not None:
         hint = "; for one code for all rows use default_region=" if what == "region" else ""

@@ -9,6 +9,7 @@ from typing import Final
 
 import pandas as pd
 
+from .._frames import AnyFrame, as_pandas
 from . import cells, regions
 from .judgement import normalize
 
@@ -48,7 +49,7 @@ class Found:
     shares: pd.DataFrame
 
 
-def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> Found:
+def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found:
     """Find the column of phone numbers and the column of countries by their content.
 
     A column qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers or as
@@ -62,6 +63,7 @@ def find_columns(frame: pd.DataFrame, *, default_region: str | None = None) -> F
         >>> found.phone, found.region
         ('m', 'c')
     """
+    frame = as_pandas(frame)
     sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
     columns = [place for place, name in enumerate(frame.columns) if list(frame.columns).count(name) == 1]
     countries = {place: _countries(sample.iloc[:, place]) for place in columns}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import phonenumbers
 
+from .._frames import AnyFrame, AnySeries, as_pandas
 from ..columns import require
 from . import cells, repairs
 from .intake import take_in
@@ -18,7 +19,7 @@ SEVEN: Final = 7  # digits that a number has at least
 
 
 def explode(
-    frame: pd.DataFrame, column: str, *, region: str | None = None, default_region: str | None = None
+    frame: AnyFrame, column: str, *, region: str | None = None, default_region: str | None = None
 ) -> pd.DataFrame:
     """Give every number of a cell a row of its own; the other cells and the row's label are repeated.
 
@@ -35,17 +36,18 @@ def explode(
         >>> explode(frame, "phone", default_region="DE")["phone"].tolist()
         ['089 1234', '089 1235']
     """
+    people: pd.DataFrame = as_pandas(frame)
     for name in (column, region):
         if name is not None:
-            require(name, frame.columns)
-    text = cells.read(frame[column]).text
-    halves = _halves(frame[column], None if region is None else frame[region], default_region)
+            require(name, people.columns)
+    text = cells.read(people[column]).text
+    halves = _halves(people[column], None if region is None else people[region], default_region)
     parts = [_numbers(cell) or halves.get(row, []) for row, cell in enumerate(text.fillna(""))]
-    rows = np.repeat(np.arange(len(frame)), [max(len(found), 1) for found in parts])
-    divided = [number for found, cell in zip(parts, frame[column], strict=True) for number in found or [cell]]
-    exploded = frame.iloc[rows].copy()
-    exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(frame) else "str")
-    return exploded if len(rows) > len(frame) else frame.copy()
+    rows = np.repeat(np.arange(len(people)), [max(len(found), 1) for found in parts])
+    divided = [number for found, cell in zip(parts, people[column], strict=True) for number in found or [cell]]
+    exploded = people.iloc[rows].copy()
+    exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else "str")
+    return exploded if len(rows) > len(people) else people.copy()
 
 
 def _halves(column: pd.Series, region: pd.Series | None, default_region: str | None) -> dict[int, list[str]]:
@@ -89,7 +91,7 @@ def _mobile_beginnings() -> dict[str, tuple[str, tuple[int, ...]]]:
     return found
 
 
-def one_phone(to: pd.Series) -> pd.Series:
+def one_phone(to: AnySeries) -> pd.Series:
     """Return E.164 numbers in a form in which two numbers that ring the same phone are equal.
 
     Use it only to compare: the result is not necessarily the number to text.
@@ -98,13 +100,14 @@ def one_phone(to: pd.Series) -> pd.Series:
         >>> one_phone(pd.Series(["+5491123456789", "+541123456789", "+14155550100", None], dtype="str")).tolist()
         ['+541123456789', '+541123456789', '+14155550100', nan]
     """
-    text = to if isinstance(to.dtype, pd.StringDtype) else to.astype("str")
+    numbers: pd.Series = as_pandas(to)
+    text = numbers if isinstance(numbers.dtype, pd.StringDtype) else numbers.astype("str")
     mine = text.str.startswith(tuple(_mobile_beginnings())).fillna(False).to_numpy(bool)
     if not mine.any():
-        return to
+        return numbers
     alike = text.to_numpy(object, copy=True)
     alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
-    return pd.Series(alike, index=to.index, name=to.name, dtype="str")
+    return pd.Series(alike, index=numbers.index, name=numbers.name, dtype="str")
 
 
 def _without_mobile_digit(number: str) -> str:
@@ -115,7 +118,7 @@ def _without_mobile_digit(number: str) -> str:
     return number
 
 
-def duplicates(to: pd.Series) -> pd.Series:
+def duplicates(to: AnySeries) -> pd.Series:
     """Return, for each row that repeats an earlier phone, the label of the first row that has it; otherwise missing.
 
     Two numbers that ring the same phone, such as +54 9 11 ... and +54 11 ..., count as a repetition.
@@ -125,6 +128,7 @@ def duplicates(to: pd.Series) -> pd.Series:
         >>> duplicates(to).tolist()
         [nan, nan, 'a']
     """
+    to = as_pandas(to)
     which, _ = pd.factorize(one_phone(to), use_na_sentinel=True)
     first = pd.Series(np.arange(len(to))).groupby(which).transform("min").to_numpy()
     repeats = (which >= 0) & (first != np.arange(len(to)))

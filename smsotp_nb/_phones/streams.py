@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from .beside import free_names
 from .judgement import normalize, weigh_column
@@ -34,7 +35,7 @@ class Cleaned:
 
 
 def clean_chunks(
-    chunks: Iterable[pd.DataFrame],
+    chunks: Iterable[AnyFrame],
     *,
     phone: str,
     region: str | None = None,
@@ -57,7 +58,7 @@ def clean_chunks(
     """
     tally = tally if tally is not None else Tally()
     asked: dict[str, Any] = {"default_region": default_region, "repair": repair}
-    for chunk in chunks:
+    for chunk in map(as_pandas, chunks):
         _check(chunk, phone, region)
         asked["region"] = chunk[region] if region is not None else None
         if "evidence" not in asked:

@@ -13,6 +13,7 @@ import pyarrow
 import pyarrow.compute
 
 from .._cards import Card, Figures, Table, share
+from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
 from ..problems import asked_for
 from .beside import free_names
@@ -128,8 +129,10 @@ class Tally:
     examples: dict[str, list[str]] = field(default_factory=dict)
     met: Met = field(default_factory=Met)
 
-    def add(self, judged: pd.DataFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
+    def add(self, judged: AnyFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
         """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
+        judged = as_pandas(judged)
+        numbers = as_pandas(numbers)
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
@@ -223,7 +226,7 @@ def _with_country(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
+def report(judged: AnyFrame, *, numbers: object = None) -> Report:
     """Summarize what ``normalize`` returned. If the raw ``numbers`` are passed, every code comes with examples.
 
     Example:
@@ -232,6 +235,7 @@ def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
         >>> phones.report(phones.normalize(numbers, default_region="US"), numbers=numbers).problems["ask"].tolist()
         ['the area codes', 'the numbers that are missing']
     """
+    judged = as_pandas(judged)
     missing = {"to", "region", "type", "problem", "note"} - set(judged.columns)
     if missing:
         raise UsageError(
@@ -242,7 +246,7 @@ def report(judged: pd.DataFrame, *, numbers: object = None) -> Report:
     return tally.report()
 
 
-def unusable(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     """Return the rows that cannot be texted, with ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
     They are ordered by problem, then as in the list; ``results.write`` exports the frame safely. If ``people`` has a
@@ -255,6 +259,8 @@ def unusable(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
           name  problem
         1  Bob  MISSING
     """
+    people = as_pandas(people)
+    judged = as_pandas(judged)
     if len(people) != len(judged) or not people.index.equals(judged.index):
         raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
     rows = np.flatnonzero(judged["to"].isna())

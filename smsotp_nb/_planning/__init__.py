@@ -14,6 +14,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones
+from .._frames import AnyFrame, as_pandas
 from . import arguments, assembly, bodies, suppression
 from .bodies import body_key
 from .oneself import to_oneself
@@ -24,7 +25,7 @@ __all__ = ["Plan", "body_key", "plan", "to_oneself"]
 
 
 def plan(
-    recipients: pd.DataFrame,
+    recipients: AnyFrame,
     *,
     to: str,
     campaign: str,
@@ -43,7 +44,7 @@ def plan(
     ignore_unreadable_suppressions: bool = False,
     exclude: Any = None,
     keep: Sequence[str] = (),
-    rates: pd.DataFrame | str | Path | None = None,
+    rates: AnyFrame | str | Path | None = None,
     today: dt.date | None = None,
     replace: Mapping[str, str] | None = None,
     chunk_size: int = 100,
@@ -96,6 +97,8 @@ def plan(
         >>> made.rows[["to", "status", "problem"]].values.tolist()[1]
         ['+12025550123', 'skipped', 'DUPLICATE_OF']
     """
+    recipients = as_pandas(recipients)
+    region = as_pandas(region)
     asked = arguments.read(
         recipients,
         to=to,

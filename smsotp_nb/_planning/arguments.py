@@ -13,6 +13,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
+from .._frames import AnyFrame
 from ..columns import absent
 from ..errors import UsageError
 from . import wording
@@ -44,7 +45,7 @@ def read(
     keep: Sequence[str],
     chunk_size: int,
     variant: wire.Variant,
-    rates: pd.DataFrame | str | Path | None,
+    rates: AnyFrame | str | Path | None,
     today: dt.date | None,
     message: Mapping[str, Any],
 ) -> Asked:
@@ -124,6 +125,6 @@ def _today() -> dt.date:
     return dt.datetime.now(dt.UTC).date()
 
 
-def _read_rates(rates: pd.DataFrame | str | Path, today: dt.date) -> rate_tables.Book:
+def _read_rates(rates: AnyFrame | str | Path, today: dt.date) -> rate_tables.Book:
     table = rate_tables.read(rates) if isinstance(rates, (str, Path)) else rate_tables.check(rates)
     return rate_tables.book(table, today=today)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones, recipients
+from .._frames import as_pandas
 from ..columns import absent
 from ..errors import UsageError
 
@@ -61,6 +62,7 @@ def excluded(source: Any, reading: Reading) -> pd.Series[str]:
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
+    source = as_pandas(source)
     reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
     if isinstance(reached, pd.Series):
         return reached.dropna().astype("str")
@@ -99,6 +101,7 @@ def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
 def _columns(
     source: Any, names: Sequence[str], reading: Reading, argument: str
 ) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+    source = as_pandas(source)
     if isinstance(source, (str, Path)):
         source = _file(source, argument)
     if isinstance(source, pd.DataFrame):

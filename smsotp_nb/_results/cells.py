@@ -10,18 +10,21 @@ import pandas as pd
 import pyarrow
 import pyarrow.compute
 
+from .._frames import AnySeries, as_pandas
+
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
 _RUN: Final = re.compile(r"\A(?:'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9])")  # a formula, and no E.164 number
 _FIRST: Final = pyarrow.array([sign.encode() for sign in "'=+-@\t\r\n"], pyarrow.large_binary())
 
 
-def neutral(texts: pd.Series) -> pd.Series:
+def neutral(texts: AnySeries) -> pd.Series:
     """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values are unchanged.
 
     Example:
         >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x"])).tolist()
         ["'=1+1", "'-5", '+12025550123', 'plain', "''=x"]
     """
+    texts = as_pandas(texts)
     if isinstance(texts.dtype, pd.StringDtype) and texts.dtype.storage == "pyarrow":
         return _neutral_by_column(texts)
     return map_distinct(texts, lambda cell: f"'{cell}" if _RUN.match(cell) else cell)

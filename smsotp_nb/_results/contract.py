@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .._frames import AnyFrame, AnySeries, as_pandas
 from ..columns import absent, listed
 from ..errors import UsageError
 
@@ -105,17 +106,18 @@ class Progress:
         return self.total - self.done
 
 
-def money(micros: pd.Series) -> pd.Series:
+def money(micros: AnySeries) -> pd.Series:
     """Return integer millionths as float64 amounts: the nearest double of each six-decimal value.
 
     Example:
         >>> money(pd.Series([7500, 38420000])).tolist()
         [0.0075, 38.42]
     """
-    return (micros.astype("float64") / 1_000_000).round(6)
+    whole: pd.Series = as_pandas(micros)
+    return (whole.astype("float64") / 1_000_000).round(6)
 
 
-def micros(amounts: pd.Series) -> pd.Series:
+def micros(amounts: AnySeries) -> pd.Series:
     """Return float64 amounts as integer millionths (Int64, missing stays missing): the exact inverse of `money`.
 
     Raises:
@@ -125,20 +127,21 @@ def micros(amounts: pd.Series) -> pd.Series:
         >>> micros(pd.Series([0.0075, 38.42, None])).tolist()
         [7500, 38420000, <NA>]
     """
-    scaled = amounts.astype("float64") * 1_000_000
+    given: pd.Series = as_pandas(amounts)
+    scaled = given.astype("float64") * 1_000_000
     whole = scaled.round()
     # Above 2**53 millionths neighbouring doubles are further apart than a millionth.
     exact = ((scaled - whole).abs() < 0.01) & (whole.abs() < 2**53)
-    wrong = amounts[amounts.notna() & ~exact]
+    wrong = given[given.notna() & ~exact]
     if len(wrong):
         raise UsageError(
-            f"column {str(amounts.name)!r} must hold amounts with at most six decimal places, below 9 billion; "
+            f"column {str(given.name)!r} must hold amounts with at most six decimal places, below 9 billion; "
             f"{_rows(wrong)}"
         )
     return whole.astype("Int64")
 
 
-def check(frame: pd.DataFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
+def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
     """Return a result table with the right dtypes on the same index, whatever dtypes it came with.
 
     ``columns`` names the columns that must be there. Further result columns are converted if they are there; all other
@@ -152,6 +155,7 @@ def check(frame: pd.DataFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd
         >>> check(pd.DataFrame({"status": ["accepted"], "parts": ["2"]}), columns=["status", "parts"]).dtypes.tolist()
         [<StringDtype(na_value=nan)>, Int64Dtype()]
     """
+    frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"a result table is a DataFrame, got {type(frame).__name__}; it is what send() returns")
     problems = _column_problems(frame, tuple(columns))

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 import pandas as pd
 import pyarrow
 
+from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from ..errors import UsageError
 from . import workbook
@@ -28,7 +29,7 @@ _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 
 
 def write(
-    frame: pd.DataFrame,
+    frame: AnyFrame,
     path: str | Path,
     *,
     excel_safe: bool = True,
@@ -56,6 +57,7 @@ def write(
         "+12025550123","'=1+1"
         <BLANKLINE>
     """
+    frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"write needs a DataFrame, got {type(frame).__name__}; send() returns one")
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
@@ -69,7 +71,7 @@ def write(
 
 
 def write_book(
-    tables: Mapping[str, pd.DataFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
+    tables: Mapping[str, AnyFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
 ) -> Path:
     """Write tables to one Excel workbook, a sheet each, as safely as `write`. Indexes are omitted.
 
@@ -85,7 +87,8 @@ def write_book(
         [0.5]
     """
     _by_ending(Path(path), {".xlsx": workbook.write})
-    return write_file(path, functools.partial(workbook.write, tables), inputs=inputs, overwrite=overwrite)
+    sheets = {name: as_pandas(table) for name, table in tables.items()}
+    return write_file(path, functools.partial(workbook.write, sheets), inputs=inputs, overwrite=overwrite)
 
 
 def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:

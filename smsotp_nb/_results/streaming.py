@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.csv
 
+from .._frames import AnyFrame, as_pandas
 from .._outputs import Output, StrPath, outputs
 from ..errors import UsageError
 from . import workbook
@@ -36,8 +37,9 @@ class Growing:
         self.path, self.rows = output.path, 0
         self._output, self._sheet, self._begun = output, sheet, False
 
-    def add(self, frame: pd.DataFrame) -> None:
+    def add(self, frame: AnyFrame) -> None:
         """Add rows under the columns of the first frame. Formulas are made harmless; the index is omitted."""
+        frame = as_pandas(frame)
         self._output.write(lambda _: self._add(frame))
         self.rows += len(frame)
         self._begun = True

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .. import phones
 from .._dispatch.guard_table import BY_NAME
+from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from ..errors import UsageError
 from . import campaign_html, skin
@@ -64,7 +65,7 @@ class CampaignForm(skin.Shown):
 
     def __init__(
         self,
-        frame: pd.DataFrame,
+        frame: AnyFrame,
         *,
         client: Client | Sandbox,
         ledger: LedgerOrPath | None = None,
@@ -72,6 +73,7 @@ class CampaignForm(skin.Shown):
         rates: Any = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
+        frame = as_pandas(frame)
         self.steps = CampaignSteps(frame, client=client, ledger=ledger, type_above=type_above, changed=self._render)
         self._variant = self.steps.client.settings.variant
         self._given = {"suppress": suppress, "rates": rates}

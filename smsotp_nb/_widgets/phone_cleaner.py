@@ -11,6 +11,7 @@ import pandas as pd
 
 from .. import phones
 from .._cards import Card, Figures, Note, Table, number
+from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from ..errors import FileExists, SmsOtpError
 from ..recipients import read_recipients
@@ -60,14 +61,14 @@ class PhoneCleaner(skin.Shown):
 
     def __init__(
         self,
-        source: pd.DataFrame | str | Path,
+        source: AnyFrame | str | Path,
         *,
         phone: str | None = None,
         region: str | None = None,
         default_region: str = "",
     ) -> None:
         self._source = source if isinstance(source, (str, Path)) else None
-        self.frame = read_recipients(source, numbered=True) if isinstance(source, (str, Path)) else source
+        self.frame = read_recipients(source, numbered=True) if isinstance(source, (str, Path)) else as_pandas(source)
         self._names = names_of(self.frame)
         self._read = f"people = sms.read_recipients({str(source)!r}, numbered=True)\n" if self._source else ""
         self._asked: Which | None = None

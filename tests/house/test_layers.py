@@ -19,7 +19,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
     "errors": 0, "services": 0, "lazy": 0, "moments": 0,
-    "problems": 0, "columns": 0, "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1,
+    "problems": 0, "columns": 0, "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "otp": 4, "cost": 4, "charts": 4,
@@ -36,6 +36,7 @@ LIBRARIES: dict[str, set[str]] = {
     "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
+    "narwhals": {"frames"},
     "sqlite3": {"ledger", "sandbox"},
     "aiohttp": {"sandbox"},
     "re2": {"sandbox"},

@@ -1,0 +1,146 @@
+"""Frames of others: polars, Arrow, DuckDB and lists of dicts come in as pandas, and go out as the kind that came in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pandas as pd
+import pyarrow as pa
+from pandas.api.extensions import ExtensionDtype
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What others make has no type in common: whoever takes it says at run time what is no frame and no column.
+AnyFrame: TypeAlias = pd.DataFrame | Any
+AnySeries: TypeAlias = "pd.Series[Any] | Any"
+_OURS = (pd.DataFrame, pd.Series, pd.Index, str, bytes, int, float, type(None))
+# pandas' plain integers and booleans have no missing value: 4915112345678 would become 4915112345678.0.
+_WITH_MISSING = {
+    **{made(): f"Int{made().bit_width}" for made in (pa.int8, pa.int16, pa.int32, pa.int64)},
+    **{made(): f"UInt{made().bit_width}" for made in (pa.uint8, pa.uint16, pa.uint32, pa.uint64)},
+    pa.bool_(): "boolean",
+}
+_WITH_GAPS: dict[str, ExtensionDtype] = {"integer": pd.Int64Dtype(), "boolean": pd.BooleanDtype()}
+
+
+def as_pandas(value: Any) -> Any:
+    """Return a frame or a column of another library as pandas has it; anything else as it is.
+
+    Whole numbers and booleans with gaps stay what they are, as nullable dtypes. A list of dicts is a frame whose
+    columns are all of their keys. What pandas made is returned itself, with its index; the others have none.
+
+    Example:
+        >>> as_pandas(pa.table({"phone": [4915112345678, None]}))["phone"].tolist()
+        [4915112345678, <NA>]
+        >>> as_pandas([{"phone": "+12025550123"}, {"phone": None, "points": 5}])["points"].tolist()
+        [<NA>, 5]
+    """
+    if isinstance(value, _OURS):
+        return value
+    if isinstance(value, (list, tuple)):
+        return _of_dicts(value) if value and all(isinstance(row, Mapping) for row in value) else value
+    if isinstance(value, pa.Array):
+        return _column(pa.chunked_array([value]))
+    if isinstance(value, (pa.Table, pa.RecordBatch)):
+        return _of_arrow(value)
+    return _of_others(value)
+
+
+def like(table: Any, given: Any) -> Any:
+    """Return a table in the kind of frame that ``given`` is, such as the one that the recipients came in.
+
+    Args:
+        table: any frame that this package returns.
+        given: a frame of pandas, polars, Arrow, DuckDB or another library that narwhals knows, or a list of dicts;
+            only its kind counts. A lazy frame gives a lazy one.
+
+    Returns:
+        The same columns and rows in the same order. Only pandas has an index: name what it holds in ``keep=``. A list
+        of dicts has None where a value is missing.
+
+    Raises:
+        UsageError: one of them is no frame, or a column holds values of several kinds, which only pandas and dicts can.
+
+    Example:
+        >>> like(pd.DataFrame({"to": ["+12025550123"], "price": [0.0075]}), [{"phone": "+12025550123"}])
+        [{'to': '+12025550123', 'price': 0.0075}]
+        >>> like(pd.DataFrame({"to": ["+12025550123"]}), pa.table({"phone": ["+12025550123"]})).column_names
+        ['to']
+    """
+    frame = as_pandas(table)
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"like needs a frame, got {type(table).__name__}; send() returns one")
+    if isinstance(given, pd.DataFrame):
+        return frame
+    if not isinstance(as_pandas(given), pd.DataFrame):
+        raise UsageError(
+            f"like needs a frame of the wanted kind, got {type(given).__name__}; give the recipients as they came in"
+        )
+    if isinstance(given, (list, tuple)):
+        return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return _as_others(_to_arrow(frame), given)
+
+
+def _to_arrow(frame: pd.DataFrame) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+    except (pa.ArrowException, ValueError) as error:
+        reason = str(error).partition(chr(10))[0]
+    raise UsageError(f"no other library can hold this table ({reason}); give such a column one kind of value first")
+
+
+def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame([dict(row) for row in rows], dtype=object)
+    return frame.assign(**{name: _one_kind(frame[name]) for name in frame.columns})
+
+
+def _one_kind(cells: pd.Series[Any]) -> pd.Series[Any]:
+    nullable = _WITH_GAPS.get(pd.api.types.infer_dtype(cells, skipna=True))
+    if nullable is None or cells.notna().all():
+        return cells.infer_objects()
+    return cells.astype(nullable)
+
+
+def _of_others(value: Any) -> Any:
+    import narwhals as nw
+
+    found = nw.from_native(value, allow_series=True, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
+        found = found.collect(backend="pyarrow")
+    if isinstance(found, nw.Series):
+        return found.to_pandas() if found.implementation.is_pandas_like() else _column(found.to_arrow(), found.name)
+    if isinstance(found, nw.DataFrame):
+        return found.to_pandas() if found.implementation.is_pandas_like() else _of_arrow(found.to_arrow())
+    return value
+
+
+def _of_arrow(table: pa.Table | pa.RecordBatch) -> pd.DataFrame:
+    columns = {place: _column(column) for place, column in enumerate(table.columns)}  # two may have one name
+    frame = pd.DataFrame(columns, index=range(table.num_rows))
+    frame.columns = pd.Index(table.schema.names)
+    return frame
+
+
+def _column(column: Any, name: str | None = None) -> pd.Series[Any]:
+    chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if chunks.type == pa.string_view():
+        chunks = chunks.cast(pa.large_string())
+    dtype = _WITH_MISSING.get(chunks.type) if chunks.null_count else None
+    made = pd.array(chunks.to_pylist(), dtype=dtype) if dtype else chunks.to_pandas()
+    return pd.Series(made, name=name or None)
+
+
+def _as_others(table: pa.Table, given: Any) -> Any:
+    import narwhals as nw
+
+    if isinstance(given, pa.RecordBatch):
+        arrays = [column.combine_chunks() for column in table.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
+    kind = nw.from_native(given)
+    if isinstance(kind, nw.LazyFrame):
+        return nw.from_native(table).lazy(backend=kind.implementation).to_native()
+    return nw.from_arrow(table, backend=kind.implementation).to_native()
