@@ -63,6 +63,8 @@ class CampaignForm(skin.Shown):
         'phone'
     """
 
+    calls = "sms.plan(...), sms.preflight(...), sms.send(...)"
+
     def __init__(
         self,
         frame: AnyFrame,

@@ -59,6 +59,8 @@ class PhoneCleaner(skin.Shown):
         ['+12025550123', nan]
     """
 
+    calls = "sms.phones.normalize(...), sms.phones.report(...)"
+
     def __init__(
         self,
         source: AnyFrame | str | Path,

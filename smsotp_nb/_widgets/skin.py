@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import ipywidgets
 from IPython.display import display
@@ -120,6 +120,7 @@ class Shown:
     """
 
     widget: ipywidgets.DOMWidget
+    calls: ClassVar[str]  # what does its job without it
 
     def _ipython_display_(self) -> None:
         for output in ({"text/html": _place_html(repr(self))}, self._repr_mimebundle_()):
@@ -130,6 +131,12 @@ class Shown:
         made = self.widget._repr_mimebundle_(**kwargs)
         data = made[0] if isinstance(made, tuple) else made
         return {**data, "text/plain": repr(self)}
+
+    def _mime_(self) -> tuple[str, str]:
+        """Return what marimo shows, which asks for it by this name: it runs no ipywidgets."""
+        name = type(self).__name__
+        said = f"{name} is made of ipywidgets, which marimo does not run. Use JupyterLab, VS Code or voila, or call"
+        return "text/html", f"<p>{html.escape(said)} <code>{html.escape(self.calls)}</code>.</p>"
 
 
 def _place_html(words: str) -> str:

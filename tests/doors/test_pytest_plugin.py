@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -59,3 +60,27 @@ def test_a_suite_of_a_user_can_use_the_fixture(tmp_path: Path) -> None:
 def test_the_package_offers_its_plugin_to_pytest() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"smsotp_nb": "smsotp_nb.pytest_plugin"}
+
+
+def test_a_suite_that_never_asks_for_it_loads_next_to_nothing(tmp_path: Path) -> None:
+    """Loaded for every suite of an environment, the plugin brings in no library and no room of this package."""
+    (tmp_path / "test_app.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(
+        "import sys\n\ndef pytest_unconfigure(config):\n"
+        '    plugin = config.pluginmanager.has_plugin("smsotp_nb.pytest_plugin")\n'
+        '    print("LOADED", plugin, *sorted(sys.modules))\n',
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "smsotp_nb.pytest_plugin", "-p", "no:cacheprovider"]
+    environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        [*command, "--rootdir", str(tmp_path), str(tmp_path)],
+        capture_output=True, text=True, timeout=110, cwd=Path(__file__).parents[1], env=environ, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = next(line for line in done.stdout.splitlines() if line.startswith("LOADED")).split()
+    assert found[1] == "True"
+    ours = {name for name in found if name.split(".")[0] == "smsotp_nb"}
+    assert ours <= {"smsotp_nb", "smsotp_nb.errors", "smsotp_nb._lazy", "smsotp_nb.pytest_plugin"}
+    others = {"pandas", "numpy", "pyarrow", "requests", "aiohttp", "phonenumbers", "ipywidgets", "narwhals", "sqlite3"}
+    assert others & set(found) == set()
