@@ -63,7 +63,7 @@ class CampaignForm(skin.Shown):
         'phone'
     """
 
-    calls = "sms.plan(...), sms.preflight(...), sms.send(...)"
+    _calls = "sms.plan(...), sms.preflight(...), sms.send(...)"
 
     def __init__(
         self,

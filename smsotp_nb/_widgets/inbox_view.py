@@ -45,7 +45,7 @@ class InboxView(skin.Shown):
         <InboxView; run the cell to use it>
     """
 
-    calls = "box.inbox"
+    _calls = "box.inbox"
 
     def __init__(self, box: Sandbox | Client, *, codes: bool = False, shown: int = SHOWN) -> None:
         self._box, self._codes, self._shown = sandbox_of(box), codes, shown

@@ -62,7 +62,7 @@ class OtpForm(skin.Shown):
         'request'
     """
 
-    calls = "sms.otp.send(...), challenge.verify(...)"
+    _calls = "sms.otp.send(...), challenge.verify(...)"
 
     def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
         client = client_of(client, what="a form")

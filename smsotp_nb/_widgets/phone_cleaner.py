@@ -59,7 +59,7 @@ class PhoneCleaner(skin.Shown):
         ['+12025550123', nan]
     """
 
-    calls = "sms.phones.normalize(...), sms.phones.report(...)"
+    _calls = "sms.phones.normalize(...), sms.phones.report(...)"
 
     def __init__(
         self,

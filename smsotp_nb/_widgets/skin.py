@@ -120,7 +120,7 @@ class Shown:
     """
 
     widget: ipywidgets.DOMWidget
-    calls: ClassVar[str]  # what does its job without it
+    _calls: ClassVar[str]  # what does its job without it
 
     def _ipython_display_(self) -> None:
         for output in ({"text/html": _place_html(repr(self))}, self._repr_mimebundle_()):
@@ -136,7 +136,7 @@ class Shown:
         """Return what marimo shows, which asks for it by this name: it runs no ipywidgets."""
         name = type(self).__name__
         said = f"{name} is made of ipywidgets, which marimo does not run. Use JupyterLab, VS Code or voila, or call"
-        return "text/html", f"<p>{html.escape(said)} <code>{html.escape(self.calls)}</code>.</p>"
+        return "text/html", f"<p>{html.escape(said)} <code>{html.escape(self._calls)}</code>.</p>"
 
 
 def _place_html(words: str) -> str:

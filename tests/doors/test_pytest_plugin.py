@@ -75,7 +75,7 @@ def test_a_suite_that_never_asks_for_it_loads_next_to_nothing(tmp_path: Path) ->
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         [*command, "--rootdir", str(tmp_path), str(tmp_path)],
-        capture_output=True, text=True, timeout=110, cwd=Path(__file__).parents[1], env=environ, check=False,
+        capture_output=True, text=True, timeout=110, cwd=Path(__file__).parents[2], env=environ, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = next(line for line in done.stdout.splitlines() if line.startswith("LOADED")).split()

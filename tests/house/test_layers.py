@@ -72,7 +72,11 @@ def imports(dotted: str) -> list[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.append((node.module or "", False))
         elif isinstance(node, ast.ImportFrom) and node.level == depth + 1:
-            names = [node.module] if node.module else [alias.name for alias in node.names]
+            names = (
+                [node.module]
+                if node.module
+                else [alias.name for alias in node.names if not alias.name.startswith("__")]
+            )
             found += [(name, True) for name in names]
     return found
 

@@ -16,7 +16,7 @@ import pytest
 import smsotp_nb
 from smsotp_nb._cli import main
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)]*)\)")
 
 
