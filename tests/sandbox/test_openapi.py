@@ -226,6 +226,25 @@ def test_the_file_names_every_address_and_no_other() -> None:
     assert named == own | {(path, "post") for path in OPERATIONS}
 
 
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object in a piece of the file."""
+    if isinstance(schema, dict):
+        yield schema
+    for one in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from parts_of(one)
+
+
+def test_what_generators_of_clients_stumble_over_is_not_in_the_file() -> None:
+    """A list that does not say of what, and fields whose names become one where a tilde is no letter."""
+    with Sandbox(tenants=True) as box:
+        described = call(box, "GET", "/openapi.json")[2]
+    schemas = [part for part in parts_of(described["components"]["schemas"]) if "type" in part]
+    assert [one for one in schemas if "array" in one["type"] and "items" not in one] == []
+    for one in schemas:
+        names = [re.sub(r"\W", "", name) for name in one.get("properties", {})]
+        assert len(names) == len(set(names))
+
+
 def test_without_tenants_the_file_does_not_offer_them(box: Sandbox) -> None:
     described = call(box, "GET", "/openapi.json")[2]
     assert "/tenants.json" not in described["paths"]
