@@ -4,8 +4,8 @@
 
 Size: the files of every distribution that a plain ``pip install smsotp_nb`` brings, extras left out, as they lie in
 this environment. Imports: CPU time and highest resident size of a process beyond one that imports nothing; beside it a
-process that imports pandas alone. The plugin: a suite of one empty test with and without it, in turn. Medians, with the
-lowest and the highest.
+process that imports pandas alone. The plugin: a suite of one empty test with and without it, in turn, and its import by
+itself, for on a busy machine the start of pytest varies by more than that. Medians, with the lowest and the highest.
 """
 
 from __future__ import annotations
@@ -47,8 +47,11 @@ def main() -> None:
         print(f"{said:32} {_beyond(_measured(['-c', program], runs), nothing)}")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "test_empty.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
-        without = _measured([*SUITE, folder], runs, folder)
-        print(f"{'the pytest plugin':32} {_beyond(_measured([*SUITE, *PLUGIN, folder], runs, folder), without)}")
+        pairs = [(_once([*SUITE, folder], folder), _once([*SUITE, *PLUGIN, folder], folder)) for _ in range(runs + 1)]
+        without, loaded = (list(runs) for runs in zip(*pairs[1:], strict=True))
+        print(f"{'a suite with the pytest plugin':32} {_beyond(loaded, without)}")
+    taken = sorted(_import_of_plugin() for _ in range(runs))
+    print(f"{'its import alone':32} {statistics.median(taken):7.1f} ms CPU ({taken[0]:.1f} to {taken[-1]:.1f})")
 
 
 def _needed(name: str, known: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -84,6 +87,14 @@ def _once(arguments: Sequence[str], folder: str | None) -> tuple[float, float]:
     )  # fmt: skip
     seconds, kilobytes = done.stdout.split()
     return float(seconds), int(kilobytes) / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def _import_of_plugin() -> float:
+    """Return the CPU milliseconds that pytest spends on importing the plugin."""
+    code = "import time, pytest; begun = time.process_time(); import smsotp_nb.pytest_plugin;"
+    code += "print(1000 * (time.process_time() - begun))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
 
 
 def _beyond(runs: list[tuple[float, float]], base: list[tuple[float, float]]) -> str:
