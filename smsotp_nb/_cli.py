@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     told.add_argument("--part", metavar="AMOUNT", help="most that one part to this phone costs")
     told.add_argument("--signature", default="Acme", help="the sender's name where one is required")
     told.add_argument("--template", metavar="ID:VARIABLE", help="a template of yours with one variable")
-    told.add_argument("--record", type=Path, metavar="FILE", help="write down what the service did")
+    told.add_argument("--record", type=Path, metavar="FILE", help="record what the service did")
     told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
     told.set_defaults(run=_contract)
 
@@ -94,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
 
     clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
     clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
-    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: the one that reads best)")
+    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: found by content)")
     clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
     clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
     clean.add_argument(
@@ -114,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write the rows without a usable number, with their row in the list and the reason",
     )
-    clean.add_argument("--force", action="store_true", help="replace files that are there already, never the list")
+    clean.add_argument("--force", action="store_true", help="replace existing files, but never the list")
     clean.set_defaults(run=_clean)
     return made
 
@@ -170,10 +170,11 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
         print(shown.head(5).to_string(), "\n")
         print("Cost by country")
         print(cost.by_country(table).to_string(index=False))
-    print(f"\nRun it again: the record in {ledger.path} keeps everyone from being texted twice.")
+    print(f"\nRun it again: the record in {ledger.path} ensures that nobody is texted twice.")
     if counts.get("in_doubt"):
         print(
-            f"In doubt, never sent again by itself: Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
+            "Rows in doubt are never sent again automatically: "
+            f"Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
         )
 
 
@@ -231,7 +232,7 @@ def _clean(options: argparse.Namespace) -> int:
                     if path is not None:
                         written[path].add(rows)
     except FileExists as error:
-        raise UsageError(f"{error.path} is there already; --force replaces it") from None
+        raise UsageError(f"{error.path} already exists; --force replaces it") from None
     print(tally.report())
     for table in tables:
         print(f"{table.rows:,} rows written to {table.path}")

@@ -83,7 +83,7 @@ class Output:
             else:
                 _give_name(self._beside, target)
         except FileExistsError:
-            message = f"{self.path} has appeared while it was written; it was left as it is"
+            message = f"{self.path} appeared while it was being written; it is unchanged"
             raise FileExists(message, path=str(self.path)) from None
 
     def _named_beside(self) -> Path:
@@ -120,7 +120,7 @@ def outputs(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
         _refuse_unfit(place)
     for place in places:
         if place.old is not None and not overwrite:
-            raise FileExists(f"{place.named} is there already; overwrite=True replaces it", path=str(place.named))
+            raise FileExists(f"{place.named} already exists; overwrite=True replaces it", path=str(place.named))
     with ExitStack() as discarded:
         opened = []
         for place in places:
@@ -180,7 +180,7 @@ def _refuse_inputs(place: _Place, inputs: Iterable[StrPath]) -> None:
 def _refuse_twice(place: _Place, others: Iterable[_Place]) -> None:
     for other in others:
         if _same(place, other.target, other.old):
-            raise UsageError(f"{place.named} and {other.named} are one file; give each its own name")
+            raise UsageError(f"{place.named} and {other.named} are the same file; name two different ones")
 
 
 def _same(place: _Place, target: Path, found: os.stat_result | None) -> bool:
@@ -192,7 +192,7 @@ def _same(place: _Place, target: Path, found: os.stat_result | None) -> bool:
 def _refuse_unfit(place: _Place) -> None:
     parent = place.target.parent
     if not parent.is_dir():
-        raise UsageError(f"there is no folder {parent}; create it first")
+        raise UsageError(f"folder not found: {parent}; create it first")
     if place.old is None:
         return
     if stat.S_ISDIR(place.old.st_mode):

@@ -187,7 +187,9 @@ class Challenge:
         return f"<Challenge {mask(self.to)}, intent {self.intent!r}, until {self.expires_at:%H:%M:%S} UTC, {state}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a challenge is not pickled: it holds a client; keep `to` and `intent` and verify with those")
+        raise TypeError(
+            "a challenge cannot be pickled: it holds a client; keep `to` and `intent` and verify with those"
+        )
 
 
 def send(

@@ -95,7 +95,7 @@ def read(path: str | Path) -> pd.DataFrame:
     uneven = [str(place) for place, row in enumerate(rows) if len(row) != len(header)]
     if uneven:
         shown = ", ".join(uneven[:_SHOWN])
-        raise UsageError(f"rates in {str(path)!r}: rows {shown} have not {len(header)} cells as the header has")
+        raise UsageError(f"rates in {str(path)!r}: rows {shown} do not have {len(header)} cells like the header")
     return check(pd.DataFrame(rows, columns=pd.Index(header), dtype="str"))
 
 
@@ -206,7 +206,7 @@ class _Row:
         price = price or 0
         low, high = price if low is None else low, price if high is None else high
         if not problems and not low <= price <= high:
-            problems.append("low, price and high must not fall")
+            problems.append("low, price and high must be in ascending order")
         return cls(label, iso, currency, price, type_, dates[0], low, high, dates[1], tuple(problems))
 
 
@@ -229,7 +229,7 @@ def _repeated(rows: list[_Row]) -> list[str]:
         key = (row.iso, row.type, row.valid_from)
         if key in first:
             problems.append(
-                f"row {row.label!r}: {row.iso} stands in row {first[key]!r} too; tell them apart by valid_from or type"
+                f"row {row.label!r}: {row.iso} is in row {first[key]!r} too; distinguish them by valid_from or type"
             )
         first.setdefault(key, row.label)
     return problems

@@ -68,7 +68,7 @@ class Secret:
         return hash(self.reveal())
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not pickled; build the settings again where they are needed")
+        raise TypeError("a secret cannot be pickled; build the settings again where they are needed")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -189,7 +189,7 @@ class Settings:
         return self.service or account_id(self.base_url, self.variant, self.key())
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("settings hold an access key and are not pickled; build them where they are needed")
+        raise TypeError("settings hold an access key and cannot be pickled; build them where they are needed")
 
     def secret(self) -> str | None:
         """Return the secret in the clear, for the one place that signs with it; None in the simple mode."""
@@ -282,7 +282,7 @@ def _check(settings: Settings) -> list[str]:
         wrong.append("service must not begin with 'sandbox:'; Sandbox.at(address).client() speaks to a sandbox")
 
     if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):
-        wrong.append(f"ca_bundle names no file: {settings.ca_bundle}")
+        wrong.append(f"ca_bundle: file not found: {settings.ca_bundle}")
     for name in _TIMES:
         seconds = getattr(settings, name)
         if not isinstance(seconds, (int, float)) or not 0 < seconds < 3600:

@@ -89,7 +89,7 @@ def report(results: Source, path: str | Path, *, title: str = "What was spent", 
         return write_text(page(title, _cards(frame)), file, overwrite=overwrite, inputs=made_from)
     if file.suffix.lower() == ".xlsx":
         return write_book(_tables(frame), file, overwrite=overwrite, inputs=made_from)
-    raise UsageError(f"{file.name!r} must end in .html or .xlsx; the ending says the format")
+    raise UsageError(f"{file.name!r} must end in .html or .xlsx; the extension selects the format")
 
 
 def _cards(frame: pd.DataFrame) -> list[Card]:

@@ -196,7 +196,7 @@ class Client:
         _refuse(wire.OTP_SEND, wrong)
         if ttl is not None and not own_code:
             warnings.warn(
-                "ttl= has no effect on a generated passcode in otp.send; give it to verify_otp", SmsOtpWarning, 2
+                "ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp", SmsOtpWarning, 2
             )
         if digits is not None and own_code:
             warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=2)

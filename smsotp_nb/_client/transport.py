@@ -228,7 +228,7 @@ class _Watched:
             if not data:
                 if reply.until_close:
                     break
-                raise ReplyCut("the connection ended before the reply did")
+                raise ReplyCut("the connection ended before the reply was complete")
             if trace.phase == "awaiting":
                 trace.phase = "headers"
             trace.received += len(data)
@@ -349,7 +349,7 @@ class Transport:
         except (requests.RequestException, UnicodeError):
             prepared = ""
         if not prepared:
-            raise UsageError(f"base_url= is no address that can be reached: {base_url!r}; nothing was sent")
+            raise UsageError(f"base_url= is not an address that can be reached: {base_url!r}; nothing was sent")
         self._address, self._host = prepared, urlsplit(prepared).netloc
         self._timeouts = (connect_timeout, read_timeout)
         self._deadline, self._clock = deadline, clock

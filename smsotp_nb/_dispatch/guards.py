@@ -212,12 +212,12 @@ class Watch:
         unknown = self._run.without_estimate()
         if unknown:
             raise UsageError(
-                f"budget= needs an estimate for every recipient; there is no rate (or no known text) for "
-                f"{', '.join(unknown[:10])}. Give plan(rates=...) a rate for each, or template_text= for a template"
+                f"budget= needs an estimate for every recipient, but there is no rate (or no known text) for "
+                f"{', '.join(unknown[:10])}. Add rates to plan(rates=...), or pass template_text= for a template"
             )
         others = sorted(set(self._run.estimate_currencies()) - set(budget))
         if others:
-            raise UsageError(f"budget= says nothing of {', '.join(others)}; give it an amount for each currency")
+            raise UsageError(f"budget= does not mention {', '.join(others)}; pass an amount for each currency")
 
 
 def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:

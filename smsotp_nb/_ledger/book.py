@@ -102,7 +102,7 @@ class Ledger:
             smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
         """
         if not isinstance(name, str):
-            raise UsageError(f"a campaign is known by its name, a text; got {type(name).__name__}")
+            raise UsageError(f"the name of a campaign must be text, got {type(name).__name__}")
         with self._store.reading() as connection:
             found = connection.execute(
                 "SELECT id, service, kept, name FROM campaign "
@@ -239,12 +239,12 @@ class Ledger:
             ).fetchone()
         if name != plan.campaign:
             raise LedgerError(
-                f"campaign {plan.campaign!r} is spelled like {name!r}, which is recorded. Nothing was sent. Plan it as "
-                f"campaign={name!r} to go on with that one, or choose a name that differs in more than case and blanks"
+                f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
+                f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case and blanks"
             )
         if purged:
             raise LedgerError(
-                f"campaign {plan.campaign!r} was purged: who was texted is not known any more, so it is never sent "
+                f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
                 "again. Nothing was sent; choose another campaign name"
             )
         if known != plan.fingerprint:
@@ -354,7 +354,7 @@ class Campaign:
         """
         if not isinstance(accepted, bool | np.bool_):
             raise UsageError(
-                f"accepted= must be True (they got it) or False (they did not, so text them), got {accepted!r}; "
+                f"accepted= must be True (they have it) or False (they do not, so send again), got {accepted!r}; "
                 "nothing was changed"
             )
         self._recover()
@@ -409,7 +409,7 @@ class Campaign:
         with self._store.reading() as connection:
             purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
         if purged:
-            raise LedgerError(f"campaign {self.name!r} was purged: whom it texted is not known any more")
+            raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
 
     def _recover(self) -> None:
         """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""

@@ -24,7 +24,7 @@ def backup(store: Store, path: Path) -> Path:
         LedgerError: there is a file already, or it cannot be written.
     """
     if os.path.lexists(path):
-        raise LedgerError(f"{path} exists already; choose another path for the backup")
+        raise LedgerError(f"{path} already exists; choose another path for the backup")
     with named(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         beside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -48,7 +48,7 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
         LedgerError: the ledger is in use; the backup is none, is damaged, or is older than what was last seen.
     """
     if not backup.is_file():
-        raise LedgerError(f"there is no backup at {backup}")
+        raise LedgerError(f"backup not found: {backup}")
     if path.exists():
         with named(path):
             if os.path.samefile(backup, path):
@@ -80,7 +80,7 @@ def _put(beside: Path, path: Path) -> None:
     try:
         os.link(beside, path)
     except FileExistsError:
-        raise LedgerError(f"{path} exists already; choose another path for the backup") from None
+        raise LedgerError(f"{path} already exists; choose another path for the backup") from None
     except OSError:  # a file system without links
         os.rename(beside, path)
 

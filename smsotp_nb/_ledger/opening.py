@@ -155,7 +155,7 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that is no ledger of this version, or that is damaged."""
     _refuse_others(connection, path)
     if _is_new(connection):
-        raise LedgerError(f"{path} is empty: it is no ledger")
+        raise LedgerError(f"{path} is empty and not a ledger")
     _refuse(path, _looked_at(connection))
 
 
@@ -176,7 +176,7 @@ def _refuse_new(path: Path, connection: sqlite3.Connection, *, create: bool, acc
     """Refuse an empty file where a ledger should be, before it becomes one in which nobody was texted."""
     if not create:
         raise LedgerError(
-            f"the file {path} is empty: it is no ledger. A new one knows of nobody who was texted: correct the path, "
+            f"the file {path} is empty and not a ledger. A new ledger does not know who was texted: correct the path, "
             "or, to begin a record there, pass create=True"
         )
     seen = _marks(path, b"").sessions()
@@ -266,8 +266,8 @@ def _looked_at(connection: sqlite3.Connection) -> str:
 def _refuse(path: Path, found: str) -> None:
     if found:
         raise LedgerError(
-            f"the ledger {path} is damaged: {found}. Nothing was sent, and the file was left as it is. Restore a "
-            "backup with `Ledger.restore(backup, path)`; what it lacks is then said in numbers"
+            f"the ledger {path} is damaged: {found}. Nothing was sent, and the file is unchanged. Restore a "
+            "backup with `Ledger.restore(backup, path)`; it reports how many recipients the backup may lack"
         )
 
 
@@ -332,7 +332,7 @@ def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) ->
         f"the ledger {path} is older than the one that was last used here: it is a copy or a backup, or a new file in "
         f"the place of another. {ends}; the latest was used at {_said(max(session.at for session in behind))}, and up "
         f"to {recipients:,} recipient{'' if recipients == 1 else 's'} whom it texted since may stand as not texted in "
-        "this one. Nothing was sent. Put the latest file back; or, when you know whom it texted, open this one with "
+        "this one. Nothing was sent. Put the latest file back; or, if you know whom it texted, open this one with "
         "Ledger(path, accept_older=True)",
         recipients=recipients,
     )

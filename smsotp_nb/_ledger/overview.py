@@ -58,7 +58,10 @@ def of_campaign(name: str, service: str, counts: dict[str, int], in_doubt: pd.Da
         )
         more = f"and {len(in_doubt) - SHOWN:,} more" if len(in_doubt) > SHOWN else ""
         blocks += (cards.Table(("In doubt", "Phase", "HTTP", "What is known"), rows, ("left",) * 4, more=more),)
-        closing = "Next: find out, then campaign.resolve(rows, accepted=True or False). Never sent again by itself."
+        closing = (
+            "Next: find out what happened, then campaign.resolve(rows, accepted=True or False). "
+            "Never sent again automatically."
+        )
     return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
 
 

@@ -60,7 +60,7 @@ class Ownership:
 
     def _refusal(self, owner: str) -> LedgerError:
         return LedgerError(
-            f"campaign {self.name!r} texted people already, recorded under another key, variant or address "
+            f"campaign {self.name!r} has already texted people, recorded under another key, variant or address "
             f"({shown(owner)}, id {owner!r}). Nothing was sent. If this is the same account, go on with "
             f"Settings(..., service={owner!r}); if it is a new campaign, choose another campaign name"
         )

@@ -39,13 +39,13 @@ def users_own() -> Path:
     folder = path.parent
     if path != data_folder() / path.name and not folder.is_dir():
         raise LedgerError(
-            f"SMSOTP_LEDGER names {path}, and there is no folder {folder}. Make the folder, or correct the variable: a "
-            "ledger that is begun in another place does not know whom you texted"
+            f"SMSOTP_LEDGER names {path}, and folder not found: {folder}. Make the folder, or correct the variable: a "
+            "ledger in another place does not know whom you texted"
         )
     kind = in_memory(path)
     if kind:
         warnings.warn(
-            f"the ledger {path} is on a file system in memory ({kind}): it is gone when this machine restarts, and "
+            f"the ledger {path} is on a file system in memory ({kind}): it is lost when this machine restarts, and "
             "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
             SmsOtpWarning,
             stacklevel=3,
@@ -56,7 +56,7 @@ def users_own() -> Path:
 def given(path: str | Path, *, create: bool) -> Path:
     """Return a path that was given as an absolute one."""
     if not isinstance(path, str | Path):
-        raise UsageError(f"a Ledger opens a path, got {type(path).__name__}; without one it is this user's ledger")
+        raise UsageError(f"Ledger takes a path, got {type(path).__name__}; without one it opens this user's ledger")
     spelled = str(path).strip()
     if (
         not spelled
@@ -65,7 +65,7 @@ def given(path: str | Path, *, create: bool) -> Path:
         or "://" in spelled
         or spelled.lower().startswith("file:")
     ):
-        raise UsageError(f"a Ledger opens the path of a file, got {str(path)!r}; write it as a path of this machine")
+        raise UsageError(f"Ledger takes the path of a file, got {str(path)!r}")
     try:
         found = Path(path).expanduser().absolute()
         there = found.exists()
@@ -75,7 +75,7 @@ def given(path: str | Path, *, create: bool) -> Path:
         if there or create:
             return found
         raise LedgerError(
-            f"there is no ledger at {found}. A new one knows of nobody who was texted: correct the path, or, to begin "
+            f"ledger not found: {found}. A new ledger does not know who was texted: correct the path, or, to begin "
             f"a record there, pass Ledger({str(path)!r}, create=True)"
         )
-    raise UsageError(f"{str(path)!r} is no path of a ledger: {reason}")
+    raise UsageError(f"{str(path)!r} cannot be the path of a ledger: {reason}")

@@ -245,8 +245,8 @@ def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
     said += [f"{changed} with another text"] * bool(changed)
     text = ", ".join(said) or "the same recipients and texts in another order"
     return PlanChanged(
-        f"campaign {plan.campaign!r} is recorded with another plan: {text}. Nothing was sent. Call send with the plan "
-        "as it was to go on; or plan under a new campaign name, with exclude=ledger.campaign(...) for what was added",
+        f"campaign {plan.campaign!r} is recorded with a different plan: {text}. Nothing was sent. Call send with the "
+        "plan as it was to continue; or plan under a new campaign name, with exclude=ledger.campaign(...) for what was added",
         added=added,
         removed=removed,
         changed=changed,

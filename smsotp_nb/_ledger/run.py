@@ -22,7 +22,7 @@ from .recording import billing_number, inserted, number_of
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 
-OWNER_DIED = "the process that sent it ended before the answer was recorded"
+OWNER_DIED = "the sending process ended before the answer was recorded"
 STOPPED = "stopped a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"

@@ -79,7 +79,7 @@ def _why_no_column(values: Any) -> str | None:
         shape = " x ".join(map(str, values.shape)) or "a single value: put it in a list"
         return f"{type(values).__name__} of {values.ndim} dimensions ({shape})"
     if isinstance(values, Set) and not isinstance(values, KeysView):
-        return f"a {type(values).__name__}: it has no order, so no row could be told from another; give a list"
+        return f"a {type(values).__name__}: it has no order, so rows cannot be told apart; pass a list"
     if isinstance(values, pd.MultiIndex) or getattr(getattr(values, "dtype", None), "names", None):
         return f"{type(values).__name__} with several values a row: choose one of them"
     text = isinstance(values, (str, bytes, bytearray, memoryview))

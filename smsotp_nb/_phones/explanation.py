@@ -164,7 +164,7 @@ def _read(text: str, code: str | None) -> Iterator[str]:
     found = digits.read(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int32))
     extension = closer.look(found, pa.array([text], pa.large_string())).texts
     if found.state[0] != digits.READABLE:
-        few = "It has too few digits." if found.count[0] < 3 else "A letter or sign stands where no number has one."
+        few = "It has too few digits." if found.count[0] < 3 else "A letter or sign is where no number has one."
         yield "It has letters or signs that are put to phonenumbers itself." if found.state[0] else few
         return
     if len(extension):
@@ -188,7 +188,7 @@ def _calling_code(reading: Reading, plus: bool) -> Iterator[str]:
         yield f"{_code(reading)} is the calling code of {_country(reading)}: {_left(reading)} is left."
         return
     if plus:
-        yield "No calling code begins like this; it is read once more as if there were no plus."
+        yield "No calling code begins like this; it is read again as if there were no plus."
     home = _country(reading) if reading.plan[0] >= 0 else ""
     prefixes.without_plus(reading, row)
     if reading.extracted[0]:

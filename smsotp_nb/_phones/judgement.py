@@ -175,15 +175,15 @@ def checked(
     """Return what a call asks for, or say all that is wrong with it."""
     wrong = []
     if isinstance(repair, str) or not set(repair) <= set(REPAIRS):
-        wrong.append(f"repair={repair!r}: give a set of {', '.join(REPAIRS)}")
+        wrong.append(f"repair={repair!r}: pass a set of {', '.join(REPAIRS)}")
     if isinstance(kinds, str) or not set(kinds) <= KIND_NAMES:
-        wrong.append(f"allow_types={kinds!r}: give a set of {', '.join(sorted(KIND_NAMES))}")
+        wrong.append(f"allow_types={kinds!r}: pass a set of {', '.join(sorted(KIND_NAMES))}")
     for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
         if value not in ("note", "refuse"):
             wrong.append(f"{name}={value!r}: say 'note' or 'refuse'")
     if not isinstance(evidence, Evidence) and evidence not in get_args(Level):
         wrong.append(
-            f"evidence={evidence!r}: say {', '.join(map(repr, get_args(Level)))}, or give what weigh_column found"
+            f"evidence={evidence!r}: say {', '.join(map(repr, get_args(Level)))}, or pass what weigh_column returned"
         )
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))

@@ -199,7 +199,7 @@ def default(code: str | None) -> str | None:
         return None
     read_as, note = one(code)
     if read_as is None or note == "REGION_UNKNOWN":
-        raise UsageError(f"default_region={code!r} is no country; give an ISO code such as 'DE' or 'US'")
+        raise UsageError(f"default_region={code!r} is not a country; pass an ISO code such as 'DE' or 'US'")
     return read_as
 
 

@@ -63,7 +63,7 @@ def read(
     if not isinstance(campaign, str) or not campaign.strip():
         wrong.append("campaign= must be a name, such as 'autumn-sale'; the send is recorded under it")
     elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
-        wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can keep; type the name anew")
+        wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can store; retype the name")
     if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or not 1 <= chunk_size <= wire.MAX_RECIPIENTS:
         wrong.append(f"chunk_size= must be a whole number from 1 to {wire.MAX_RECIPIENTS}, got {chunk_size!r}")
     worded = table = None
@@ -109,7 +109,7 @@ def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | 
 def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
     taken = [name for name in keep if name in results.COLUMNS or name in PLAN_COLUMNS]
-    wrong += [f"keep=: {name!r} is the name of a column of the results; rename yours first" for name in taken]
+    wrong += [f"keep=: {name!r} is a column of the results; rename yours first" for name in taken]
     if len(set(keep)) < len(keep):
         wrong.append("keep= names a column twice")
     return wrong

@@ -28,7 +28,7 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     number = phones.normalize(pd.Series([to], dtype=object)).iloc[0]
     if pd.isna(number["to"]):
         raise UsageError(
-            f"to= is not a number to text ({number['problem']}); give it as E.164, such as +1 and ten digits"
+            f"to= is not a number to text ({number['problem']}); pass it as E.164, such as +1 and ten digits"
         )
     rows = plan.rows
     planned = rows.loc[rows["status"].eq("planned").to_numpy()]

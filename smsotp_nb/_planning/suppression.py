@@ -119,7 +119,7 @@ def _columns(
 
 def _file(path: str | Path, argument: str) -> pd.DataFrame:
     if not Path(path).expanduser().is_file():
-        raise UsageError(f"{argument}{str(path)!r} is no file; give the path of one, or a list of numbers")
+        raise UsageError(f"{argument}{str(path)!r} not found; pass the path of a file, or a list of numbers")
     return recipients.read_recipients(path)
 
 
@@ -131,7 +131,7 @@ def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, a
         return frame.columns[0]
     columns = ", ".join(repr(name) for name in frame.columns)
     wanted = f"{reading.to!r}, 'to' or 'phone'"
-    raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); give the Series itself")
+    raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); pass the Series itself")
 
 
 def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:

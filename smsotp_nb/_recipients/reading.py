@@ -81,7 +81,7 @@ def read_chunks(
         [[0, 1], [2]]
     """
     if not isinstance(rows, int) or rows < 1:
-        raise UsageError(f"rows={rows!r}: give how many rows at most a chunk has, such as 50000")
+        raise UsageError(f"rows={rows!r}: pass the maximum number of rows of a chunk, such as 50000")
     return _chunks(_parts(_checked(path, sep, encoding), sheet, sep, encoding), rows, numbered)
 
 
@@ -129,14 +129,14 @@ def _checked(path: object, sep: object, encoding: object) -> Path:
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise UsageError(f"path must be the text or Path of a file, not {type(path).__name__}: such as 'people.csv'")
     if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
-        raise UsageError(f"sep={sep!r}: give the one sign that stands between cells, such as ';', or leave it out")
+        raise UsageError(f"sep={sep!r}: pass the one character that separates cells, such as ';', or omit it")
     if encoding is not None and (not isinstance(encoding, str) or not encoding):
-        raise UsageError(f"encoding={encoding!r}: give a name such as 'utf-8' or 'cp1252', or leave it out")
+        raise UsageError(f"encoding={encoding!r}: pass a name such as 'utf-8' or 'cp1252', or omit it")
     file = Path(os.path.expanduser(path))
     if not os.path.exists(file):
-        raise UsageError(f"no file at {file}: give the path of a CSV, Excel or Parquet file")
+        raise UsageError(f"file not found: {file}; pass the path of a CSV, Excel or Parquet file")
     if file.is_dir():
-        raise UsageError(f"{file} is a folder: give the path of a CSV, Excel or Parquet file in it")
+        raise UsageError(f"{file} is a folder; pass the path of a CSV, Excel or Parquet file in it")
     if not file.is_file():
         raise UsageError(f"{file} is a pipe or a device, and a list is read more than once: save it in a file first")
     return file

@@ -245,7 +245,7 @@ def _times(column: pd.Series) -> pd.Series:
     times: pd.Series = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
     wrong = column[texts.notna() & times.isna()]
     if len(wrong):
-        raise UsageError(f"column {str(column.name)!r} must hold times as 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
+        raise UsageError(f"column {str(column.name)!r} must hold times like 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
     return times.astype("datetime64[us, UTC]")
 
 

@@ -125,7 +125,7 @@ def read(path: str | Path) -> pd.DataFrame:
     try:
         frame = reader(file)
     except FileNotFoundError:
-        raise UsageError(f"there is no file {str(file)!r}") from None
+        raise UsageError(f"file not found: {str(file)!r}") from None
     return _with_plus(check(frame), file)
 
 
@@ -143,7 +143,7 @@ def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:
     found = known.get(file.suffix.lower())
     if found is None:
-        raise UsageError(f"{file.name!r} must end in {', '.join(known)}; the ending says the format")
+        raise UsageError(f"{file.name!r} must end in {', '.join(known)}; the extension selects the format")
     return found
 
 

@@ -76,7 +76,7 @@ class Record:
             observations = tuple(Observation(**one) for one in found.pop("observations"))
             return cls(observations=observations, **found)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UsageError(f"{path} is no record of the contract suite: {error}") from None
+            raise UsageError(f"{path} is not a record of the contract suite: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

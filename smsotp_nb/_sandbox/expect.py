@@ -196,7 +196,7 @@ def _pattern_problem(name: str, value: Any) -> str:
         _compiled(value)
     except re2.error as error:
         why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
-        return f"{name} is no regular expression of RE2: {why}"
+        return f"{name} is not a regular expression of RE2: {why}"
     except UnicodeEncodeError:
         return f"{name} holds half a character"
     return ""

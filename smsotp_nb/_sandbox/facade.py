@@ -135,7 +135,7 @@ class Sandbox(Remote):
         box._certificate = None if certificate is None else Path(certificate)
         about = box._get("/sandbox.json")
         if not isinstance(about, dict) or not {"id", "variant", "form"} <= set(about):
-            raise SmsOtpError(f"What answers at {box._url} is no sandbox.")
+            raise SmsOtpError(f"What answers at {box._url} is not a sandbox.")
         box._id, box._variant, box._form = about["id"], about["variant"], about["form"]
         box._secret, box._end = None, None
         return box

@@ -69,7 +69,7 @@ def once(query: Mapping[str, str]) -> dict[str, str]:
     """
     found = dict(query.items())
     if len(found) != len(query):
-        raise UsageError("a parameter stands twice in the address")
+        raise UsageError("a parameter appears twice in the address")
     return found
 
 

@@ -282,7 +282,7 @@ class State:
                 f"{self.path} holds a sandbox of the {found} variant, not {variant}; use another state file"
             )
         if seed is not None and seed != self.fact("seed"):
-            raise UsageError(f"{self.path} was begun with another seed; use another state file or leave seed= out")
+            raise UsageError(f"{self.path} was started with another seed; use another state file, or omit seed=")
 
     def fact(self, name: str) -> Any:
         """Return one of the facts that are kept by name, None where there is none."""

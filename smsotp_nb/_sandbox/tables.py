@@ -97,5 +97,7 @@ def _create_private(path: Path) -> None:
 
 def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
     if "locked" in str(error):
-        return f"the state file {path} is in use by another sandbox; end that one, or reach it with Sandbox.at(url)"
+        return (
+            f"the state file {path} is in use by another sandbox; close that one, or connect to it with Sandbox.at(url)"
+        )
     return f"the state file {path} cannot be used: {error}"

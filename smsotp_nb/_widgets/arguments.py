@@ -22,7 +22,7 @@ def sandbox_of(service: Any) -> Sandbox:
     """
     found = service.sandbox if isinstance(service, Client) else service
     if not isinstance(found, Sandbox):
-        raise UsageError(f"an inbox needs a Sandbox, got {type(service).__name__}; the real service has none to show")
+        raise UsageError(f"an inbox needs a Sandbox, got {type(service).__name__}; the live service has none")
     return found
 
 
@@ -41,7 +41,7 @@ def names_of(frame: Any) -> list[tuple[str, Hashable]]:
     once = ~frame.columns.duplicated(keep=False)
     names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
     if not names:
-        raise UsageError("the list has no columns, or none whose name stands once")
+        raise UsageError("the list has no columns, or none with a unique name")
     return names
 
 

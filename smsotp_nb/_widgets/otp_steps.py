@@ -235,7 +235,7 @@ def number_hint(typed: str) -> tuple[Notice, str]:
         return Notice("Begin with a plus and the calling code, such as +1.", "warn"), ""
     found = lookup.one(typed)
     if not found.e164:
-        return Notice("Not yet a number: go on typing.", "warn"), ""
+        return Notice("Not a complete number yet.", "warn"), ""
     place = lookup.country_name(found.iso) if found.iso else f"calling code {found.cc}"
     if not found.valid:
         return Notice(f"Not a valid number ({place}).", "warn"), ""

@@ -205,7 +205,7 @@ class PhoneCleaner(skin.Shown):
             file, count = export(self._cleaned, path.value, which=which, source=self._source, overwrite=overwrite)
         except FileExists as error:
             self._asked = which
-            self._said = skin.notice(f"{error.path} is there already. Replace it?", "warn")
+            self._said = skin.notice(f"{error.path} already exists. Replace it?", "warn")
         except SmsOtpError as error:
             self._said = skin.notice(*refused(error, "Nothing was written."))
         else:
@@ -219,7 +219,7 @@ class PhoneCleaner(skin.Shown):
 
     def _keep(self) -> None:
         path = self.clean_path if self._asked == "usable" else self.path
-        self._answer("The file was left as it is.")
+        self._answer("The file is unchanged.")
         path.focus()
 
     def _answer(self, words: str = "") -> None:

@@ -103,7 +103,7 @@ def check_recipients(to: Sequence[str]) -> list[str]:
         wrong.append(f"{len(bad)} of {len(to)} numbers are not E.164 (a plus and 2 to 15 digits), such as {shown}")
     repeated = len(to) - len({str(number) for number in to})
     if repeated:
-        wrong.append(f"{repeated} numbers stand more than once in one request")
+        wrong.append(f"{repeated} numbers appear more than once in one request")
     return wrong
 
 

@@ -58,7 +58,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     assert "+" in clean.read_text(encoding="utf-8")
     clean.write_text("mine", encoding="utf-8")
     write.click()
-    card.get_by_text("is there already. Replace it?").wait_for()
+    card.get_by_text("already exists. Replace it?").wait_for()
     page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
     assert axe_findings(page) == []
     for pixels in (390, 760, 1280):
@@ -66,7 +66,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
         assert cut_texts(page) == []
         notebook.shoot(f"cleaner-question-{theme.split()[-1].lower()}-{pixels}")
     page.keyboard.press("Enter")
-    card.get_by_text("The file was left as it is.").wait_for()
+    card.get_by_text("The file is unchanged.").wait_for()
     assert clean.read_text(encoding="utf-8") == "mine"
     write.click()
     page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")

@@ -262,7 +262,7 @@ def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client,
         send(campaign(), client=client, ledger=ledger, canary=5, progress=False)
     said = " ".join(preflight(campaign(), client=client, ledger=ledger).text().split())
     assert "55 recipients to go" in said
-    assert "Recorded already: 5 accepted" in said
+    assert "Already recorded: 5 accepted" in said
 
 
 def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: Ledger) -> None:

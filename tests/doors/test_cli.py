@@ -200,7 +200,7 @@ def test_files_are_replaced_only_with_force(people: Path, tmp_path: Path, capsys
     (tmp_path / "bad.csv").write_text("mine")
     command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "bad.csv")]
     assert cli.main(command) == 2
-    assert f"smsotp-nb: {tmp_path / 'bad.csv'} is there already; --force replaces it" in capsys.readouterr().err
+    assert f"smsotp-nb: {tmp_path / 'bad.csv'} already exists; --force replaces it" in capsys.readouterr().err
     assert (tmp_path / "bad.csv").read_text() == "mine"
     assert not (tmp_path / "out.csv").exists()
     assert cli.main([*command, "--force"]) == 0

@@ -32,7 +32,7 @@ def test_a_name_that_was_recorded_first_is_not_the_one_that_texted_first(box: Sa
     plan = plan_of(10)
     ledger.begin(plan, service=live(box).service).close()  # nobody was texted
     assert sent(live(box, "another"), ledger) == {"accepted": 10}
-    with pytest.raises(LedgerError, match=r"texted people already, recorded under another key.*service="):
+    with pytest.raises(LedgerError, match=r"has already texted people, recorded under another key.*service="):
         sent(live(box), ledger)
     assert len(box.inbox) == 10
 

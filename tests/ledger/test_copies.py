@@ -246,7 +246,7 @@ def test_a_ledger_that_was_deleted_does_not_begin_anew_in_silence(box: Sandbox, 
 def test_an_emptied_file_is_not_a_new_ledger(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
     path, _ = yesterday
     os.truncate(path, 0)
-    with pytest.raises(LedgerError, match="is empty: it is no ledger"):
+    with pytest.raises(LedgerError, match="is empty and not a ledger"):
         sent(box, path)
     with pytest.raises(LedgerError, match=r"older than .* up to 20 recipients"):
         Ledger(path, create=True)

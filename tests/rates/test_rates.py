@@ -220,8 +220,8 @@ def test_the_range_is_the_price_itself_unless_given() -> None:
         pytest.param({"valid_from": ["31.1.2026"]}, "valid_from must be a date such as", id="date"),
         pytest.param({"seen": [20260131]}, "seen must be a date, got 20260131", id="number for a date"),
         pytest.param({"low": ["x"]}, "low must be an amount", id="low"),
-        pytest.param({"low": ["1"]}, "low, price and high must not fall", id="low above price"),
-        pytest.param({"high": ["0"]}, "low, price and high must not fall", id="high below price"),
+        pytest.param({"low": ["1"]}, "low, price and high must be in ascending order", id="low above price"),
+        pytest.param({"high": ["0"]}, "low, price and high must be in ascending order", id="high below price"),
     ],
 )
 def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: str) -> None:

@@ -54,7 +54,7 @@ def new(file: Path, **options: object) -> Path:
 
 
 def test_a_file_is_replaced_only_when_told(way: str, old: Path) -> None:
-    with pytest.raises(FileExists, match=r"list\.csv is there already; overwrite=True replaces it") as caught:
+    with pytest.raises(FileExists, match=r"list\.csv already exists; overwrite=True replaces it") as caught:
         new(old)
     assert caught.value.path == str(old)
     assert old.read_bytes() == OLD

@@ -203,7 +203,7 @@ def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which
     path.value = str(file)
     assert cleaner._question.layout.display == "none"
     button.click()
-    assert "mine.csv is there already. Replace it?" in cleaner._notice.value
+    assert "mine.csv already exists. Replace it?" in cleaner._notice.value
     assert cleaner._question.layout.display is None
     cleaner.keep_button.click()
     assert "left as it is" in cleaner._notice.value
