@@ -9,22 +9,22 @@ Problems: one code for a row, the first that applies.
 =========================  ============================================================================================
 MISSING                    the cell is blank
 NOT_TEXT                   the cell holds neither text nor a number
-SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are gone
+SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
-TEXT_IN_NUMBER             letters or other signs stand among the digits
-DIGITS_HIDDEN              stars or dots stand where digits were hidden or cut off
+TEXT_IN_NUMBER             letters or other signs among the digits
+DIGITS_HIDDEN              stars or dots in place of digits that were hidden or cut off
 AMBIGUOUS_READING          two readings are valid numbers of different people
-NOT_A_NUMBER               this is no phone number
+NOT_A_NUMBER               not a phone number
 REGION_MISSING             no calling code in the number and no country beside it
 REGION_UNKNOWN             no calling code in the number and the country beside it cannot be read
 UNKNOWN_CALLING_CODE       no country has this calling code
-TOO_SHORT_AFTER_IDD        hardly a digit after the international prefix
-TOO_SHORT_NSN              hardly a digit after the calling code
+TOO_SHORT_AFTER_IDD        almost no digits after the international prefix
+TOO_SHORT_NSN              almost no digits after the calling code
 TOO_LONG                   more digits than any number of that country
 TOO_SHORT                  fewer digits than any number of that country
 INVALID_LENGTH             no number of that country has this many digits
 LOCAL_ONLY                 the area code is missing
-NOT_IN_USE                 the right length, but no range of that country's plan
+NOT_IN_USE                 the right length, but not in that country's numbering plan
 TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-free, pager ...)
 REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
 TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')
@@ -38,21 +38,21 @@ TRIMMED                    blanks or stray punctuation around the number removed
 INVISIBLE_REMOVED          invisible characters or unusual blanks removed
 DIGITS_TRANSLATED          digits of another script written as 0-9
 QUOTE_REMOVED              a spreadsheet's apostrophe, quotes or ="..." removed
-LABEL_REMOVED              tel:, Phone: or another label in front removed
+LABEL_REMOVED              tel:, Phone: or another label before the number removed
 FLOAT_ENDING               the cell was a decimal number; its .0 is not part of the phone number
 SCI_NOTATION               scientific notation with all digits present written out
 EXTENSION_DROPPED          an extension after the number dropped
 TRUNK_ZERO_DROPPED         the (0) after a calling code dropped
 LEADING_ZERO_RESTORED      a leading zero that belongs to the number put back
 IDD_00_READ                00 read as the plus sign
-PLUS_RESTORED              repair 'lost_plus': read as if a plus stood in front
+PLUS_RESTORED              repair 'lost_plus': read as if it began with a plus
 TRAILING_NOTE_DROPPED      repair 'trailing_note': words after the number dropped
 VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
 MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
-LEADING_ZERO_DROPPED       the zero in front of a Colombian mobile number dropped
+LEADING_ZERO_DROPPED       the zero before a Colombian mobile number dropped
 CODE_SAID_TWICE            a calling code written twice read once
-PLUS_MOVED                 a plus at the end, as right-to-left exports write it, put in front
-COLUMN_EVIDENCE            the other rows of the column tell which of two readings is meant
+PLUS_MOVED                 a plus at the end, as in right-to-left exports, moved to the front
+COLUMN_EVIDENCE            the other rows of the column show which of two readings is meant
 REGION_CASE                the country code was not in capitals
 REGION_ALIAS               a customary code such as UK or EL
 REGION_ALPHA3              the country as a three-letter code

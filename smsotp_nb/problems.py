@@ -54,18 +54,18 @@ _KNOWN: Final = (
     _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
     _number(
         "SCI_NOTATION_LOST_DIGITS",
-        "a spreadsheet wrote it as 1.41556E+10 and the last digits are gone",
-        "the file again with the phone column formatted as text: the last digits are gone",
+        "a spreadsheet wrote it as 1.41556E+10 and the last digits are lost",
+        "the file again with the phone column formatted as text: the last digits are lost",
     ),
     _number(
         "MULTIPLE_NUMBERS",
         "more than one number in the cell; we do not choose",
         "which one of two numbers to text, one number per row",
     ),
-    _number("TEXT_IN_NUMBER", "letters or other signs stand among the digits", "the numbers without words in them"),
+    _number("TEXT_IN_NUMBER", "letters or other signs among the digits", "the numbers without words in them"),
     _number(
         "DIGITS_HIDDEN",
-        "stars or dots stand where digits were hidden or cut off",
+        "stars or dots in place of digits that were hidden or cut off",
         "the whole numbers: some of their digits are hidden or cut off",
     ),
     _number(
@@ -73,7 +73,7 @@ _KNOWN: Final = (
         "two readings are valid numbers of different people",
         "these numbers with a plus and the calling code",
     ),
-    _number("NOT_A_NUMBER", "this is no phone number", "phone numbers: these cells hold something else"),
+    _number("NOT_A_NUMBER", "not a phone number", "phone numbers: these cells hold something else"),
     _number(
         "REGION_MISSING",
         "no calling code in the number and no country beside it",
@@ -85,8 +85,8 @@ _KNOWN: Final = (
         "countries as codes such as DE or US",
     ),
     _number("UNKNOWN_CALLING_CODE", "no country has this calling code", "the right calling codes"),
-    _number("TOO_SHORT_AFTER_IDD", "hardly a digit after the international prefix", "the rest of the number"),
-    _number("TOO_SHORT_NSN", "hardly a digit after the calling code", "the rest of the number"),
+    _number("TOO_SHORT_AFTER_IDD", "almost no digits after the international prefix", "the rest of the number"),
+    _number("TOO_SHORT_NSN", "almost no digits after the calling code", "the rest of the number"),
     _number(
         "TOO_LONG",
         "more digits than any number of that country",
@@ -97,7 +97,7 @@ _KNOWN: Final = (
     _number("LOCAL_ONLY", "the area code is missing", "the area codes"),
     _number(
         "NOT_IN_USE",
-        "the right length, but no range of that country's plan",
+        "the right length, but not in that country's numbering plan",
         "numbers of today's plan: typing errors, or changed since the list was made",
     ),
     _number(
@@ -140,7 +140,7 @@ _KNOWN: Final = (
         "plan",
         "skipped",
         "a value of the message is missing",
-        "fill the column that the note names, or give fill={column: value}",
+        "fill the column that the note names, or pass fill={column: value}",
     ),
     Problem(
         "REJECTED",
@@ -148,21 +148,21 @@ _KNOWN: Final = (
         "rejected",
         "the service refused the request of this row",
         "you",
-        "see error_code and error; when the reason is gone, retry_rejected() and send again",
+        "see error_code and error; once the cause is fixed, retry_rejected() and send again",
     ),
     _yours(
         "NO_ANSWER",
         "send",
         "in_doubt",
-        "no answer came; the message may have been accepted and is not sent again by itself",
-        "look at the evidence, then resolve(..., accepted=True or False)",
+        "no answer came; the message may have been accepted and is not sent again automatically",
+        "check the evidence, then resolve(..., accepted=True or False)",
     ),
     _yours(
         "NO_RECORD",
         "send",
         "in_doubt",
-        "the reply has no record of this number; it may have been accepted and is not sent again by itself",
-        "look at the evidence, then resolve(..., accepted=True or False)",
+        "the reply has no record of this number; it may have been accepted and is not sent again automatically",
+        "check the evidence, then resolve(..., accepted=True or False)",
     ),
     Problem(
         "NO_FUNDS",
@@ -178,13 +178,13 @@ _KNOWN: Final = (
         "planned",
         "the service could not be reached",
         "you",
-        "see the network and the address, then send again",
+        "check the network and the address, then send again",
     ),
     Problem(
         "THROTTLED",
         "send",
         "planned",
-        "the service asked to slow down for longer than we wait",
+        "the service throttled for longer than we wait",
         "you",
         "send again later, or with max_per_second=",
     ),
@@ -194,44 +194,44 @@ _KNOWN: Final = (
         "planned",
         "the account or its key was refused",
         "the account's owner",
-        "see the settings, then retry_rejected() and send again",
+        "check the settings, then retry_rejected() and send again",
     ),
     _yours(
         "UNKNOWN_SERVICE",
         "send",
         "planned",
-        "nobody at this address has answered as the service does yet, so the send ended after one small request",
-        "see the address, the variant and the key, then send again",
+        "no service has answered at this address yet, so the send ended after one small request",
+        "check the address, the variant and the key, then send again",
     ),
-    _yours("STOPPED", "send", "planned", "stopped", "send again to go on"),
+    _yours("STOPPED", "send", "planned", "stopped", "send again to continue"),
     _yours(
         "ISOLATING",
         "send",
         "planned",
         "its request was refused for a wrong number, and the send ended before it was posted again in halves",
-        "send again to go on",
+        "send again to continue",
     ),
-    _yours("BUDGET", "send", "planned", "the next request may cross the budget", "send again with a higher budget"),
+    _yours("BUDGET", "send", "planned", "the next request may exceed the budget", "send again with a higher budget"),
     _yours(
         "QUIET_HOURS",
         "send",
         "planned",
-        "it is quiet at this hour where the number is at home",
+        "the quiet hours apply where the number is at home",
         "send again later",
     ),
     _yours(
         "CANARY",
         "send",
         "planned",
-        "the first recipients have it",
-        "look at their results, then send without canary=",
+        "the canary was sent",
+        "check its results, then send without canary=",
     ),
     _yours(
         "FAILING",
         "send",
         "planned",
-        "one request after the other was refused or left in doubt",
-        "look at their errors, then send again",
+        "too many requests in a row were refused or left in doubt",
+        "check their errors, then send again",
     ),
 )
 PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}
@@ -245,7 +245,7 @@ def explain(code: str) -> str:
 
     Example:
         >>> explain("BUDGET")
-        'the next request may cross the budget; send again with a higher budget'
+        'the next request may exceed the budget; send again with a higher budget'
     """
     problem = PROBLEMS[code]
     return f"{problem.meaning}; {problem.next_step}"

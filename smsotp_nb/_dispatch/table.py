@@ -45,8 +45,8 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
 
 def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
     if counts["planned"]:
-        held = "rows are held back (their problem says by what)"
-        why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to go on"
+        held = "rows are held back (see their problem)"
+        why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
         text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
         warnings.warn(text, CampaignIncomplete, stacklevel=4)
     if counts["in_doubt"]:

@@ -240,7 +240,8 @@ class Ledger:
         if name != plan.campaign:
             raise LedgerError(
                 f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
-                f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case and blanks"
+                f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case "
+                "and blanks"
             )
         if purged:
             raise LedgerError(

@@ -39,8 +39,8 @@ def users_own() -> Path:
     folder = path.parent
     if path != data_folder() / path.name and not folder.is_dir():
         raise LedgerError(
-            f"SMSOTP_LEDGER names {path}, and folder not found: {folder}. Make the folder, or correct the variable: a "
-            "ledger in another place does not know whom you texted"
+            f"SMSOTP_LEDGER names {path}, but the folder {folder} does not exist. Create it, or correct the variable: "
+            "a ledger in another place does not know whom you texted"
         )
     kind = in_memory(path)
     if kind:

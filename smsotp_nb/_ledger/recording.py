@@ -246,7 +246,8 @@ def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
     text = ", ".join(said) or "the same recipients and texts in another order"
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan: {text}. Nothing was sent. Call send with the "
-        "plan as it was to continue; or plan under a new campaign name, with exclude=ledger.campaign(...) for what was added",
+        "plan as it was to continue; or plan under a new campaign name, with exclude=ledger.campaign(...) for what "
+        "was added",
         added=added,
         removed=removed,
         changed=changed,

@@ -23,7 +23,7 @@ from .intake import take_in
 from .judgement import checked, frame, judge, spelled
 from .lookup import country_name
 from .readings import Trial
-from .vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning
+from .vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
 from .work import Work
 
 ERRORS = {
@@ -247,7 +247,7 @@ def _verdict(answer: reference.Answer) -> str:
 
 def _judged(row: dict[str, str | None]) -> str:
     notes = f", noted {', '.join(row['note'].split())}" if row["note"] else ""
-    evidence = [meaning(note) for note in (row["note"] or "").split() if note.startswith("COLUMN_EVIDENCE")]
+    evidence = [meaning_of_note(note) for note in (row["note"] or "").split() if note.startswith("COLUMN_EVIDENCE")]
     notes += "".join(f" ({words})" for words in evidence)
     if row["problem"]:
         return f"Judged: not texted, {row['problem']}: {PROBLEMS[row['problem']]}{notes}."

@@ -23,21 +23,21 @@ NOTES: Final[dict[str, str]] = {
     "INVISIBLE_REMOVED": "invisible characters or unusual blanks removed",
     "DIGITS_TRANSLATED": "digits of another script written as 0-9",
     "QUOTE_REMOVED": 'a spreadsheet\'s apostrophe, quotes or ="..." removed',
-    "LABEL_REMOVED": "tel:, Phone: or another label in front removed",
+    "LABEL_REMOVED": "tel:, Phone: or another label before the number removed",
     "FLOAT_ENDING": "the cell was a decimal number; its .0 is not part of the phone number",
     "SCI_NOTATION": "scientific notation with all digits present written out",
     "EXTENSION_DROPPED": "an extension after the number dropped",
     "TRUNK_ZERO_DROPPED": "the (0) after a calling code dropped",
     "LEADING_ZERO_RESTORED": "a leading zero that belongs to the number put back",
     "IDD_00_READ": "00 read as the plus sign",
-    "PLUS_RESTORED": "repair 'lost_plus': read as if a plus stood in front",
+    "PLUS_RESTORED": "repair 'lost_plus': read as if it began with a plus",
     "TRAILING_NOTE_DROPPED": "repair 'trailing_note': words after the number dropped",
     "VANITY_LETTERS": "repair 'vanity': letters read as digits of a keypad",
     "MX_1_DROPPED": "repair 'mx_1': the old mobile 1 after +52 dropped",
-    "LEADING_ZERO_DROPPED": "the zero in front of a Colombian mobile number dropped",
+    "LEADING_ZERO_DROPPED": "the zero before a Colombian mobile number dropped",
     "CODE_SAID_TWICE": "a calling code written twice read once",
-    "PLUS_MOVED": "a plus at the end, as right-to-left exports write it, put in front",
-    "COLUMN_EVIDENCE": "the other rows of the column tell which of two readings is meant",
+    "PLUS_MOVED": "a plus at the end, as in right-to-left exports, moved to the front",
+    "COLUMN_EVIDENCE": "the other rows of the column show which of two readings is meant",
     "REGION_CASE": "the country code was not in capitals",
     "REGION_ALIAS": "a customary code such as UK or EL",
     "REGION_ALPHA3": "the country as a three-letter code",
@@ -100,16 +100,16 @@ def _sentence(kind: int) -> str:
     return " ".join(evidence if name == "COLUMN_EVIDENCE" else name for name in names)
 
 
-def meaning(code: str) -> str:
-    """Say in words what a problem or a note says; a note may carry what it found behind a colon.
+def meaning_of_note(code: str) -> str:
+    """Return the meaning of a note, which may carry what it found after a colon.
 
     Example:
-        >>> meaning("LOCAL_ONLY"), meaning("COLUMN_EVIDENCE:92%:55")
-        ('the area code is missing', '92 % of the rows of this column that tell anything carry 55')
+        >>> meaning_of_note("FIXED_LINE"), meaning_of_note("COLUMN_EVIDENCE:92%:55")
+        ('a landline; it may not take texts', '92 % of the rows of this column that tell anything carry 55')
     """
     name, _, found = code.partition(":")
     if name == "COLUMN_EVIDENCE" and found:
         share, _, carried = found.partition(":")
         what = f"carry {carried}" if carried else "fit as written only"
         return f"{share[:-1]} % of the rows of this column that tell anything {what}"
-    return PROBLEMS.get(name) or NOTES.get(name, code)
+    return NOTES.get(name, code)

@@ -227,7 +227,7 @@ def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
 def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
     notes = []
     if planned["est_parts"].isna().any():
-        notes.append("Parts and cost are not known without the template's text; give template_text= to estimate them.")
+        notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
     elif planned["est_currency"].isna().all() and len(planned):
         notes.append("No rates were given; plan(rates=...) estimates the cost.")
     if planned["est_parts"].notna().any():

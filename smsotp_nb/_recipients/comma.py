@@ -215,7 +215,8 @@ class _Source(io.RawIOBase):
             piece = self._decoder.decode(piece, final=self._ended).encode()
         if b"\0" in piece:
             raise UsageError(
-                f"{self.name} holds zero bytes; it may be a workbook under another name, or pass encoding= (such as 'utf-16-le')"
+                f"{self.name} holds zero bytes; it may be a workbook under another name, or pass encoding= (such as "
+                "'utf-16-le')"
             )
         self._held += piece
 

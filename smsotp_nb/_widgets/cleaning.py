@@ -232,9 +232,9 @@ def _why(problem: Any, note: Any) -> str:
     if isinstance(note, str) and note.startswith("DUPLICATE_OF:"):
         return f"the number of row {note.removeprefix('DUPLICATE_OF:')}"
     if isinstance(problem, str):
-        return vocabulary.meaning(problem)
+        return vocabulary.PROBLEMS[problem]
     codes: Sequence[str] = note.split() if isinstance(note, str) else ()
-    return "; ".join(vocabulary.meaning(code) for code in codes)
+    return "; ".join(vocabulary.meaning_of_note(code) for code in codes)
 
 
 def _quoted(value: Any) -> str:

@@ -18,7 +18,8 @@ import pytest
 
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, rates, settings
-from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS
+from smsotp_nb._phones.vocabulary import NOTES
+from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import COLUMNS, STATES
 
 ROOT = Path(__file__).resolve().parents[2]

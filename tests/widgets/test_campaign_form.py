@@ -195,7 +195,7 @@ def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: C
     steps = CampaignSteps(people.assign(phone=["nobody"] * 11 + [None]), client=client, ledger=ledger)
     shown = draft_html(steps.draft(HELLO))
     assert "No row of the list can be texted" in shown
-    assert "<li>11 rows: this is no phone number</li>" in shown
+    assert "<li>11 rows: not a phone number</li>" in shown
     empty = CampaignSteps(people.iloc[:0], client=client, ledger=ledger)
     assert "The list has no rows." in draft_html(empty.draft(HELLO))
     assert "phone" not in draft_html(empty.draft(Choices()))

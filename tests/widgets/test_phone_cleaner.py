@@ -143,7 +143,7 @@ def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path)
     assert written["sms_row"].tolist() == ["b", "b", "d", "e"]
     assert written["sms_meaning"].tolist()[:3] == [
         "the number of row a",
-        "this is no phone number",
+        "not a phone number",
         "the cell is blank",
     ]
     assert set(written["row"]) == {"mine"}
@@ -259,7 +259,7 @@ def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> 
     cleaner.write_button.click()
     unusable = pd.read_csv(tmp_path / "unusable.csv")
     assert unusable["row"].tolist() == [4, 5]
-    assert unusable["meaning"].tolist() == ["the number of row 2", "this is no phone number"]
+    assert unusable["meaning"].tolist() == ["the number of row 2", "not a phone number"]
 
 
 def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path) -> None:
