@@ -61,8 +61,8 @@ REGION_CALLING_CODE        the country as a calling code such as +49
 REGION_UNKNOWN             the country cell cannot be read; the number has its own calling code
 REGION_MISMATCH            a number of another country than the one beside it
 TEST_NUMBER                a number reserved for fiction
-FIXED_LINE                 a landline; it may not take texts
-VOIP                       an internet telephony number; it may not take texts
+FIXED_LINE                 a landline; it may not receive texts
+VOIP                       an internet telephony number; it may not receive texts
 =========================  ============================================================================================
 
 Never done, because each would text strangers: guessing a country, an area code or a digit; keeping the first of two

@@ -112,9 +112,9 @@ def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
     notes = [_note("!", unpriced, "accepted without a readable price, in no total: cost.unpriced_rows(results)")]
     if not is_summed(frame):
         counts = frame["status"].astype("str").value_counts()
-        doubt = f"in doubt, perhaps sent and billed{_estimate_of(frame, 'in_doubt')}"
+        doubt = f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"
         notes.append(_note("!", int(counts.get("in_doubt", 0)), doubt))
-        notes.append(_note("i", int(counts.get("rejected", 0)), "rejected, not billed as far as the replies say"))
+        notes.append(_note("i", int(counts.get("rejected", 0)), "rejected; not billed according to the replies"))
         notes.append(_note("i", int(counts.get("planned", 0)), f"still to go{_estimate_of(frame, 'planned')}"))
     return [note for note in (*notes, *_off_the_estimate(frame)) if note is not None]
 

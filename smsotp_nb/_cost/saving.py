@@ -91,7 +91,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
         [['’', 'RIGHT SINGLE QUOTATION MARK', "'", 0.0075]]
     """
     if not isinstance(plan, Plan):
-        raise UsageError(f"savings needs a plan, what plan(...) returned; got {type(plan).__name__}")
+        raise UsageError(f"savings needs a plan, as plan(...) returns it; got {type(plan).__name__}")
     bodies = plan.measure(replace=replace)
     bodies = bodies.assign(text=plan.texts, gsm_parts=_without_foreign(plan.texts))
     known = bodies.dropna(subset=["parts"])
@@ -211,7 +211,7 @@ def _card(found: Savings) -> Card:
         blocks.append(_over_table(near))
     blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
     if found.unknown:
-        said = f"{number(found.unknown)} recipients get a template whose text is not known; template_text= gives it."
+        said = f"{number(found.unknown)} recipients get a template whose text is not known; pass it as template_text=."
         blocks.append(Note("!", said))
     unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
     if unrated and unrated < found.totals["recipients"].sum():

@@ -69,7 +69,7 @@ class Report:
             "Phone list",
             f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
             (*blocks, *self._tables()),
-            "Ask the owner of the list for what the table says; unusable rows: phones.unusable(frame, judged)."
+            "Ask the list's owner for what the table says. Unusable rows: phones.unusable(frame, judged)."
             if left_out
             else "Every row has a number.",
         )

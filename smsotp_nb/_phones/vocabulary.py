@@ -46,8 +46,8 @@ NOTES: Final[dict[str, str]] = {
     "REGION_UNKNOWN": "the country cell cannot be read; the number has its own calling code",
     "REGION_MISMATCH": "a number of another country than the one beside it",
     "TEST_NUMBER": "a number reserved for fiction",
-    "FIXED_LINE": "a landline; it may not take texts",
-    "VOIP": "an internet telephony number; it may not take texts",
+    "FIXED_LINE": "a landline; it may not receive texts",
+    "VOIP": "an internet telephony number; it may not receive texts",
 }
 
 REPAIRS: Final[dict[str, str]] = {
@@ -105,7 +105,7 @@ def meaning_of_note(code: str) -> str:
 
     Example:
         >>> meaning_of_note("FIXED_LINE"), meaning_of_note("COLUMN_EVIDENCE:92%:55")
-        ('a landline; it may not take texts', '92 % of the rows of this column that tell anything carry 55')
+        ('a landline; it may not receive texts', '92 % of the rows of this column that tell anything carry 55')
     """
     name, _, found = code.partition(":")
     if name == "COLUMN_EVIDENCE" and found:

@@ -22,7 +22,7 @@ _LABELS = 3
 _MEANINGS = of_stage("number", "plan")
 _WARNINGS = {
     "REGION_MISMATCH": "Planned numbers of another country than their row says",
-    "FIXED_LINE": "Planned numbers that are landlines and may not take texts",
+    "FIXED_LINE": "Planned numbers that are landlines and may not receive texts",
 }
 _ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 
@@ -52,7 +52,7 @@ def card(plan: Plan) -> cards.Card:
         blocks.append(cards.Note("!", plan.hint))
     blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(plan, planned)
     if len(planned):
-        closing = "Next: look at plan.rows and plan.skipped, then send(plan, client=...)."
+        closing = "Next: check plan.rows and plan.skipped, then send(plan, client=...)."
     else:
         closing = "Next: no row can be sent; plan.skipped says why, row by row. Correct the list and plan again."
     return cards.Card(f"Plan: {plan.campaign}", "Nothing has been sent.", tuple(blocks), closing)
@@ -201,7 +201,7 @@ def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
         return cards.Message(to, row["text"], _foot(row), tuple(row["forcing"]))
     body = plan.message(row["body"])
     text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
-    return cards.Message(to, text, "The template's text is not known here; template_text= gives it.")
+    return cards.Message(to, text, "The template's text is not known here; pass it as template_text=.")
 
 
 def _foot(row: dict[Hashable, Any]) -> str:
@@ -221,7 +221,7 @@ def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
     if not old:
         return []
     shown = ", ".join(old[:_COUNTRIES]) + (" ..." if len(old) > _COUNTRIES else "")
-    return [cards.Note("!", f"Rates of more than {rates.OLD_AFTER.days} days ago: {shown}.")]
+    return [cards.Note("!", f"Rates older than {rates.OLD_AFTER.days} days: {shown}.")]
 
 
 def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
@@ -229,9 +229,9 @@ def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
     if planned["est_parts"].isna().any():
         notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
     elif planned["est_currency"].isna().all() and len(planned):
-        notes.append("No rates were given; plan(rates=...) estimates the cost.")
+        notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")
     if planned["est_parts"].notna().any():
-        notes.append("Parts and cost are estimates: the usual packing, and parts times the rate. The reply counts.")
+        notes.append("Parts and cost are estimates, by the usual packing and the rates. The service's reply counts.")
     if plan.bodies[["content", "signature"]].notna().all(axis=1).any():
         notes.append(
             f"How the service joins content and signature is not known; {plan.signature_join!r} is assumed "

@@ -37,7 +37,7 @@ def names_of(frame: Any) -> list[tuple[str, Hashable]]:
         [('phone', 'phone'), ('name', 'name'), ('7', 7)]
     """
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) makes one")
+        raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) returns one")
     once = ~frame.columns.duplicated(keep=False)
     names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
     if not names:

@@ -61,9 +61,9 @@ class Choices:
     def missing(self) -> tuple[str, ...]:
         """Say what is still to be filled in, in the form's own words."""
         blanks = (
-            (self.campaign, "Give the campaign a name, such as autumn-sale: it is recorded under it."),
+            (self.campaign, "Enter a campaign name, such as autumn-sale. The campaign is recorded under it."),
             (self.to, "Choose the column of the phone numbers."),
-            (self.template_id or self.kind != "template", "Give the ID of the template."),
+            (self.template_id or self.kind != "template", "Enter the template ID."),
             (self.words or self.kind == "template", "Write the text."),
         )
         return tuple(words for filled, words in blanks if filled == NONE_CHOSEN or filled is False)

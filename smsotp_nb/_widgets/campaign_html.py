@@ -65,7 +65,7 @@ def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
     names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
     billed = cost.card(results)
-    closing = "The table of results is the form's .results: one row for every row of the list."
+    closing = "The result table is the form's .results, with one row for every row of the list."
     return Card("Results", billed.state, (figures, *billed.blocks[1:]), closing).html()
 
 
@@ -100,7 +100,7 @@ def clock(seconds: float) -> str:
 
 def _pace(running: Running) -> str:
     if running.stopping:
-        return "Stopping: no further requests; those under way are waited for and recorded."
+        return "Stopping: no new request starts; pending responses are recorded."
     said = f"{number(running.progress.done)} of {number(running.progress.total)}, {clock(running.seconds)}"
     remaining = running.remaining
     return said + (f", about {clock(remaining)} left" if remaining and remaining >= 1 else "")

@@ -255,7 +255,7 @@ class CampaignSteps(Stages):
         if planned:
             why = self._held_back()
             line = f"{_capital(why.meaning)}: {line} {_capital(why.next_step)}." if why else f"Not complete: {line}"
-        line += " Rows in doubt are never sent again by themselves." if doubt else ""
+        line += " Rows in doubt are never sent again automatically." if doubt else ""
         self._show("done", line, "warn" if planned or doubt else "ok")
 
     def _held_back(self) -> Problem | None:
@@ -283,7 +283,10 @@ class CampaignSteps(Stages):
     def _standing(self) -> tuple[str, Any]:
         if not self.counts:
             return "Nothing has been sent.", ""
-        return f"This campaign is on record: {state_line(self.counts)}. Sending goes on where it stopped.", "warn"
+        return (
+            f"This campaign is already recorded: {state_line(self.counts)}. Sending continues where it stopped.",
+            "warn",
+        )
 
     def _cost_to_go(self, recorded: pd.DataFrame | None) -> str:
         """The estimated cost of what is left, read once a stage: a million rows are not looked up at every redraw."""

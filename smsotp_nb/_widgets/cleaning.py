@@ -35,7 +35,7 @@ PAGE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to judge: the column of the numbers, that of the countries, the country of the rest, repairs asked for.
+    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for.
 
     Example:
         >>> print(Question("phone", region="country", default_region="DE").line())

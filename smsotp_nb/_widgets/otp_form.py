@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STEPS = ("Request", "Enter code", "Verified")
 CHANNELS = (("Automatic (SMS first)", "auto"), ("SMS", "sms"), ("Voice call", "call"), ("WhatsApp", "whatsapp"))
-SANDBOX = "Sandbox: nothing leaves this machine, every message shows up in the inbox."
+SANDBOX = "Sandbox: nothing leaves this machine, every message appears in the inbox."
 LIVE = "Live service at {host}: the passcode goes to a real phone and is billed. There is no inbox here."
 TICK = 1.0
 ANYBODY = "+12025550123"  # reserved for fiction: stands for a number not typed yet

@@ -205,7 +205,7 @@ class OtpSteps(Stages):
             self._show("entry", f"Wrong {self.tries} times. Send a new code.", "bad")
         else:
             tries = "1 try" if left == 1 else f"{left} tries"
-            self._show("entry", f"That is not the code. Look again and retype it; {tries} left.", "bad")
+            self._show("entry", f"Wrong code. Check it and try again; {tries} left.", "bad")
 
     def _receipt(self, record: MessageRecord) -> str:
         parts = None if record.parts is None else f"{record.parts} part{'' if record.parts == 1 else 's'}"
@@ -232,12 +232,12 @@ def number_hint(typed: str) -> tuple[Notice, str]:
     if not typed:
         return Notice("International format: a plus, the calling code, the number."), ""
     if not typed.startswith(("+", "+")):
-        return Notice("Begin with a plus and the calling code, such as +1.", "warn"), ""
+        return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
     found = lookup.one(typed)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
     place = lookup.country_name(found.iso) if found.iso else f"calling code {found.cc}"
     if not found.valid:
         return Notice(f"Not a valid number ({place}).", "warn"), ""
-    kind = " (a fixed line; it may not take texts)" if found.type == "FIXED_LINE" else ""
+    kind = " (a landline; it may not receive texts)" if found.type == "FIXED_LINE" else ""
     return Notice(f"{place}, {found.e164}{kind}", "ok"), found.e164

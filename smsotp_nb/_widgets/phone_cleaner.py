@@ -26,7 +26,7 @@ QUIET = 0.35
 FILTERS = (("all rows", ""), *((name, name) for name in OUTCOMES))
 CHOOSE = "Choose the column of the phone numbers."
 REPAIRS = {
-    "lost_plus": "A plus that was lost",
+    "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
     "vanity": "Letters for digits",
     "mx_1": "Mexico's old mobile 1",
@@ -120,7 +120,7 @@ class PhoneCleaner(skin.Shown):
         self.phone = skin.choice("Phone column", numbers, number_column)
         country = found.region if region is None else self._named(region)
         self.region = skin.choice("Country column", with_none(self._names, "none"), country)
-        self.default_region = skin.text("Country of the rest", value=default_region, placeholder="DE")
+        self.default_region = skin.text("Default country", value=default_region, placeholder="DE")
         self.shown = ipywidgets.Dropdown(description="Show", options=FILTERS, value="")
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
         self.clean_path = skin.text("Write the clean list to", value="clean.csv")
@@ -149,7 +149,7 @@ class PhoneCleaner(skin.Shown):
         return name
 
     def _lay_out(self) -> ipywidgets.VBox:
-        sub = f"{number(len(self.frame))} rows. The list itself is never changed."
+        sub = f"{number(len(self.frame))} rows. The list itself is not changed."
         self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
         self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
         self._clean_export = skin.box(self.clean_path, self.clean_button, classes=("smsotp-pair",))
@@ -159,7 +159,7 @@ class PhoneCleaner(skin.Shown):
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
             skin.box(self.default_region, self.shown, classes=("smsotp-pair",)),
             *skin.folded(
-                "Repairs that are only made when asked for",
+                "Repairs on request",
                 "Hide the repairs",
                 skin.box(*self.repairs.values(), classes=("smsotp-pair",)),
             ),
@@ -262,7 +262,7 @@ def _card(counts: Mapping[Outcome, int], table: Table, page: int, pages: int) ->
     where = f"Page {number(page + 1)} of {number(pages)}" if table.rows else ""
     shown = table if table.rows else Note("i", "No rows with this result." if any(counts.values()) else "No rows.")
     figures = Figures(tuple((name, counts[name]) for name in OUTCOMES))
-    return Card("What became of them", where, (figures, shown))
+    return Card("Results", where, (figures, shown))
 
 
 def _code(question: Question, names: Iterable[Hashable]) -> str:

@@ -19,7 +19,7 @@ FIELDS = {
     "text": "the text",
     "to": "the phone column",
     "region": "the country column",
-    "default_region": "the country of the rest",
+    "default_region": "the default country",
     "template_id": "the template ID",
     "template_data": "the list of variables",
     "template_text": "the template's text",

@@ -27,7 +27,7 @@ SOME_ACCEPTED = "() => Number(document.querySelector('.smsotp-figures dd')?.text
 
 def write(card: Any) -> None:
     card.get_by_label("Campaign name").fill("spring")
-    card.get_by_label("Country of the rest").fill("DE")
+    card.get_by_label("Default country").fill("DE")
     card.get_by_label("Signature").fill("Acme")
     card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
     card.get_by_text("rows would be texted").wait_for()
@@ -73,12 +73,12 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     notebook.run_all()
     write(card)
     click(card, "Check the plan")
-    card.get_by_text("This campaign is on record").wait_for()
+    card.get_by_text("This campaign is already recorded").wait_for()
     notebook.kernel("box.fault('drop_before', next=1)")
     click(card, "Send the remaining")
     card.get_by_text("Rows in doubt are never sent again").wait_for()
     assert look(notebook, THEMES[2]) == []
-    click(card, "They were not: plan them again")
+    click(card, "Not accepted: retry with the next send")
     card.get_by_text("planned again; nothing was sent yet").wait_for()
     click(card, "Send the remaining")
     card.get_by_text(", 0 to go.").wait_for()

@@ -24,7 +24,7 @@ def test_the_cleaner_is_driven_to_a_file_of_unusable_rows(notebook: Notebook, la
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
     assert axe_findings(page) == []
-    card.get_by_label("Country of the rest").fill("DE")
+    card.get_by_label("Default country").fill("DE")
     card.get_by_label("Show").select_option("invalid")
     card.get_by_text("Page 1 of 2").wait_for()
     card.get_by_role("button", name="Next rows").click()

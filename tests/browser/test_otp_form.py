@@ -52,7 +52,7 @@ def test_every_state_is_legible_in_every_theme_and_nothing_jumps(notebook: Noteb
     states.append(look(notebook, card))
     card.get_by_label("Code from the message").fill("000000" if code != "000000" else "111111")
     click(card, "Verify")
-    card.get_by_text("That is not the code").wait_for()
+    card.get_by_text("Wrong code").wait_for()
     states.append(look(notebook, card))
     assert fits(notebook) == {}
     card.get_by_label("Code from the message").fill(code)

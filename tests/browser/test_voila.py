@@ -71,7 +71,7 @@ def test_the_campaign_form(serve: Serve) -> None:
     card.get_by_label("Campaign name").fill("spring")
     card.get_by_label("Text", exact=True).fill("Hello {name}")
     card.get_by_label("Signature").fill("Acme")
-    card.get_by_label("Country of the rest").fill("DE")
+    card.get_by_label("Default country").fill("DE")
     card.get_by_text("rows would be texted").wait_for()
     card.get_by_role("button", name="Check the plan").click()
     card.get_by_role("button", name="about USD").click()

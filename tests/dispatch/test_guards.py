@@ -113,7 +113,7 @@ def test_a_number_of_unknown_zone_is_held(ledger: Ledger) -> None:
 def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Three refused requests in a row end the call; what was not tried stays planned."""
     made = plan(PEOPLE, to="phone", campaign="autumn", template_id="no_such_template", chunk_size=10)
-    with pytest.warns(CampaignIncomplete, match="one request after the other"):
+    with pytest.warns(CampaignIncomplete, match="too many requests in a row"):
         results = send(made, client=client, ledger=ledger, concurrency=1, stop_after_failures=3, progress=False)
     assert by_problem(results) == {"rejected": 30, "REJECTED": 30, "planned": 30, "FAILING": 30}
     assert len(box.inbox) == 0

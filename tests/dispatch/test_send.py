@@ -292,7 +292,7 @@ def test_a_throttled_request_is_posted_again_at_once_where_the_service_says_zero
 
 def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger: Ledger) -> None:
     service.usual = "throttle"
-    with pytest.warns(CampaignIncomplete, match="asked to slow down"):
+    with pytest.warns(CampaignIncomplete, match="throttled"):
         table = send(plan_of(30), client=service.client(), ledger=ledger, progress=False, concurrency=1)
     assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 30
     assert len(service.posts) == 2

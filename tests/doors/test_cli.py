@@ -191,7 +191,7 @@ def test_one_file_is_not_both_list_and_unusable_rows(
     for second in ("out.csv", "./out.csv", "link.csv"):
         command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", f"{tmp_path}/{second}"]
         assert cli.main(command) == 2
-        assert "are one file" in capsys.readouterr().err
+        assert "are the same file" in capsys.readouterr().err
     assert not (tmp_path / "out.csv").exists()
 
 

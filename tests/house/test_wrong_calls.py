@@ -30,7 +30,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "spending of a number": (lambda plan: sms.cost.spending(5), "ledger= must be a Ledger or the path of one, got int"),
     "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
-    "a ledger of no path": (lambda plan: sms.Ledger(5), "a Ledger opens a path, got int"),
+    "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got int"),
     "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "recipients must be a DataFrame, got"),
 }
 
@@ -85,5 +85,5 @@ def test_a_look_before_a_send_takes_the_path_of_a_ledger(client: sms.Client, tmp
 
 
 def test_a_path_without_a_ledger_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="there is no ledger at"):
+    with pytest.raises(LedgerError, match="ledger not found"):
         sms.cost.by_country(tmp_path / "none.sqlite")

@@ -44,7 +44,7 @@ def test_two_that_begin_together_do_not_both_send(claims_first: bool, box: Sandb
     two = ledger.begin(plan_of(10), service=live(box, "another").service)
     first, second = (one, two) if claims_first else (two, one)
     assert first.claim(0)
-    with pytest.raises(LedgerError, match="texted people already"):
+    with pytest.raises(LedgerError, match="has already texted people"):
         second.claim(0)
     assert second.counts()["planned"] == 10
     first.close()
@@ -78,7 +78,7 @@ def test_a_key_that_reached_nobody_does_not_keep_the_name(box: Sandbox, ledger: 
         assert claim
         run.settle(claim, Verdict("rejected", "body", 400, error_code="104111"))
     assert sent(live(box), ledger) == {"accepted": 10}
-    with pytest.raises(LedgerError, match="texted people already"):
+    with pytest.raises(LedgerError, match="has already texted people"):
         sent(live(box, "wrong"), ledger)
 
 
@@ -88,7 +88,7 @@ def test_a_purge_does_not_free_the_name(other: str, box: Sandbox, ledger: Ledger
     ledger.campaign("autumn").purge()
     again = live(box, "another") if other == "key" else live(box, base_url=box.url.replace("127.0.0.1", "localhost"))
     for client in (again, live(box)):
-        with pytest.raises(LedgerError, match=r"texted people already|was purged"):
+        with pytest.raises(LedgerError, match=r"has already texted people|was purged"):
             sent(client, ledger)
     assert len(box.inbox) == 10
 
@@ -101,7 +101,7 @@ def test_a_name_in_another_spelling_is_not_another_campaign(spelled: str, box: S
     else:
         with pytest.raises(LedgerError, match="spelled like 'autumn'"):
             sent(live(box), ledger, spelled)
-        with pytest.raises(LedgerError, match="texted people already"):
+        with pytest.raises(LedgerError, match="has already texted people"):
             sent(live(box, "another"), ledger, spelled)
     assert ledger.campaign(spelled).name == "autumn"
     assert len(box.inbox) == 10

@@ -62,8 +62,8 @@ def test_numbers_that_are_never_texted_need_no_suppression() -> None:
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        pytest.param("missing.csv", "is no file", id="no file"),
-        pytest.param(number(0), "is no file", id="a number instead of a list"),
+        pytest.param("missing.csv", "not found; pass the path", id="no file"),
+        pytest.param(number(0), "not found; pass the path", id="a number instead of a list"),
         pytest.param({number(0): "x"}, "must be a list, Series, frame or path", id="dict"),
         pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "no column 'phone', 'to' or 'phone'", id="which column"),
     ],

@@ -343,10 +343,10 @@ def test_a_header_alone_is_one_empty_chunk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        pytest.param({"sep": "||"}, "sep='||': give the one sign", id="two signs"),
-        pytest.param({"sep": 5}, "sep=5: give the one sign", id="sep a number"),
-        pytest.param({"sep": ""}, "sep='': give the one sign", id="sep empty"),
-        pytest.param({"encoding": b"utf-8"}, "encoding=b'utf-8': give a name", id="encoding as bytes"),
+        pytest.param({"sep": "||"}, "sep='||': pass the one character", id="two signs"),
+        pytest.param({"sep": 5}, "sep=5: pass the one character", id="sep a number"),
+        pytest.param({"sep": ""}, "sep='': pass the one character", id="sep empty"),
+        pytest.param({"encoding": b"utf-8"}, "encoding=b'utf-8': pass a name", id="encoding as bytes"),
         pytest.param({"path": None}, "path must be the text or Path of a file, not NoneType", id="no path"),
         pytest.param({"path": b"people.csv"}, "not bytes", id="path as bytes"),
         pytest.param({"path": ["people.csv"]}, "not list", id="list of paths"),
@@ -363,7 +363,7 @@ def test_odd_arguments_are_named(tmp_path: Path, given: dict[str, object], says:
 
 @pytest.mark.parametrize("rows", [0, None, "5", 2.5], ids=repr)
 def test_an_impossible_number_of_rows_is_named(tmp_path: Path, rows: object) -> None:
-    with pytest.raises(UsageError, match="give how many rows at most"):
+    with pytest.raises(UsageError, match="pass the maximum number of rows"):
         next(read_chunks(written(tmp_path, "phone\n1\n"), rows=rows))  # type: ignore[arg-type]
 
 

@@ -66,7 +66,7 @@ def test_a_file_that_appears_meanwhile_is_left_as_it_is(way: str, tmp_path: Path
     """Between the first look and the last step a file may come from elsewhere, even where replacing was allowed."""
     for overwrite in (False, True):
         file = tmp_path / f"{overwrite}.csv"
-        with pytest.raises(FileExists, match="has appeared"):
+        with pytest.raises(FileExists, match="appeared while"):
             write_file(file, lambda opened, file=file: file.write_bytes(OLD), overwrite=overwrite)  # type: ignore[misc]
         assert file.read_bytes() == OLD
     assert sorted(os.listdir(tmp_path)) == ["False.csv", "True.csv"]
@@ -180,13 +180,13 @@ def test_an_input_is_never_written_over(old: Path, spelled: Callable[[Path], str
 @pytest.mark.parametrize("spelled", SPELLINGS, ids=lambda spelled: spelled.__name__)
 def test_one_file_is_not_named_twice(old: Path, spelled: Callable[[Path], str]) -> None:
     (old.parent / "sub").mkdir()
-    with pytest.raises(UsageError, match="are one file"), outputs(old, spelled(old), overwrite=True):
+    with pytest.raises(UsageError, match="are the same file"), outputs(old, spelled(old), overwrite=True):
         pass
     assert old.read_bytes() == OLD
 
 
 def test_one_new_file_is_not_named_twice(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="are one file"), outputs(tmp_path / "a.csv", f"{tmp_path}/./a.csv"):
+    with pytest.raises(UsageError, match="are the same file"), outputs(tmp_path / "a.csv", f"{tmp_path}/./a.csv"):
         pass
     assert os.listdir(tmp_path) == []
 
@@ -220,8 +220,8 @@ UNFIT: list[tuple[Callable[[Path], object], str]] = [
     (a_folder, "is a folder; name a file in it"),
     (a_pipe, "is a pipe or a device"),
     (lambda _: "/dev/full", "is a pipe or a device"),
-    (no_folder, "there is no folder .*; create it first"),
-    (a_file_as_folder, "there is no folder .*; create it first"),
+    (no_folder, "folder not found: .*; create it first"),
+    (a_file_as_folder, "folder not found: .*; create it first"),
     (a_circle, "cannot be written: Too many levels"),
     (lambda folder: folder / ("x" * 300), "cannot be written: File name too long"),
     (lambda _: "a\0b", "cannot be written"),

@@ -201,7 +201,7 @@ def test_a_record_is_kept_without_key_address_or_number_and_checked_later(
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 0, "observations": []}', '{"version": 1}'])
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "service.json").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match="is no record"):
+    with pytest.raises(UsageError, match="is not a record"):
         contract.Record.load(tmp_path / "service.json")
 
 

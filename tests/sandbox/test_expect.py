@@ -109,8 +109,8 @@ def test_an_expectation_that_is_not_met_is_409_and_says_what_was_expected(
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"too": US}, "too is unknown"),
     ({"to": [US, FR]}, "to must be one text"),
-    ({"text~": "("}, "no regular expression"),
-    ({"text~": r"(a)\1"}, "no regular expression"),
+    ({"text~": "("}, "not a regular expression"),
+    ({"text~": r"(a)\1"}, "not a regular expression"),
     ({"text~": 5}, "regular expression"),
     ({"text~": "x" * 1001}, "at most 1000"),
     ({"text~": "\ud800"}, "half a character"),

@@ -120,7 +120,7 @@ def test_a_timeout_that_is_no_number_names_its_variable() -> None:
         ({"read_timeout": float("nan")}, "read_timeout must be seconds"),
         ({"deadline": "60"}, "deadline must be seconds"),
         ({"deadline": 3601}, "deadline must be seconds"),
-        ({"ca_bundle": "/nowhere/ca.pem"}, "ca_bundle names no file"),
+        ({"ca_bundle": "/nowhere/ca.pem"}, "ca_bundle: file not found"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_was_expected(changed: dict[str, Any], said: str) -> None:

@@ -148,10 +148,10 @@ def test_the_draft_is_a_plan_or_says_what_is_missing(steps: CampaignSteps) -> No
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        (Choices(to="phone", words="Hi"), "Give the campaign a name"),
+        (Choices(to="phone", words="Hi"), "Enter a campaign name"),
         (Choices(campaign="c", words="Hi"), "Choose the column of the phone numbers."),
         (Choices(campaign="c", to="phone"), "Write the text."),
-        (Choices(campaign="c", to="phone", kind="template"), "Give the ID of the template."),
+        (Choices(campaign="c", to="phone", kind="template"), "Enter the template ID."),
     ],
     ids=["name", "column", "text", "template"],
 )
@@ -278,10 +278,10 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
 
 def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people: pd.DataFrame, box: Sandbox) -> None:
     checked(steps).send(Guards(canary=4))
-    assert "The first recipients have it" in steps.notice.text
+    assert "The first messages were accepted" in steps.notice.text
     again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
     again.check(HELLO)
-    assert again.notice.text.startswith("This campaign is on record: 4 accepted")
+    assert again.notice.text.startswith("This campaign is already recorded: 4 accepted")
     assert again.send_label() == "Send the remaining 6 messages, about USD 0.045"
     again.send(Guards())
     assert box.inbox["to"].is_unique
@@ -294,7 +294,7 @@ def test_another_text_under_the_same_name_is_refused_in_the_card(steps: Campaign
     again.check(Choices(campaign="hello", to="phone", kind="text", words="Other", default_region="US"))
     again.send(Guards())
     assert (again.stage, again.refusal.text[:9]) == ("planned", "Not sent.")
-    assert again.notice.text.startswith("This campaign is on record")
+    assert again.notice.text.startswith("This campaign is already recorded")
     assert again.refusal.text not in again.notice.text
 
 
@@ -324,8 +324,8 @@ def test_what_held_the_rest_back_is_said_beside_the_doubt(steps: CampaignSteps, 
     checked(steps)
     box.fault("drop_after", next=1)
     steps.send(Guards(canary=2))
-    assert steps.notice.text.startswith("The first recipients have it")
-    assert "never sent again by themselves" in steps.notice.text
+    assert steps.notice.text.startswith("The first messages were accepted")
+    assert "never sent again automatically" in steps.notice.text
 
 
 @pytest.mark.parametrize("accepted", [True, False], ids=["they were accepted", "they were not"])
@@ -334,7 +334,7 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
     box.fault("drop_after" if accepted else "drop_before", next=2)
     steps.send(Guards())
     assert steps.counts["in_doubt"] == 2
-    assert "never sent again by themselves" in steps.notice.text
+    assert "never sent again automatically" in steps.notice.text
     assert steps.to_go == 0
     steps.resolve(accepted=accepted)
     assert steps.counts["in_doubt"] == 0
@@ -364,7 +364,7 @@ def test_the_progress_says_pace_and_cost() -> None:
     shown = progress_html(Running(told, 10.0, stopping=False))
     assert "30 of 120, 10 s, about 30 s left" in shown
     assert "USD 0.21" in shown
-    assert "no further requests" in progress_html(Running(told, 10.0, stopping=True))
+    assert "no new request starts" in progress_html(Running(told, 10.0, stopping=True))
     assert [clock(59.6), clock(3600)] == ["1 min 0 s", "1 h 0 min"]
 
 
@@ -397,7 +397,7 @@ def test_a_plan_on_record_never_says_that_nothing_was_sent(form: CampaignForm) -
     form.default_region.value, form.canary.value = "us", 4
     for button in (form.check_button, form.send_button, form.back_button, form.check_button):
         button.click()
-    assert "This campaign is on record: 4 accepted" in form._outcome.value
+    assert "This campaign is already recorded: 4 accepted" in form._outcome.value
     assert "Nothing has been sent" not in form._outcome.value + form._card.value
 
 

@@ -133,7 +133,7 @@ def test_a_wrong_code_says_so_and_counts_down(clock: Clock) -> None:
     steps = scripted(clock, None, False, False, max_tries=2)
     steps.send(Request(ANNA))
     steps.verify("000000")
-    assert steps.notice == Notice("That is not the code. Look again and retype it; 1 try left.", "bad")
+    assert steps.notice == Notice("Wrong code. Check it and try again; 1 try left.", "bad")
     steps.verify("111111")
     assert steps.notice == Notice("Wrong 2 times. Send a new code.", "bad")
     assert (steps.view().can_enter, steps.view().next) == (False, "send")

@@ -127,7 +127,7 @@ def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("", "write a file that ends"), ("unusable.pdf", "ends in .csv"), ("no/such/folder/x.csv", "there is no folder")],
+    [("", "write a file that ends"), ("unusable.pdf", "ends in .csv"), ("no/such/folder/x.csv", "folder not found")],
     ids=["blank", "pdf", "no folder"],
 )
 def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> None:
@@ -206,7 +206,7 @@ def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which
     assert "mine.csv already exists. Replace it?" in cleaner._notice.value
     assert cleaner._question.layout.display is None
     cleaner.keep_button.click()
-    assert "left as it is" in cleaner._notice.value
+    assert "is unchanged" in cleaner._notice.value
     cleaner.replace_button.click()
     assert file.read_text() == "mine", "no question is open: a late click answers none"
     button.click()
@@ -303,7 +303,7 @@ def test_pages_and_the_export_appear_when_there_is_something() -> None:
     ("source", "options", "said"),
     [
         (None, {}, "needs a DataFrame"),
-        ("no/such.csv", {}, "no file at"),
+        ("no/such.csv", {}, "file not found"),
         (pd.DataFrame(), {}, "no columns"),
         (PEOPLE, {"phone": "fone"}, "no column 'fone'"),
         (PEOPLE, {"region": "lan"}, "no column 'lan'"),
