@@ -165,7 +165,7 @@ def test_what_is_missing_is_asked_for(steps: CampaignSteps, choices: Choices, sa
 
 def test_a_file_that_is_not_there_is_named_by_its_field(steps: CampaignSteps) -> None:
     draft = steps.draft(dataclasses.replace(HELLO, suppress="no.csv"))
-    assert draft.problems[0].startswith("The suppression list 'no.csv' is no file")
+    assert draft.problems[0].startswith("The suppression list 'no.csv' not found")
 
 
 def test_only_the_beginning_of_a_long_list_is_planned_while_typing(client: Client, ledger: Ledger) -> None:
