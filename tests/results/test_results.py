@@ -207,7 +207,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, name: str, content: bytes
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UsageError):
         results.read(tmp_path / name)
-    with pytest.raises(UsageError, match="no file"):
+    with pytest.raises(UsageError, match="file not found"):
         results.read(tmp_path / f"not-{name}")
 
 
