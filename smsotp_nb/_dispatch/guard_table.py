@@ -118,7 +118,7 @@ GUARDS: Final = (
         "canary=20",
         "sends to this many first and stops",
         _canary,
-        (Field("First send to so many (0: all)"),),
+        (Field("First recipients (0: all)"),),
     ),
     Guard(
         "stop_after_failures",

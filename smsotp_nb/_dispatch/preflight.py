@@ -56,7 +56,7 @@ def preflight(
     left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if recorded:
-        lines.append(cards.Note("i", f"Recorded already: {state_line(recorded)}. In doubt is not sent again."))
+        lines.append(cards.Note("i", f"Already recorded: {state_line(recorded)}. Rows in doubt are not sent again."))
     if max_per_second is not None:
         took = _duration(left / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))

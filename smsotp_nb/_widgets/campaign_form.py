@@ -138,12 +138,12 @@ class CampaignForm(skin.Shown):
         self.phone = skin.choice("Phone column", numbers, found.phone)
         countries = ((label, name) for label, name in names if isinstance(name, str))  # as plan takes them
         self.region = skin.choice("Country column", with_none(countries, "none"), found.region)
-        self.default_region = skin.text("Country of the rest", placeholder="DE")
+        self.default_region = skin.text("Default country", placeholder="DE")
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
-        self.variables = skin.text("Its variables, from columns", placeholder="name, city")
+        self.variables = skin.text("Template variables, from columns", placeholder="name, city")
         self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20 % off until Sunday.")
-        self.fill = skin.text("Where a value is missing", placeholder="name=there")
+        self.fill = skin.text("If a value is missing", placeholder="name=there")
         self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
         self.keep = skin.text("Columns to keep", placeholder="segment, city")
@@ -179,7 +179,7 @@ class CampaignForm(skin.Shown):
         self.back_button = skin.button("Back to the text")
         self.stop_button = skin.button("Stop sending")
         self.accepted_button = skin.button("They were accepted")
-        self.again_button = skin.button("They were not: plan them again")
+        self.again_button = skin.button("Not accepted: retry with the next send")
         self.check_button.on_click(lambda _: self._check())
         self.send_button.on_click(lambda _: self._send())
         self.back_button.on_click(lambda _: self._back())
@@ -371,7 +371,7 @@ class CampaignForm(skin.Shown):
         doubt = self.steps.counts.get("in_doubt", 0) if stage == "done" else 0
         skin.show(self._doubt, doubt > 0)
         rows = "1 row is" if doubt == 1 else f"{doubt:,} rows are"
-        words = f"{rows} in doubt: no answer came, so they may have been accepted. Look in the service's own records"
+        words = f"{rows} in doubt: no answer came, so they may have been accepted. Check the service's own records"
         self._doubt_line.value = skin.line(f"{words} or ask somebody on the list, then say which:", "warn")
 
     def _code(self) -> str:
