@@ -137,7 +137,7 @@ def test_wrong_paths_are_explained(tmp_path: Path, name: str) -> None:
     """A missing file and an old workbook say what to do."""
     if name.endswith("xls"):
         written(tmp_path, "x", name)
-    with pytest.raises(UsageError, match=r"give the path|save it as"):
+    with pytest.raises(UsageError, match=r"pass the path|save it as"):
         read_recipients(tmp_path / name)
 
 

@@ -278,7 +278,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
 
 def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people: pd.DataFrame, box: Sandbox) -> None:
     checked(steps).send(Guards(canary=4))
-    assert "The first messages were accepted" in steps.notice.text
+    assert "The canary was sent" in steps.notice.text
     again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
     again.check(HELLO)
     assert again.notice.text.startswith("This campaign is already recorded: 4 accepted")
@@ -324,7 +324,7 @@ def test_what_held_the_rest_back_is_said_beside_the_doubt(steps: CampaignSteps, 
     checked(steps)
     box.fault("drop_after", next=1)
     steps.send(Guards(canary=2))
-    assert steps.notice.text.startswith("The first messages were accepted")
+    assert steps.notice.text.startswith("The canary was sent")
     assert "never sent again automatically" in steps.notice.text
 
 

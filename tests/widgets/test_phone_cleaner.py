@@ -284,7 +284,7 @@ def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> Non
     cleaner = PhoneCleaner(PEOPLE)
     cleaner.default_region.value = "XX"
     cleaner.settle()
-    assert "The country of the rest &#x27;XX&#x27; is no country" in cleaner._rows.value
+    assert "The default country &#x27;XX&#x27; is not a country" in cleaner._rows.value
     assert "invalid" not in cleaner._rows.value
     assert cleaner._export.layout.display == "none"
 
