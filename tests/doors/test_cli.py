@@ -283,7 +283,7 @@ def test_what_cannot_be_used_is_said(
 
 
 HELP = """\
-usage: smsotp-nb [-h] COMMAND ...
+usage: smsotp-nb [-h] [--version] COMMAND ...
 
 Text campaigns and one-time passcodes from tables; tried out on a local
 sandbox.
@@ -295,10 +295,13 @@ positional arguments:
     sandbox   run a local service that answers the interface, until Ctrl-C
     contract  say for each choice of the sandbox whether the live service
               agrees; sends billed messages
+    notebooks
+              write the example notebooks and their sample data to a folder
     clean     normalize the phone numbers of a list to E.164
 
 options:
   -h, --help  show this help message and exit
+  --version   show program's version number and exit
 """
 
 
