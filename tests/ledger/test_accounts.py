@@ -99,7 +99,7 @@ def test_a_name_in_another_spelling_is_not_another_campaign(spelled: str, box: S
     if name_key(spelled) == spelled.strip() == "autumn":  # the blanks are not part of it
         assert sent(live(box), ledger, spelled) == {"accepted": 10}
     else:
-        with pytest.raises(LedgerError, match="spelled like 'autumn'"):
+        with pytest.raises(LedgerError, match="differs only in spelling from the recorded 'autumn'"):
             sent(live(box), ledger, spelled)
         with pytest.raises(LedgerError, match="has already texted people"):
             sent(live(box, "another"), ledger, spelled)

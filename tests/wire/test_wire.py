@@ -92,7 +92,7 @@ RECIPIENTS: list[tuple[str, list[Any], str]] = [
     ("missing", [None, ANN], "1 of 2 numbers are not E.164"),
     ("a list in the list", [[ANN]], "not E.164"),
     ("float", [12025550123.0], "not E.164"),
-    ("twice", [ANN, BEN, ANN], "1 numbers stand more than once"),
+    ("twice", [ANN, BEN, ANN], "1 numbers appear more than once"),
 ]
 
 
