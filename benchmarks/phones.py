@@ -142,19 +142,19 @@ made = pd.read_feather({file!r})
 given = {{"region": made["country"]}} if "country" in made else {{"default_region": "US"}}
 few = {{name: value.head(2_000) if name == "region" else value for name, value in given.items()}}
 if {warm}:
-    phones.verdict(made["phone"].head(2_000), **few)
+    phones.{judge}(made["phone"].head(2_000), **few)
 open("/proc/self/clear_refs", "w").write("5")
 before = megabytes("VmRSS")
-answer = phones.verdict(made["phone"], **given)
+answer = phones.{judge}(made["phone"], **given)
 print(f"{{megabytes('VmHWM') - before:.0f}}")
 """
 
 
-def memory(frame: pd.DataFrame, runs: int, *, warm: bool = True) -> str:
+def memory(frame: pd.DataFrame, runs: int, *, warm: bool = True, judge: str = "verdict") -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "list.feather")
         frame.to_feather(file, compression="uncompressed")
-        script = MEMORY.format(root=str(ROOT), file=file, warm=warm)
+        script = MEMORY.format(root=str(ROOT), file=file, warm=warm, judge=judge)
         told = [
             subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
             for _ in range(runs)
@@ -176,8 +176,9 @@ def main() -> None:
     if chosen.memory:
         for name, make in lists.items():
             frame = make(chosen.rows)
-            told = memory(frame, chosen.runs), memory(frame, chosen.runs, warm=False)
-            print(f"{name:20} {told[0]} MB added at the peak, {told[1]} in a process new to it", flush=True)
+            for judge in ("verdict", "normalize"):
+                told = [memory(frame, chosen.runs, warm=warm, judge=judge) for warm in (True, False)]
+                print(f"{name:20} {judge}: {told[0]} MB added at the peak, {told[1]} in a process new to it", flush=True)
         return
     reference.enable_pattern_cache()
     print("CPU microseconds a row")

@@ -106,7 +106,7 @@ def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_go
     """Tell by their digits which rows a reading could change."""
     found = stretch.with_plus(rows, SKIPPED[reading.name](stretch, rows))
     valid, fits = work.answers.valid[rows], found.valid
-    if reading.name == IDD:
+    if reading.name in (IDD, WITH_PLUS):
         fits = fits & ~(valid & found.same)
     if reading.name == WITH_PLUS and not as_good:
         here = RANK.take(work.answers.kind[rows])
