@@ -178,7 +178,7 @@ def main() -> None:
             frame = make(chosen.rows)
             for judge in ("verdict", "normalize"):
                 told = [memory(frame, chosen.runs, warm=warm, judge=judge) for warm in (True, False)]
-                print(f"{name:20} {judge}: {told[0]} MB added at the peak, {told[1]} in a process new to it", flush=True)
+                print(f"{name:20} {judge}: {told[0]} MB added at the peak, {told[1]} in a new process", flush=True)
         return
     reference.enable_pattern_cache()
     print("CPU microseconds a row")

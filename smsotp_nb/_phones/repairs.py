@@ -68,7 +68,7 @@ EXTENSION: Final = re.compile(
     r"(?:;ext=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
-LIKE_AN_EXTENSION: Final = re.compile(r"[x#].*\d#?$|,,|int|dw|durch|доб", re.IGNORECASE | re.DOTALL)
+LIKE_AN_EXTENSION: Final = re.compile(r"[x#]|,,|int|dw|durch|доб", re.IGNORECASE)
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
 OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
