@@ -94,7 +94,7 @@ def test_an_old_rate_is_called_old() -> None:
     assert made.estimate["confidence"].tolist() == ["old"]
     assert "Rate, USD" in str(made)
     assert "old, 0.0075" in str(made)
-    assert "more than 180 days ago: United States" in str(made)
+    assert "older than 180 days: United States" in str(made)
 
 
 def test_rates_learned_from_results_serve_as_they_are() -> None:
