@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
+from ._cards import counted
 from ._outputs import outputs
 from ._sandbox import command
 from .errors import FileExists, SmsOtpError, UsageError
@@ -146,7 +147,8 @@ def _demo(options: argparse.Namespace) -> int:
             rates=data / "rates.csv",
             keep=[name for name in ("segment",) if name in people.columns],
         )
-        print(f"List    {data / 'recipients.csv'}: {len(people):,} rows, {len(people.columns)} columns")
+        size = f"{counted(len(people), 'row')}, {counted(len(people.columns), 'column')}"
+        print(f"List    {data / 'recipients.csv'}: {size}")
         print(f"Sandbox {box.url}: nothing leaves this machine")
         print(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n")
         print(made, "\n")
@@ -188,9 +190,10 @@ def _contract(options: argparse.Namespace) -> int:
         record = _recorded(options)
     rows = contract.compare(record)
     print(contract.as_table(rows))
-    told = ", ".join(f"{count} {verdict}" for verdict, count in contract.counts(rows).items())
-    print(f"\n{len(rows)} rows: {told}. The run cost {record.spent} in {record.requests} requests.")
-    return int(any(row.verdict == "differs" for row in rows))
+    told = ", ".join(f"{count} {finding}" for finding, count in contract.counts(rows).items())
+    run = f"The run cost {record.spent} in {counted(record.requests, 'request')}."
+    print(f"\n{counted(len(rows), 'row')}: {told}. {run}")
+    return int(any(row.finding == "differs" for row in rows))
 
 
 def _recorded(options: argparse.Namespace) -> contract.Record:
@@ -235,7 +238,7 @@ def _clean(options: argparse.Namespace) -> int:
         raise UsageError(f"{error.path} already exists; --force replaces it") from None
     print(tally.report())
     for table in tables:
-        print(f"{table.rows:,} rows written to {table.path}")
+        print(f"{counted(table.rows, 'row')} written to {table.path}")
     return 0
 
 

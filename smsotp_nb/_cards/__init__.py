@@ -14,7 +14,7 @@ from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Messag
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, one_line
 from .web import block_html, safe
-from .words import MISSING, about, money, number, places_of, share, width
+from .words import MISSING, about, counted, money, number, places_of, share, width
 
 __all__ = [
     "MISSING",
@@ -32,6 +32,7 @@ __all__ = [
     "State",
     "Table",
     "about",
+    "counted",
     "money",
     "number",
     "page",

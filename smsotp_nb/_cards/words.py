@@ -20,6 +20,16 @@ def number(value: float | Decimal | None) -> str:
     return MISSING if _is_missing(value) else f"{value:,}"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return how many there are of something, in the right number.
+
+    Example:
+        >>> counted(1, "row"), counted(1984, "row"), counted(2, "country", "countries")
+        ('1 row', '1,984 rows', '2 countries')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
     """Return an amount with its currency before it, exact: two decimal places, or as many up to six as it has.
 

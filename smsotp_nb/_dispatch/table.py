@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._cards import counted
 from .._ledger import state_line
 from .._planning import Plan
 from ..errors import CampaignIncomplete, SmsOtpWarning
@@ -51,15 +52,15 @@ def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None,
         warnings.warn(text, CampaignIncomplete, stacklevel=4)
     if counts["in_doubt"]:
         warnings.warn(
-            f"{counts['in_doubt']:,} rows of campaign {campaign!r} are in doubt: they may have been accepted and are "
-            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve them",
+            f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted is "
+            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve it",
             SmsOtpWarning,
             stacklevel=4,
         )
     if disagreements:
         warnings.warn(
-            f"{len(disagreements):,} replies disagree with their own records: {disagreements[0]}; the table holds the "
-            "records",
+            f"{counted(len(disagreements), 'reply disagrees', 'replies disagree')} with its own records: "
+            f"{disagreements[0]}; the table holds the records",
             SmsOtpWarning,
             stacklevel=4,
         )

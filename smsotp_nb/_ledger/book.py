@@ -304,7 +304,7 @@ class Campaign:
 
     @property
     def requests(self) -> pd.DataFrame:
-        """The requests that were posted, with their verdict, evidence and the totals that the reply stated."""
+        """The requests that were posted, with their outcome, evidence and the totals that the reply stated."""
         self._recover()
         return reading.requests(self._store, self._number)
 

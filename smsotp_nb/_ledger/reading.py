@@ -21,7 +21,7 @@ _OF_LEDGER = (
 )  # fmt: skip
 
 _OF_REQUEST = (
-    "request", "chunk", "started_at", "settled_at", "verdict", "phase", "http_status", "error_code", "error",
+    "request", "chunk", "started_at", "settled_at", "outcome", "phase", "http_status", "error_code", "error",
     "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
 )  # fmt: skip
 
@@ -144,18 +144,19 @@ def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
 def requests(store: Store, campaign: int) -> pd.DataFrame:
     """Return one row for each request of a campaign, by its number, in the order in which they were claimed.
 
-    ``verdict, phase, error_code, error, request_id, currency, disagreement`` (str), ``chunk, http_status, recipients,
+    ``outcome, phase, error_code, error, request_id, currency, disagreement`` (str), ``chunk, http_status, recipients,
     message_count`` (Int64), ``seconds, total`` (float64; the reply's totalAmount), ``started_at, settled_at``.
     """
     columns = list(_OF_REQUEST)
+    kept = ", ".join({"outcome": "verdict"}.get(name, name) for name in columns[1:])
     frame = _query(
         store,
-        f"SELECT id, {', '.join(columns[1:])} FROM attempt WHERE campaign=? ORDER BY id",
+        f"SELECT id, {kept} FROM attempt WHERE campaign=? ORDER BY id",
         (campaign,),
         columns,
     )
     frame["total"] = money(frame["total"].astype("Int64")).to_numpy("float64", na_value=np.nan)
-    text = ("verdict", "phase", "error_code", "error", "request_id", "currency", "disagreement")
+    text = ("outcome", "phase", "error_code", "error", "request_id", "currency", "disagreement")
     counted = ("chunk", "http_status", "recipients", "message_count")
     return frame.astype({**dict.fromkeys(text, "str"), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
 

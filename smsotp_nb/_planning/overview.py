@@ -32,9 +32,10 @@ def one_line(plan: Plan) -> str:
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
     return (
-        f"<Plan {plan.campaign}: {len(planned):,} recipients in {_requests(planned):,} requests, "
+        f"<Plan {plan.campaign}: {cards.counted(len(planned), 'recipient')} in "
+        f"{cards.counted(_requests(planned), 'request')}, "
         f"{_parts(planned)} parts, estimated cost {_cost(planned)}{_unrated(planned)}; "
-        f"{len(rows) - len(planned):,} rows left out>"
+        f"{cards.counted(len(rows) - len(planned), 'row')} left out>"
     )
 
 
@@ -160,7 +161,9 @@ def _rest(estimate: pd.DataFrame) -> str:
     unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
     shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
     no_rate = f"; no rate for {shown}" if unrated else ""
-    return f"and {len(rest)} more countries, {int(rest['messages'].sum()):,} recipients{money}{no_rate}"
+    countries = cards.counted(len(rest), "more country", "more countries")
+    recipients = cards.counted(int(rest["messages"].sum()), "recipient")
+    return f"and {countries}, {recipients}{money}{no_rate}"
 
 
 def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) -> tuple[str, str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones, recipients
+from .._cards import counted
 from .._frames import as_pandas
 from ..columns import absent
 from ..errors import UsageError
@@ -165,7 +166,7 @@ def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], argument: str
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     return UsageError(
-        f"{len(lines)} entries of {argument} cannot be read, so these people could not be left out: "
-        f"{'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
+        f"{counted(len(lines), 'entry', 'entries')} of {argument} cannot be read, so these people could not be left "
+        f"out: {'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
         problems=lines,
     )

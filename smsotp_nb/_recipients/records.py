@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
+from .._cards import counted
 from ..errors import SmsOtpWarning, UsageError
 
 SHOWN: Final = 3
@@ -68,7 +69,7 @@ class Header:
 
     def warn_of_short(self) -> None:
         if self.shorter:
-            message = f"{self.file}: {self.shorter:,} rows have fewer cells than the header ({'; '.join(self.short)})"
+            message = f"{self.file}: {_rows_have(self.shorter)} fewer cells than the header ({'; '.join(self.short)})"
             warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=4)
 
     def _refuse_nameless(self, records: list[Record]) -> None:
@@ -143,3 +144,7 @@ def _padded(cells: list[str], width: int) -> list[str]:
 
 def _width(record: Record, width: int) -> str:
     return f"line {record.line}: {len(record.cells)} of {width} cells"
+
+
+def _rows_have(count: int) -> str:
+    return counted(count, "row has", "rows have")

@@ -27,7 +27,7 @@ SANDBOX_SECRET: Final = "a-secret-of-the-contract-suite"
 TEMPLATE: Final = ("pub_passcode_en", "code")
 VERSION: Final = 1
 
-Verdict = Literal["agrees", "differs", "not asked", "cannot be seen"]
+Finding = Literal["agrees", "differs", "not asked", "cannot be seen"]
 Progress = Callable[[str], object]
 
 
@@ -87,7 +87,7 @@ class Row:
     topic: str
     sandbox: str
     service: str
-    verdict: Verdict
+    finding: Finding
     why: str = ""
 
 
@@ -170,7 +170,7 @@ def compare(service: Record, sandbox: Record | None = None) -> list[Row]:
 
     Example:
         >>> rows = compare(of_sandbox(rules=Rules(single_use=False)))
-        >>> [(row.key, row.service) for row in rows if row.verdict == "differs"]
+        >>> [(row.key, row.service) for row in rows if row.finding == "differs"]
         [('single_use', 'true, then true')]
     """
     ours = sandbox or of_sandbox(service.variant, service.form, signed=service.signed)
@@ -194,12 +194,12 @@ def as_table(rows: Sequence[Row]) -> str:
 
 
 def _ending(row: Row) -> str:
-    return f"{row.verdict}: {row.why}" if row.why else row.verdict
+    return f"{row.finding}: {row.why}" if row.why else row.finding
 
 
-def counts(rows: Iterable[Row]) -> Mapping[Verdict, int]:
-    """Return how many rows have each verdict."""
-    found: dict[Verdict, int] = {}
+def counts(rows: Iterable[Row]) -> Mapping[Finding, int]:
+    """Return how many rows have each finding."""
+    found: dict[Finding, int] = {}
     for row in rows:
-        found[row.verdict] = found.get(row.verdict, 0) + 1
+        found[row.finding] = found.get(row.finding, 0) + 1
     return found

@@ -10,7 +10,7 @@ import ipywidgets
 import pandas as pd
 
 from .. import phones
-from .._cards import Card, Figures, Note, Table, number
+from .._cards import Card, Figures, Note, Table, counted, number
 from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from ..errors import FileExists, SmsOtpError
@@ -109,7 +109,7 @@ class PhoneCleaner(skin.Shown):
         return self._cleaned.unusable if self._cleaned else None
 
     def __repr__(self) -> str:
-        return f"<PhoneCleaner of {len(self.frame):,} rows; run the cell to use it>"
+        return f"<PhoneCleaner of {counted(len(self.frame), 'row')}; run the cell to use it>"
 
     # -- parts
 

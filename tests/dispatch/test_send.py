@@ -258,7 +258,7 @@ def test_rejected_rows_wait_until_a_person_retries_them(service: Service, ledger
 
 def test_a_record_that_is_missing_leaves_its_number_in_doubt(service: Service, ledger: Ledger) -> None:
     service.script(["missing"])
-    with pytest.warns(SmsOtpWarning, match="1 rows .* in doubt"):
+    with pytest.warns(SmsOtpWarning, match="1 row .* in doubt"):
         table = send(plan_of(10), client=service.client(), ledger=ledger, progress=False)
     assert table["status"].tolist() == ["in_doubt"] + ["accepted"] * 9
     assert table["problem"].iloc[0] == "NO_RECORD"
@@ -276,7 +276,7 @@ def test_records_nobody_asked_for_change_no_row(fate: str, service: Service, led
 
 def test_totals_that_disagree_with_their_records_are_warned_of(service: Service, ledger: Ledger) -> None:
     service.script(["totals"])
-    with pytest.warns(SmsOtpWarning, match=r"1 replies disagree .* totalAmount says 0\.085000"):
+    with pytest.warns(SmsOtpWarning, match=r"1 reply disagrees .* totalAmount says 0\.085000"):
         table = send(plan_of(10), client=service.client(), ledger=ledger, progress=False)
     assert status(table) == {"accepted": 10}
     assert table["price"].sum() == pytest.approx(0.075)

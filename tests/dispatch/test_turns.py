@@ -135,7 +135,7 @@ def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt
     assert under_way == [0, 0]
     assert status(table) == {"accepted": 20}
     assert table["attempts"].unique().tolist() == [1]
-    assert ledger.campaign("autumn").requests["verdict"].tolist() == ["accepted", "THROTTLED", "THROTTLED", "accepted"]
+    assert ledger.campaign("autumn").requests["outcome"].tolist() == ["accepted", "THROTTLED", "THROTTLED", "accepted"]
 
 
 def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledger) -> None:

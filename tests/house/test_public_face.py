@@ -7,11 +7,11 @@ import importlib
 import inspect
 
 import pytest
-from house.public_face import KEPT, MODULES, face
 from IPython.core.completer import IPCompleter, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
 import smsotp_nb as sms
+from house.public_face import KEPT, MODULES, face
 
 NAMESPACES = [name for name in sms.__all__ if inspect.ismodule(getattr(sms, name))] + list(MODULES)
 

@@ -110,7 +110,7 @@ def test_a_service_that_does_otherwise_differs_on_that_row(
     ours: contract.Record, rules: dict[str, Any], expected: set[str]
 ) -> None:
     found = contract.of_sandbox(rules=Rules(**rules))
-    differing = {row.key for row in contract.compare(found, ours) if row.verdict == "differs"}
+    differing = {row.key for row in contract.compare(found, ours) if row.finding == "differs"}
     assert expected <= differing
     assert differing <= expected | (
         {"attempts", "replace", "intents", "expiry", "single_use"} if "sends" in rules else set()
@@ -165,7 +165,7 @@ def test_what_was_not_answered_was_not_asked(service: Sandbox, break_it: Callabl
     break_it(service)
     found = record(service, cap="0.3")
     rows = contract.compare(found, contract.Record("intl", "current", False, ()))
-    assert {row.verdict for row in rows} <= {"not asked", "cannot be seen"}
+    assert {row.finding for row in rows} <= {"not asked", "cannot be seen"}
     assert why in {row.why for row in rows}
 
 
