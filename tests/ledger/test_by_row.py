@@ -167,7 +167,7 @@ def test_a_service_that_never_bills_alike_fills_its_own_campaign_alone(
             (12 * 7500 + 2 * (1000 + 1001 + 1002 + 1003)) / 1e6
         )
         assert whole == {"first": 2, "second": 4}[name]
-        assert cost.reconcile(ledger, name)["price"].sum() == pytest.approx(frame["price"].sum())
+        assert cost.reconcile(ledger, name)["cost"].sum() == pytest.approx(frame["price"].sum())
 
 
 def test_what_the_readers_say_is_so(running: Run, ledger: Ledger) -> None:
