@@ -69,7 +69,7 @@ def test_every_bad_row_is_listed_by_its_label() -> None:
     assert "row 'b': iso must be a two-letter country code, got 'USA'" in said
     assert "row 'b': currency must be a three-letter code, got '$'" in said
     assert "row 'c': iso must be a two-letter country code, it is blank" in said
-    assert "row 'd': US stands in row 'a' too" in said
+    assert "row 'd': US is in row 'a' too" in said
 
 
 def test_a_missing_column_is_named_with_the_closest() -> None:
@@ -116,7 +116,7 @@ def test_a_file_is_read_with_namibia_and_any_separator(tmp_path: Path, separator
     [
         pytest.param(None, "FileNotFoundError", id="no file"),
         pytest.param(b"", "no column 'iso'", id="empty"),
-        pytest.param(b"iso,currency,price\nUS,USD,1,2,3\n", "rows 0 have not 3 cells", id="too many cells"),
+        pytest.param(b"iso,currency,price\nUS,USD,1,2,3\n", "rows 0 do not have 3 cells", id="too many cells"),
         pytest.param(b"\xff\xfe\x00", "UTF-8", id="no text"),
         pytest.param(b"iso,price\nUS,1\n", "no column 'currency'", id="a column missing"),
     ],
@@ -230,5 +230,5 @@ def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: st
 
 
 def test_a_rate_given_twice_for_one_day_is_refused() -> None:
-    with pytest.raises(UsageError, match="US stands in row 0 too; tell them apart by valid_from or type"):
+    with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from or type"):
         dated((1, "2026-01-01", "MOBILE"), (2, "2026-01-01", "mobile"))
