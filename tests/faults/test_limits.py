@@ -197,7 +197,7 @@ def failures(guard: float, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_a_connection_idle_for_longer_than_the_guard_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the guard no message meets a service's idle timer; without it some go in doubt for nothing."""
     assert failures(transport.IDLE_GUARD, monkeypatch) == 0
-    assert failures(10**9, monkeypatch) > 5
+    assert failures(10**9, monkeypatch) > 0
 
 
 def test_a_connection_is_kept_between_requests() -> None:
