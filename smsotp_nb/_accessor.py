@@ -11,6 +11,7 @@ import pandas as pd
 
 from . import _planning as planning
 from . import cost, phones, results
+from ._calls import in_our_words
 from ._cards import Card
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
@@ -32,6 +33,7 @@ class Sms:
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
+    @in_our_words
     def normalize(
         self,
         column: str,
@@ -63,6 +65,7 @@ class Sms:
             progress=progress,
         )
 
+    @in_our_words
     def verdict(
         self,
         column: str,
@@ -81,6 +84,7 @@ class Sms:
             self._column(column), region=self._regions(region), default_region=default_region, progress=progress
         )
 
+    @in_our_words
     def plan(
         self,
         *,
@@ -140,6 +144,7 @@ class Sms:
             repair=repair,
         )
 
+    @in_our_words
     def cost(self, columns: str | Sequence[str] | None = None, *, decimals: bool = False) -> pd.DataFrame:
         """Return what this result table cost, by country or by the columns named; see `cost.by`.
 

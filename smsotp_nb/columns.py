@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from ._arguments import given
 from .errors import UsageError
 
 __all__ = ["absent", "listed", "require"]
@@ -26,8 +27,8 @@ def absent(name: Any, names: Iterable[Any], *, beside: bool = True) -> str | Non
         >>> absent("fone", ["phone", "name"])
         "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')"
     """
-    if not isinstance(name, Hashable):
-        return f"a column is named by its name, got {type(name).__name__}"
+    if not isinstance(name, Hashable) or callable(name) or name is None or isinstance(name, bool):
+        return f"a column is named by its name, got {given(name)}"
     there = list(names)
     found = there.count(name)
     if found == 1:
@@ -36,7 +37,7 @@ def absent(name: Any, names: Iterable[Any], *, beside: bool = True) -> str | Non
         return f"{found} columns are named {name!r}; rename all but one"
     close = nearest(str(name), there)
     hint = f"; did you mean {close!r}?" if close is not None else ""
-    return f"no column {name!r}{hint}" + (f" {listed(there)}" if beside else "")
+    return f"no column {given(name)}{hint}" + (f" {listed(there)}" if beside else "")
 
 
 def require(name: Any, names: Iterable[Any], *, where: str = "") -> None:

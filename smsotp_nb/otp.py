@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
+from ._arguments import not_callable, refuse
+from ._calls import in_our_words
 from ._moments import Now, utc_now
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 from .errors import SmsOtpWarning, UsageError
@@ -158,6 +160,7 @@ class Challenge:
         """Seconds until the passcode expires, by this machine's clock; 0.0 if it has expired."""
         return max(0.0, (self.expires_at - self._now()).total_seconds())
 
+    @in_our_words
     def verify(self, code: str) -> bool:
         """Ask the service whether this is the code, with the intent and the lifetime it was sent with.
 
@@ -192,6 +195,7 @@ class Challenge:
         )
 
 
+@in_our_words
 def send(
     to: str,
     *,
@@ -235,10 +239,11 @@ def send(
     """
     secret = None if code is None else Secret(code)
     code = None  # a traceback may print the variables of every frame
+    refuse(not_callable("now", now, example="lambda: datetime.now(UTC)", none=False))
     request = Request(to, digits=digits, intent=intent, channel=channel, signature=signature, code=secret, ttl=ttl)
     to = mask(str(to))
     for advice in request.advice():
-        warnings.warn(advice, SmsOtpWarning, stacklevel=2)
+        warnings.warn(advice, SmsOtpWarning, stacklevel=3)
     return request.send(_client_of(client), now=now)
 
 

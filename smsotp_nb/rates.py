@@ -18,6 +18,8 @@ from typing import Any, Final
 import pandas as pd
 
 from . import _wire as wire
+from ._arguments import given, not_path, refuse
+from ._calls import in_our_words
 from ._frames import AnyFrame, as_pandas
 from .columns import absent, listed
 from .errors import UsageError
@@ -67,6 +69,7 @@ class Rate:
 Book = Mapping[tuple[str, str], Rate]
 
 
+@in_our_words
 def read(path: str | Path) -> pd.DataFrame:
     """Read a rate table from a CSV file and check it. Any separator, a byte order mark and Namibia (NA) are handled.
 
@@ -84,7 +87,11 @@ def read(path: str | Path) -> pd.DataFrame:
         ...     read(file)[["iso", "price"]].values.tolist()
         [['NA', 0.0395]]
     """
+    refuse(not_path("path", path, example="'rates.csv'"))
     file = Path(path).expanduser()
+    if not file.is_file():
+        what = "is a folder" if file.is_dir() else "file not found"
+        raise UsageError(f"rates {str(path)!r}: {what}; give the path of a CSV file with {', '.join(NEEDED)}")
     try:
         text = file.read_text(encoding="utf-8-sig")
         separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
@@ -99,6 +106,7 @@ def read(path: str | Path) -> pd.DataFrame:
     return check(pd.DataFrame(rows, columns=pd.Index(header), dtype="str"))
 
 
+@in_our_words
 def check(frame: AnyFrame) -> pd.DataFrame:
     """Check a rate table and return it in a uniform form, in its order.
 
@@ -212,7 +220,7 @@ class _Row:
 
 def _check_columns(frame: pd.DataFrame) -> None:
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"rates must be a DataFrame with {', '.join(NEEDED)}, got {type(frame).__name__}")
+        raise UsageError(f"rates must be a DataFrame with {', '.join(NEEDED)}, got {given(frame)}")
     problems = []
     for name in (*NEEDED, *OPTIONAL):
         asked = name in NEEDED or name in frame.columns

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
+from ._arguments import given, not_flag
+from ._calls import in_our_words
 from ._services import account_id, claims_rehearsal
 from ._wire import Form, Variant
 from .errors import UsageError
@@ -111,6 +113,7 @@ class Settings:
     service: str
     access_key_secret: Secret | None
 
+    @in_our_words
     def __init__(
         self,
         base_url: str = "",
@@ -163,6 +166,9 @@ class Settings:
             'intl'
         """
         # A traceback may print the variables of every frame: what is read here is sealed before anything can be raised.
+        if environ is not None and not isinstance(environ, Mapping):
+            got, environ = given(environ), None
+            raise UsageError(f"environ= must be a dict of the variables' names and texts, got {got}")
         found, wrong = _read_environment(os.environ if environ is None else environ)
         overrides = {name: Secret.of(value) if name in _KEYS else value for name, value in overrides.items()}
         environ = None
@@ -283,9 +289,10 @@ def _check(settings: Settings) -> list[str]:
 
     if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):
         wrong.append(f"ca_bundle: file not found: {settings.ca_bundle}")
+    wrong += filter(None, [not_flag("trust_env", settings.trust_env)])
     for name in _TIMES:
         seconds = getattr(settings, name)
-        if not isinstance(seconds, (int, float)) or not 0 < seconds < 3600:
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < 3600:
             wrong.append(f"{name} must be seconds between 0 and 3600, got {seconds!r}")
     return wrong
 

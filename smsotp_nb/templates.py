@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from . import columns
+from ._arguments import given, not_frame, not_mapping, not_text, refuse
 from ._frames import AnyFrame, AnySeries, as_pandas
 from .errors import UsageError
 
@@ -92,6 +93,7 @@ def parse(text: str) -> Template:
         >>> parse("Hi {first name}, {{20}} % off").literals
         ('Hi ', ', {20} % off')
     """
+    refuse(not_text("text", text, hint="; parse reads one template, whose {column} stands for each row's value"))
     literals, slots = [""], []
     at = 0
     for token in _TOKEN.finditer(text):
@@ -121,6 +123,8 @@ def column_texts(
         ['1', 'no']
     """
     frame = as_pandas(frame)
+    no_dict = None if fill is None else not_mapping("fill", fill, example="{'name': 'there'}")
+    refuse(not_frame("frame", frame), no_dict)
     wanted = list(dict.fromkeys(names))
     fill = dict(fill or {})
     wrong = [complaint for name in wanted if (complaint := _no_placeholder(name, frame))]
@@ -202,9 +206,9 @@ def _bad_brace(text: str, token: re.Match[str]) -> str:
 def _fill_value(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    text = as_text(pd.Series([value], dtype=object)).iloc[0]
-    if pd.isna(text):
-        raise UsageError(f"fill={{{name!r}: {value!r}}} must be text or a number")
+    text = as_text(pd.Series([value], dtype=object)).iloc[0] if pd.api.types.is_scalar(value) else None
+    if text is None or pd.isna(text):
+        raise UsageError(f"fill={{{name!r}: ...}} must be text or a number, got {given(value)}")
     return str(text)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+from decimal import Decimal
 from typing import Any, Final, Literal
 
 import pandas as pd
 
+from .._arguments import given, not_choice, not_text, not_whole, refuse
+from .._calls import in_our_words
 from .._cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
@@ -28,6 +31,7 @@ _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
 
 
+@in_our_words
 def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
     """Draw a cost table as bars, one block per currency, with the estimate beside the billed amount if there is one.
 
@@ -57,7 +61,7 @@ def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 
         Nigeria NG  █████        30.10
     """
     table = as_pandas(table)
-    _check(table, value, top)
+    _check(table, value, top, title)
     names = _label_columns(table)
     compared = "est_cost" in table.columns and value == "cost"
     drawn = table[table["currency"].notna()]
@@ -66,17 +70,28 @@ def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 
     return Card(title=title or f"{what} by {_heading(names).lower()}", state=_state(drawn), blocks=blocks)
 
 
-def _check(table: pd.DataFrame, value: str, top: int) -> None:
-    if value not in _SAID:
-        raise UsageError(f"value= must be one of {', '.join(_SAID)}, got {value!r}")
+def _check(table: pd.DataFrame, value: str, top: int, title: str) -> None:
+    refuse(not_choice("value", value, tuple(_SAID)), not_whole("top", top), not_text("title", title))
+    if not isinstance(table, pd.DataFrame):
+        raise UsageError(f"bars draws a cost table, what cost.by or cost.by_country returns, got {given(table)}")
     missing = [name for name in (*_NEEDED, value) if not isinstance(table, pd.DataFrame) or name not in table.columns]
     if missing:
         raise UsageError(
             f"this is not a cost table, it has no {', '.join(missing)}; draw what cost.by, cost.by_country or "
             "cost.compare returns"
         )
-    if not isinstance(top, int) or top < 1:
-        raise UsageError(f"top= must be a whole number from 1, got {top!r}")
+    unreadable = [name for name in {*_NEEDED, value} - {"currency"} if not _is_amount(table[name])]
+    if unreadable:
+        raise UsageError(
+            f"column {unreadable[0]!r} of the cost table must hold numbers; it holds {table[unreadable[0]].dtype}"
+        )
+
+
+def _is_amount(column: pd.Series) -> bool:
+    """Say whether a column holds numbers; exact amounts are Decimals in a column of objects."""
+    return pd.api.types.is_numeric_dtype(column.dtype) or bool(
+        column.dropna().map(lambda cell: isinstance(cell, Decimal)).all()
+    )
 
 
 def _label_columns(table: pd.DataFrame) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Final
 import pandas as pd
 
 from .. import cost
+from .._arguments import not_flag, not_path, not_text, refuse
+from .._calls import in_our_words
 from .._cards import Card, page
 from .._cost.sources import ESTIMATED, Source, files, has_estimates, is_summed, read
 from .._results.files import write_book, write_text
@@ -17,6 +19,7 @@ from .drawing import bars
 _TOP: Final = 24
 
 
+@in_our_words
 def by_country(results: Source, *, top: int = 12) -> Card:
     """Draw what each country cost, with the estimate beside it if there is one.
 
@@ -27,13 +30,14 @@ def by_country(results: Source, *, top: int = 12) -> Card:
         'Billed by country'
     """
     frame = read(results)
-    if has_estimates(frame):
+    if isinstance(frame, pd.DataFrame) and has_estimates(frame):
         compared = cost.compare(frame)
         if (compared["messages"] > 0).any():
             return bars(compared, top=top)
     return bars(cost.by_country(frame), top=top)
 
 
+@in_our_words
 def by_month(results: Source, *, tz: str = "UTC", top: int = 12) -> Card:
     """Draw what each of the latest months cost, in order.
 
@@ -58,6 +62,7 @@ def by_encoding(results: Source) -> Card:
     return bars(cost.by_encoding(results), value="parts")
 
 
+@in_our_words
 def report(results: Source, path: str | Path, *, title: str = "What was spent", overwrite: bool = False) -> Path:
     """Write a cost report to one file: a printable page with bars (``.html``), or a workbook of tables (``.xlsx``).
 
@@ -83,6 +88,7 @@ def report(results: Source, path: str | Path, *, title: str = "What was spent", 
         ...     "USD 0.01" in file.read_text(encoding="utf-8")
         True
     """
+    refuse(not_path("path", path, example="'spent.html'"), not_text("title", title), not_flag("overwrite", overwrite))
     file = Path(path)
     frame, made_from = read(results), files(results)
     if file.suffix.lower() == ".html":

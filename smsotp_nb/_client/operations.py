@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .. import _wire as wire
+from .._arguments import given, not_a, not_mapping, refuse
+from .._calls import in_our_words
 from .._moments import Now, utc_now
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Settings
@@ -63,7 +65,9 @@ class Client:
         now: Now = utc_now,
     ) -> None:
         if not isinstance(settings, Settings):
-            raise UsageError(f"Client needs Settings, got {type(settings).__name__}; try Settings.from_env()")
+            raise UsageError(f"Client needs Settings, got {given(settings)}; try Settings.from_env()")
+        if patience is not None:
+            refuse(not_a("patience", patience, Patience, wanted="a Patience"))
         self.settings = settings
         self.patience = patience or Patience()
         self.sandbox: Any = None  # set by the sandbox that makes a client for itself
@@ -83,6 +87,7 @@ class Client:
         """The id of the service under which campaigns are recorded. It does not contain the key."""
         return self.settings.service_id
 
+    @in_our_words
     def send_message(
         self,
         to: str | Sequence[str],
@@ -118,8 +123,10 @@ class Client:
             ...     box.client().send_message("+12025550123", text="Hello").messages[0].iso
             'US'
         """
-        if not isinstance(to, Iterable) or isinstance(to, bytes):
-            raise UsageError(f"to= must be a number or a list of numbers, got {type(to).__name__}; nothing was sent")
+        if not isinstance(to, Iterable) or isinstance(to, bytes | Mapping):
+            raise UsageError(f"to= must be a number or a list of numbers, got {given(to)}; nothing was sent")
+        if template_data is not None:
+            refuse(not_mapping("template_data", template_data, example="{'name': 'Ann'}"), said="nothing was sent: ")
         recipients = wire.Numbers([to] if isinstance(to, str) else to)
         to = recipients  # a traceback prints the variables of every frame
         data = tuple(dict(template_data or {}).items())
@@ -129,7 +136,7 @@ class Client:
             warnings.warn(
                 f"{len(reply.missing)} of {len(recipients)} numbers have no record in the reply and are in doubt",
                 SmsOtpWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return reply
 
@@ -137,7 +144,8 @@ class Client:
         self, to: Sequence[str], body: wire.Body, *, gate: Gate | None = None, patience: Patience | None = None
     ) -> wire.SendReply:
         """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls."""
-        settings, to = self.settings, wire.Numbers(to)
+        settings, to = self.settings, wire.Numbers([to] if isinstance(to, str) else to)
+        refuse(not_a("body", body, wire.Body, wanted="a message of a plan, such as plan.message(0)"))
         wrong = wire.check_recipients(to) + wire.check_body(body, variant=settings.variant, form=settings.form)
         _refuse(wire.SEND, wrong)
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import parts
+from .._arguments import not_replacement, refuse
+from .._calls import in_our_words
 from .._cards import Block, Card, Code, Figures, Message, Note, Table, money, number
 from .._parts import many, packing
 from .._planning import Plan
@@ -69,6 +71,7 @@ class Savings:
         return self.card().text()
 
 
+@in_our_words
 def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
     """Return what a plan would save with plain characters, over all its filled texts. Parts are estimates.
 
@@ -92,6 +95,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
     """
     if not isinstance(plan, Plan):
         raise UsageError(f"savings needs a plan, as plan(...) returns it; got {type(plan).__name__}")
+    refuse(not_replacement("replace", replace))
     bodies = plan.measure(replace=replace)
     bodies = bodies.assign(text=plan.texts, gsm_parts=_without_foreign(plan.texts))
     known = bodies.dropna(subset=["parts"])

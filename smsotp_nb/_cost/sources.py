@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
+from .._arguments import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath
 from .._ledger.places import path_of
@@ -56,8 +57,13 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
         UsageError: a name is not there, stands twice, or is that of a sum.
     """
     if not isinstance(columns, str | list | tuple | pd.Index):
-        raise UsageError(f"columns to group by must be a name or a list of names, got {type(columns).__name__}")
+        raise UsageError(f"columns to group by must be a name or a list of names, got {given(columns)}")
     names = [columns] if isinstance(columns, str) else list(columns)
+    nameless = [name for name in names if not isinstance(name, Hashable)]
+    if nameless:
+        raise UsageError(
+            f"columns to group by must be names, such as ['iso', 'segment'], got {given(nameless[0])} in it"
+        )
     clashing = [name for name in names if name in taken]
     if clashing:
         raise UsageError(

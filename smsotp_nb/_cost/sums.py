@@ -7,6 +7,8 @@ from typing import Final
 
 import pandas as pd
 
+from .._arguments import not_flag, refuse
+from .._calls import in_our_words
 from .._phones.lookup import country_name
 from .._results import contract
 from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
@@ -15,6 +17,7 @@ SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpri
 _COMPARED: Final = ("messages", "parts", "est_parts", "cost", "est_cost", "difference", "left_out")
 
 
+@in_our_words
 def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False) -> pd.DataFrame:
     """Return what the accepted messages cost, grouped by one or more columns.
 
@@ -40,6 +43,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         >>> by(table, "segment")[["currency", "segment", "messages", "cost", "share"]].values.tolist()
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
+    refuse(not_flag("decimals", decimals))
     frame = read(results)
     names = grouping(frame, columns, taken=SUMS)
     sums = added_up(billed(frame, names), names)
@@ -47,6 +51,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
     return priced(sums, decimals)
 
 
+@in_our_words
 def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what the accepted messages cost, by the country that the service billed.
 
@@ -83,6 +88,7 @@ def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
     return table[(table["status"] == "accepted") & (table["price"].isna() | table["currency"].isna())]
 
 
+@in_our_words
 def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
     """Compare billed and estimated amounts, over the accepted messages that have both in one currency.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any, Final
 
 import pandas as pd
 
+from .._arguments import given, not_mapping, not_zone, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._results import contract
 from ..errors import UsageError
@@ -17,6 +20,7 @@ from .sums import by, priced, with_country
 _SIX: Final = Decimal("0.000001")
 
 
+@in_our_words
 def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what each campaign cost; columns as in `by`, with ``campaign``.
 
@@ -29,6 +33,7 @@ def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     return by(results, "campaign", decimals=decimals)
 
 
+@in_our_words
 def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.DataFrame:
     """Return what each month cost, oldest first; columns as in `by`, with ``month`` (text such as 2026-11).
 
@@ -41,6 +46,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
         >>> by_month(table, tz="Europe/Berlin")["month"].tolist()
         ['2026-11']
     """
+    refuse(not_zone("tz", tz))
     frame = read(results, tz=tz)
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "at"))
@@ -49,6 +55,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
     return by(frame, "month", decimals=decimals).sort_values(["currency", "month"], kind="stable", ignore_index=True)
 
 
+@in_our_words
 def by_encoding(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what each encoding cost; columns as in `by`, with ``encoding`` (gsm7, ucs2).
 
@@ -61,6 +68,7 @@ def by_encoding(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     return by(results, "encoding", decimals=decimals)
 
 
+@in_our_words
 def by_type(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what each type of number (mobile, landline, ...) cost; columns as in `by`, with ``type``.
 
@@ -73,6 +81,7 @@ def by_type(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     return by(results, "type", decimals=decimals)
 
 
+@in_our_words
 def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return the totals, one row per currency; columns as in `by`.
 
@@ -116,6 +125,7 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
     return sums.assign(est_cost=contract.money(sums["est_cost"]), cost=contract.money(sums["cost"]))
 
 
+@in_our_words
 def drift(results: Source, earlier: Source) -> pd.DataFrame:
     """Return how the price of a part has changed since earlier results, by country and currency.
 
@@ -198,6 +208,7 @@ def _differ(left: pd.Series, right: pd.Series) -> pd.Series:
     return (left.notna() & right.notna() & (left != right).fillna(False)).astype("bool")
 
 
+@in_our_words
 def convert(table: AnyFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
     """Convert a cost table to one currency with your own exchange rates. Currencies are never added in any other way.
 
@@ -220,6 +231,9 @@ def convert(table: AnyFrame, exchange: Mapping[str, Any], *, to: str, decimals: 
     table = as_pandas(table)
     if not is_summed(table):
         raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
+    code = isinstance(to, str) and re.fullmatch("[A-Z]{3}", to)
+    wrong = None if code else f"to= must be a currency's three capitals, such as 'EUR', got {given(to)}"
+    refuse(wrong, not_mapping("exchange", exchange, example="{'CNY': '0.1377'}"))
     worth = _worth(table["currency"].dropna().unique().tolist(), exchange, to)
     names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
     micros = contract.micros(table["cost"])
@@ -246,7 +260,8 @@ def _worth(currencies: list[str], exchange: Mapping[str, Any], to: str) -> dict[
         if currency == to:
             continue
         try:
-            worth[currency] = Decimal(str(exchange[currency]))
+            rate = exchange[currency]
+            worth[currency] = Decimal("NaN" if isinstance(rate, bool) else str(rate))
         except (KeyError, InvalidOperation):
             missing.append(currency)
         else:

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .._arguments import given, not_whole
 from .._ledger import Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
@@ -100,8 +101,7 @@ def read(
     """
     wrong: list[str] = []
     for name, value in (("canary", canary), ("stop_after_failures", stop_after_failures)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            wrong.append(f"{name}= must be a whole number above 0, or None, got {value!r}")
+        wrong += filter(None, [not_whole(name, value, none=True)])
     found = Guards(
         budget=None if budget is None else _read_budget(budget, wrong),
         quiet_hours=None if quiet_hours is None else _read_hours(quiet_hours, wrong),
@@ -237,7 +237,7 @@ def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
 def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     if not isinstance(budget, Mapping) or not budget:
-        wrong.append(f"budget= must be a mapping of currency to amount, such as {{'USD': 50}}, got {budget!r}")
+        wrong.append(f"budget= must be a dict of currency to amount, such as {{'USD': 50}}, got {given(budget)}")
         return found
     for currency, limit in budget.items():
         read = _micros_of(limit)

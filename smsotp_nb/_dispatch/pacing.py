@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from .._arguments import not_number, refuse
 from .._client import Gate
-from ..errors import NotSent, UsageError
+from ..errors import NotSent
 
 DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
 SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the speed; each second without one gives a twentieth back
@@ -23,8 +24,7 @@ def check_speed(max_per_second: float | None) -> None:
     Raises:
         UsageError: it is not recipients a second above 0, or None.
     """
-    if max_per_second is not None and not (isinstance(max_per_second, (int, float)) and max_per_second > 0):
-        raise UsageError(f"max_per_second= must be recipients a second, above 0, or None, got {max_per_second!r}")
+    refuse(not_number("max_per_second", max_per_second, of="recipients a second", above=True, none=True))
 
 
 class Pacer(Gate):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from .. import _cards as cards
+from .._arguments import not_callable, refuse
+from .._calls import in_our_words
 from .._client import Client
 from .._ledger import Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
@@ -17,6 +19,7 @@ from .pacing import check_speed
 from .sending import check_kinds
 
 
+@in_our_words
 def preflight(
     plan: Plan,
     *,
@@ -47,6 +50,7 @@ def preflight(
         True
     """
     check_kinds(plan, client, what="preflight")
+    refuse(not_callable("now", now, example="lambda: datetime.now(UTC)", none=False))
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     check_speed(max_per_second)
     with opened(ledger) as book:

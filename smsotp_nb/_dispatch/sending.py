@@ -13,6 +13,8 @@ from decimal import Decimal
 
 import pandas as pd
 
+from .._arguments import given, not_callable, not_flag, not_whole, refuse
+from .._calls import in_our_words
 from .._client import Client, Patience, Tries
 from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line
 from .._planning import Plan, to_oneself
@@ -91,6 +93,7 @@ class _Answer:
     seconds: float = 0.0
 
 
+@in_our_words
 def send(
     plan: Plan,
     *,
@@ -158,6 +161,7 @@ def send(
     """
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     _check(plan, client, concurrency)
+    _check_switches(isolate_invalid, progress, stop)
     check_speed(max_per_second)
     with opened(ledger) as book:
         if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
@@ -171,6 +175,7 @@ def send(
     return table
 
 
+@in_our_words
 def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
@@ -499,19 +504,29 @@ def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
         UsageError: says what was given, and how to make what is needed.
     """
     if not isinstance(plan, Plan):
-        raise UsageError(f"{what} needs a Plan, got {type(plan).__name__}; make one with plan(frame, to=..., ...)")
+        raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
         from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
 
         of = "its client is box.client()" if isinstance(client, Sandbox) else "Sandbox().client() is one to try"
-        raise UsageError(f"client= must be a Client, got {type(client).__name__}; {of}")
+        raise UsageError(f"client= must be a Client, got {given(client)}; {of}")
+    if client.sandbox is not None and client.sandbox._ended:
+        raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox().client()")
+
+
+def _check_switches(isolate_invalid: object, progress: object, stop: object) -> None:
+    refuse(
+        not_flag("isolate_invalid", isolate_invalid),
+        None if isinstance(progress, bool) else not_callable("progress", progress, example="print", none=False),
+        None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
+        said="nothing was sent: ",
+    )
 
 
 def _check(plan: Plan, client: Client, concurrency: int) -> None:
-    wrong = []
+    wrong: list[str] = []
     check_kinds(plan, client, what="send")
-    if not isinstance(concurrency, int) or not 1 <= concurrency <= MOST_THREADS:
-        wrong.append(f"concurrency= must be a whole number from 1 to {MOST_THREADS}, got {concurrency!r}")
+    wrong += filter(None, [not_whole("concurrency", concurrency, most=MOST_THREADS)])
     settings = client.settings
     kinds = plan.bodies.drop_duplicates(["kind", "signature"]).index
     for body in kinds:

@@ -49,18 +49,18 @@ def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None,
         held = "rows are held back (see their problem)"
         why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
         text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
-        warnings.warn(text, CampaignIncomplete, stacklevel=4)
+        warnings.warn(text, CampaignIncomplete, stacklevel=5)
     if counts["in_doubt"]:
         warnings.warn(
             f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted is "
             f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve it",
             SmsOtpWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     if disagreements:
         warnings.warn(
             f"{counted(len(disagreements), 'reply disagrees', 'replies disagree')} with its own records: "
             f"{disagreements[0]}; the table holds the records",
             SmsOtpWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

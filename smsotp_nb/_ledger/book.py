@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -13,6 +13,9 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
+from .._arguments import given as shown
+from .._arguments import not_callable, not_flag, not_text, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, microseconds, utc_now
 from .._services import is_rehearsal, name_key
@@ -57,6 +60,7 @@ class Ledger:
         0
     """
 
+    @in_our_words
     def __init__(
         self,
         path: str | Path | None = None,
@@ -65,6 +69,11 @@ class Ledger:
         accept_older: bool = False,
         now: Now = utc_now,
     ) -> None:
+        refuse(
+            not_flag("create", create),
+            not_flag("accept_older", accept_older),
+            not_callable("now", now, example="datetime.now(UTC)", none=False),
+        )
         self.path = users_own() if path is None else given(path, create=create)
         self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
         self._now: Callable[[], int] = lambda: microseconds(now())
@@ -89,6 +98,7 @@ class Ledger:
         by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
 
+    @in_our_words
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
         """Return one campaign by its name. Pass ``service`` only if several services have a campaign of that name.
 
@@ -102,7 +112,9 @@ class Ledger:
             smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
         """
         if not isinstance(name, str):
-            raise UsageError(f"the name of a campaign must be text, got {type(name).__name__}")
+            raise UsageError(f"the name of a campaign must be text, got {shown(name)}")
+        which = "; it is the id of one, such as client.service"
+        refuse(None if service is None else not_text("service", service, hint=which))
         with self._store.reading() as connection:
             found = connection.execute(
                 "SELECT id, service, kept, name FROM campaign "
@@ -154,6 +166,7 @@ class Ledger:
             lock.release()
             raise
 
+    @in_our_words
     def backup(self, path: str | Path) -> Path:
         """Write the ledger as of now to a new file, even while a campaign runs, and return its path.
 
@@ -340,6 +353,7 @@ class Campaign:
         """The rows that the service refused, with their evidence."""
         return reading.with_evidence(self._store, self._number, REJECTED)
 
+    @in_our_words
     def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
@@ -362,6 +376,7 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
 
+    @in_our_words
     def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
         """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
@@ -372,6 +387,7 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED)
 
+    @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path."""
         return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
@@ -451,7 +467,11 @@ class Campaign:
 def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
     """Return rows as they are in a frame, else numbers that a traceback does not show."""
     rows = as_pandas(rows)
-    return rows if isinstance(rows, pd.DataFrame) else Numbers([rows] if isinstance(rows, str) else rows)
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
+        raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
+    return Numbers([rows] if isinstance(rows, str) else rows)
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
 from ..settings import data_folder, ledger_path
 from .disk import in_memory
@@ -30,7 +31,7 @@ def path_of(ledger: Ledger | str | Path) -> Path:
 
 def not_a_ledger(found: object) -> UsageError:
     """Return the error for something that is neither a ledger nor a path."""
-    return UsageError(f"ledger= must be a Ledger or the path of one, got {type(found).__name__}")
+    return UsageError(f"ledger= must be a Ledger or the path of one, got {shown(found)}")
 
 
 def users_own() -> Path:
@@ -48,7 +49,7 @@ def users_own() -> Path:
             f"the ledger {path} is on a file system in memory ({kind}): it is lost when this machine restarts, and "
             "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
             SmsOtpWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return path
 
@@ -56,7 +57,7 @@ def users_own() -> Path:
 def given(path: str | Path, *, create: bool) -> Path:
     """Return a path that was given as an absolute one."""
     if not isinstance(path, str | Path):
-        raise UsageError(f"Ledger takes a path, got {type(path).__name__}; without one it opens this user's ledger")
+        raise UsageError(f"Ledger takes a path, got {shown(path)}; without one it opens this user's ledger")
     spelled = str(path).strip()
     if (
         not spelled

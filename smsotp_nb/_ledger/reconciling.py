@@ -6,6 +6,7 @@ from typing import Final
 
 import pandas as pd
 
+from .._calls import in_our_words
 from .._results.contract import money
 from .book import Campaign, Ledger, LedgerOrPath, opened
 from .columns import sums_whole
@@ -15,6 +16,7 @@ from .tables import ACCEPTED
 _SAID: Final = ("recipients", "message_count", "total")
 
 
+@in_our_words
 def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None) -> pd.DataFrame:
     """Compare what each reply stated in total with the sum of its recorded rows, for the accepted requests of a
     campaign.

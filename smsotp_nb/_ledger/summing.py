@@ -7,6 +7,7 @@ by (campaign, day, country, encoding, currency) hangs on a request or a destinat
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from .._arguments import given, not_text, not_zone, refuse
+from .._calls import in_our_words
 from .._results.contract import money
 from .._services import is_rehearsal
 from ..errors import UsageError
@@ -47,6 +50,7 @@ _ENCODINGS: Final = (None, "gsm7", "ucs2")
 _SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
 
 
+@in_our_words
 def spending(
     ledger: Ledger | str | Path,
     *,
@@ -84,11 +88,12 @@ def spending(
         ...     len(spending(ledger))
         0
     """
-    try:
-        zone = zoneinfo.ZoneInfo(tz)
-    except (ValueError, TypeError, zoneinfo.ZoneInfoNotFoundError):
-        raise UsageError(f"tz= must be a time zone such as 'Europe/Berlin', got {tz!r}") from None
+    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
+    refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
+    zone = zoneinfo.ZoneInfo(tz)
     span = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
+    if None not in span and span[0] >= span[1]:  # type: ignore[operator]
+        raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
     with _snapshot(ledger) as store:
         campaigns = _campaigns(store, service)
         recorded = _summed(store, _requests(store, campaigns, *span, tz))
@@ -126,9 +131,10 @@ def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
 def _micros_of(when: object, name: str, zone: zoneinfo.ZoneInfo) -> int | None:
     if when is None:
         return None
-    moment = pd.to_datetime(when, errors="coerce")  # type: ignore[call-overload]
+    kind = isinstance(when, str | dt.date | np.datetime64)
+    moment = pd.to_datetime(when, errors="coerce") if kind else None  # type: ignore[call-overload]
     if not isinstance(moment, pd.Timestamp) or pd.isna(moment):
-        raise UsageError(f"{name}= must be a day or a time such as '2026-11-01', got {when!r}")
+        raise UsageError(f"{name}= must be a day or a time such as '2026-11-01', got {given(when)}")
     if moment.tz is None:
         moment = moment.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
     return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from .._arguments import not_replacement, not_text, refuse
+from .._calls import in_our_words
 from . import packing
 from .packing import Encoding
 
@@ -79,6 +81,7 @@ class Explanation:
         return "\n".join(lines)
 
 
+@in_our_words
 def explain(text: str, *, replace: Mapping[str, str] = PLAIN) -> Explanation:
     """Explain what one text costs in parts; ``replace`` says which characters could be replaced.
 
@@ -86,6 +89,7 @@ def explain(text: str, *, replace: Mapping[str, str] = PLAIN) -> Explanation:
         >>> explain("It’s on").encoding, explain("It’s on").plain
         ('ucs2', "It's on")
     """
+    refuse(not_text("text", text, hint=packing.MANY), not_replacement("replace", replace))
     found = packing.count(text)
     pieces = tuple(packing.split(text))
     rewritten = plain(text, replace=replace)
@@ -109,6 +113,7 @@ def explain(text: str, *, replace: Mapping[str, str] = PLAIN) -> Explanation:
     )
 
 
+@in_our_words
 def plain(text: str, *, replace: Mapping[str, str] = PLAIN) -> str:
     """Return a text with typographic characters replaced by GSM characters.
 
@@ -116,6 +121,7 @@ def plain(text: str, *, replace: Mapping[str, str] = PLAIN) -> str:
         >>> print(plain("“Hi” – it’s on…"))
         "Hi" - it's on...
     """
+    refuse(not_text("text", text, hint=packing.MANY), not_replacement("replace", replace))
     return text.translate({ord(character): to for character, to in replace.items()})
 
 

@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import not_all_text, not_texts, refuse
+from .._calls import in_our_words
 from .packing import GSM, GSM_EXTENSION, JOINED, SINGLE
 
 Ints = npt.NDArray[np.int64]
@@ -39,6 +41,7 @@ class Measures:
     wide: Bools
 
 
+@in_our_words
 def counts(texts: Iterable[str]) -> tuple[list[int], list[str]]:
     """Count the parts of many texts: the parts of each and the encoding of each, in order. Equal to `count` on every
     text.
@@ -51,6 +54,7 @@ def counts(texts: Iterable[str]) -> tuple[list[int], list[str]]:
     return found.parts.tolist(), np.where(found.wide, "ucs2", "gsm7").tolist()
 
 
+@in_our_words
 def measure(texts: Iterable[str]) -> Measures:
     """Measure many texts: parts, units, units in the last part, and which need ucs2.
 
@@ -81,8 +85,11 @@ def forcing(texts: Iterable[str]) -> list[str]:
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     """Cut the texts into lists of at most `_TEXTS` texts and `_CHARACTERS` characters; a longer text stands alone."""
+    refuse(not_texts("texts", texts))
     source = iter(texts.to_pylist() if hasattr(texts, "to_pylist") else texts)  # Arrow's own cells are no str
     while block := list(islice(source, _TEXTS)):
+        if not set(map(type, block)) <= {str}:
+            refuse(not_all_text("texts", block))
         ends = list(accumulate(map(len, block)))
         start = base = 0
         for place, end in enumerate(ends):

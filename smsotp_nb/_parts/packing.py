@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from .._arguments import not_text, refuse
+from .._calls import in_our_words
+
 Encoding = Literal["gsm7", "ucs2"]
 
 # 3GPP TS 23.038, 6.2.1 and 6.2.1.1. The escape itself is no character of a text.
@@ -18,6 +21,7 @@ GSM_EXTENSION: Final = "\f^{}\\[~]|€"
 SINGLE: Final = {"gsm7": 160, "ucs2": 70}
 JOINED: Final = {"gsm7": 153, "ucs2": 67}
 
+MANY: Final = "; for many texts there is parts.counts"
 OUTSIDE: Final = re.compile(f"[^{re.escape(GSM + GSM_EXTENSION)}]")
 
 
@@ -40,6 +44,7 @@ class Parts:
     forcing: tuple[str, ...]
 
 
+@in_our_words
 def count(text: str) -> Parts:
     """Count the parts of one text, and say which characters force the more expensive encoding. An empty text is one
     part.
@@ -50,6 +55,7 @@ def count(text: str) -> Parts:
         >>> count("It’s 20 % off").forcing
         ('’',)
     """
+    refuse(not_text("text", text, hint=MANY))
     forcing = tuple(dict.fromkeys(OUTSIDE.findall(text)))
     encoding: Encoding = "ucs2" if forcing else "gsm7"
     units = units_of(text, encoding)
@@ -66,6 +72,7 @@ def split(text: str) -> list[str]:
         >>> [len(piece) for piece in split("a" * 152 + "€" + "a" * 152)]
         [152, 152, 1]
     """
+    refuse(not_text("text", text, hint=MANY))
     encoding: Encoding = "ucs2" if OUTSIDE.search(text) else "gsm7"
     return [text] if units_of(text, encoding) <= SINGLE[encoding] else _pack(text, encoding)
 

@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from .._arguments import given
+from .._calls import in_our_words
 from ..columns import require
 from ..errors import UsageError
 from . import reference
@@ -40,6 +42,7 @@ NORMALIZE_SCHEMA: Final = pa.schema([(name, pa.string()) for name in ("to", "reg
 TAKEN_PREFIX: Final = "sms_"
 
 
+@in_our_words
 def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, default_region: str | None = None) -> Batch:
     """Add phonenumbers' own answer to a record batch, or to a table, which is then returned.
 
@@ -61,6 +64,7 @@ def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, defaul
     return _beside(batch, verdict(numbers, region=regions, default_region=default_region), VERDICT_SCHEMA)
 
 
+@in_our_words
 def normalize_batch(
     batch: Batch,
     *,
@@ -128,6 +132,8 @@ def normalize_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _extended(schema: pa.Schema, added: pa.Schema) -> pa.Schema:
+    if not isinstance(schema, pa.Schema):
+        raise UsageError(f"schema must be a pyarrow Schema, such as batch.schema, got {given(schema)}")
     names = [TAKEN_PREFIX + name if name in schema.names else name for name in added.names]
     taken = [name for name in names if name in schema.names]
     if taken:

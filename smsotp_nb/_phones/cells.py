@@ -8,7 +8,7 @@ regions, somebody else's valid number.
 from __future__ import annotations
 
 import numbers as abstract
-from collections.abc import KeysView, Set
+from collections.abc import KeysView, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -78,6 +78,8 @@ def _why_no_column(values: Any) -> str | None:
     if getattr(values, "ndim", 1) != 1:
         shape = " x ".join(map(str, values.shape)) or "a single value: put it in a list"
         return f"{type(values).__name__} of {values.ndim} dimensions ({shape})"
+    if isinstance(values, Mapping):
+        return f"a {type(values).__name__}: give its values as a list, or a Series made of it"
     if isinstance(values, Set) and not isinstance(values, KeysView):
         return f"a {type(values).__name__}: it has no order, so rows cannot be told apart; pass a list"
     if isinstance(values, pd.MultiIndex) or getattr(getattr(values, "dtype", None), "names", None):

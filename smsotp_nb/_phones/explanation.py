@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from .._arguments import given, not_a, refuse
+from .._calls import in_our_words
 from . import cells, readings, reference, regions, repairs
 from .answers import REASONS
 from .evidence import NOTHING, Evidence
@@ -61,6 +63,7 @@ class Explanation:
         return str(self)
 
 
+@in_our_words
 def explain(
     number: object,
     *,
@@ -85,6 +88,12 @@ def explain(
          7. phonenumbers' verdict: +61491570156, valid.
          8. Judged: texted as +61491570156, noted REGION_NAME, TEST_NUMBER.
     """
+    one = "a single cell, such as people['phone'].iloc[0]"
+    refuse(
+        None if pd.api.types.is_scalar(number) else f"number must be {one}, got {given(number)}",
+        None if pd.api.types.is_scalar(region) else f"region= must be {one} of the countries, got {given(region)}",
+        not_a("evidence", evidence, Evidence, wanted="what phones.weigh_column found in the column"),
+    )
     number = column = pd.Series([number], dtype=object)
     asked = checked(repair, evidence=evidence)
     work = take_in(column, [region], default_region).part(slice(0, 1))

@@ -9,6 +9,8 @@ from typing import Final
 
 import pandas as pd
 
+from .._arguments import not_frame, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from . import cells, regions
 from .judgement import normalize
@@ -49,6 +51,7 @@ class Found:
     shares: pd.DataFrame
 
 
+@in_our_words
 def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found:
     """Find the column of phone numbers and the column of countries by their content.
 
@@ -64,6 +67,8 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
         ('m', 'c')
     """
     frame = as_pandas(frame)
+    refuse(not_frame("frame", frame))
+    regions.default(default_region)
     sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
     columns = [place for place, name in enumerate(frame.columns) if list(frame.columns).count(name) == 1]
     countries = {place: _countries(sample.iloc[:, place]) for place in columns}

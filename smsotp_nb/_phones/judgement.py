@@ -18,6 +18,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._arguments import given, not_callable, not_choice, refuse
+from .._calls import in_our_words
 from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
@@ -61,6 +63,7 @@ class Asked:
     test_numbers: Policy
 
 
+@in_our_words
 def normalize(
     numbers: object,
     *,
@@ -107,6 +110,7 @@ def normalize(
         2           NaN  NOT_A_NUMBER
     """
     asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
+    refuse(not_callable("progress", progress, example="print"))
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     intake = _taken_in(column, region, default_region, evidence)
     said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence, enough_to_settle=True)
@@ -143,6 +147,7 @@ def _stretches(intake: Intake, asked: Asked, evidence: Evidence, progress: Progr
             progress(min(first + STRETCH, len(intake)))
 
 
+@in_our_words
 def weigh_column(
     numbers: object,
     *,
@@ -174,20 +179,30 @@ def checked(
 ) -> Asked:
     """Return what a call asks for, or say all that is wrong with it."""
     wrong = []
-    if isinstance(repair, str) or not set(repair) <= set(REPAIRS):
-        wrong.append(f"repair={repair!r}: pass a set of {', '.join(REPAIRS)}")
-    if isinstance(kinds, str) or not set(kinds) <= KIND_NAMES:
-        wrong.append(f"allow_types={kinds!r}: pass a set of {', '.join(sorted(KIND_NAMES))}")
+    if not _among(repair, REPAIRS):
+        wrong.append(f"repair={_shown(repair)}: pass a set of {', '.join(REPAIRS)}")
+    if not _among(kinds, KIND_NAMES) or not kinds:
+        wrong.append(f"allow_types={_shown(kinds)}: pass a set of {', '.join(sorted(KIND_NAMES))}")
     for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
-        if value not in ("note", "refuse"):
-            wrong.append(f"{name}={value!r}: say 'note' or 'refuse'")
-    if not isinstance(evidence, Evidence) and evidence not in get_args(Level):
-        wrong.append(
-            f"evidence={evidence!r}: say {', '.join(map(repr, get_args(Level)))}, or pass what weigh_column returned"
-        )
+        if not_choice(name, value, ("note", "refuse")):
+            wrong.append(f"{name}={_shown(value)}: say 'note' or 'refuse'")
+    if not isinstance(evidence, Evidence) and not_choice("evidence", evidence, get_args(Level)):
+        levels = ", ".join(map(repr, get_args(Level)))
+        wrong.append(f"evidence={_shown(evidence)}: say {levels}, or pass what weigh_column returned")
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
     return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
+
+
+def _among(asked: Any, known: Collection[str]) -> bool:
+    """Say whether these are words of the known ones, and not one text that is taken for its letters."""
+    collection = isinstance(asked, Collection) and not isinstance(asked, str | bytes)
+    return collection and all(isinstance(word, str) and word in known for word in asked)
+
+
+def _shown(asked: Any) -> str:
+    words = isinstance(asked, list | tuple | set | frozenset | str) and len(asked) <= len(KIND_NAMES)
+    return repr(asked) if words else given(asked)
 
 
 def look(intake: Intake, repair: frozenset[str], level: Level, *, enough_to_settle: bool = False) -> Evidence:

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._arguments import given
 from ..errors import UsageError
 from .cells import words as words_of
 from .lookup import countries, main_region
@@ -197,9 +198,12 @@ def default(code: str | None) -> str | None:
     """
     if code is None:
         return None
-    read_as, note = one(code)
+    read_as, note = one(code) if isinstance(code, str) else (None, "REGION_UNKNOWN")
     if read_as is None or note == "REGION_UNKNOWN":
-        raise UsageError(f"default_region={code!r} is not a country; pass an ISO code such as 'DE' or 'US'")
+        column = "; a column of countries is region=" if hasattr(code, "dtype") else ""
+        raise UsageError(
+            f"default_region={given(code)} is not a country; pass an ISO code such as 'DE' or 'US'{column}"
+        )
     return read_as
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import phonenumbers
 
+from .._arguments import not_frame, not_series, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
 from ..columns import require
 from . import cells, repairs
@@ -18,6 +20,7 @@ from .weighing import side_by_side
 SEVEN: Final = 7  # digits that a number has at least
 
 
+@in_our_words
 def explode(
     frame: AnyFrame, column: str, *, region: str | None = None, default_region: str | None = None
 ) -> pd.DataFrame:
@@ -37,9 +40,10 @@ def explode(
         ['089 1234', '089 1235']
     """
     people: pd.DataFrame = as_pandas(frame)
-    for name in (column, region):
-        if name is not None:
-            require(name, people.columns)
+    refuse(not_frame("frame", people))
+    require(column, people.columns)
+    if region is not None:
+        require(region, people.columns, where="region=")
     text = cells.read(people[column]).text
     halves = _halves(people[column], None if region is None else people[region], default_region)
     parts = [_numbers(cell) or halves.get(row, []) for row, cell in enumerate(text.fillna(""))]
@@ -101,6 +105,7 @@ def one_phone(to: AnySeries) -> pd.Series:
         ['+541123456789', '+541123456789', '+14155550100', nan]
     """
     numbers: pd.Series = as_pandas(to)
+    refuse(_not_numbers(numbers))
     text = numbers if isinstance(numbers.dtype, pd.StringDtype) else numbers.astype("str")
     mine = text.str.startswith(tuple(_mobile_beginnings())).fillna(False).to_numpy(bool)
     if not mine.any():
@@ -108,6 +113,16 @@ def one_phone(to: AnySeries) -> pd.Series:
     alike = text.to_numpy(object, copy=True)
     alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
     return pd.Series(alike, index=numbers.index, name=numbers.name, dtype="str")
+
+
+def _not_numbers(to: pd.Series) -> str | None:
+    """Complain of what is no column of E.164 numbers; missing ones are fine."""
+    wrong = not_series("to", to, example="phones.normalize(numbers)['to']")
+    if wrong or isinstance(to.dtype, pd.StringDtype) or to.isna().all():
+        return wrong
+    if all(isinstance(number, str) for number in to.dropna().unique()):
+        return None
+    return f"to must hold E.164 numbers as text, got {to.dtype}; take the column 'to' of phones.normalize"
 
 
 def _without_mobile_digit(number: str) -> str:
@@ -118,6 +133,7 @@ def _without_mobile_digit(number: str) -> str:
     return number
 
 
+@in_our_words
 def duplicates(to: AnySeries) -> pd.Series:
     """Return, for each row that repeats an earlier phone, the label of the first row that has it; otherwise missing.
 
@@ -129,6 +145,7 @@ def duplicates(to: AnySeries) -> pd.Series:
         [nan, nan, 'a']
     """
     to = as_pandas(to)
+    refuse(_not_numbers(to))
     which, _ = pd.factorize(one_phone(to), use_na_sentinel=True)
     first = pd.Series(np.arange(len(to))).groupby(which).transform("min").to_numpy()
     repeats = (which >= 0) & (first != np.arange(len(to)))

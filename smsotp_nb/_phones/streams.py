@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
 
+from .._arguments import given, not_a, not_frame, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from ..columns import require
+from ..errors import UsageError
 from .beside import free_names
 from .judgement import normalize, weigh_column
 from .summary import Tally, with_reasons
@@ -34,6 +37,7 @@ class Cleaned:
     unusable: pd.DataFrame
 
 
+@in_our_words
 def clean_chunks(
     chunks: Iterable[AnyFrame],
     *,
@@ -56,6 +60,10 @@ def clean_chunks(
         >>> [chunk.rows["problem"].tolist() for chunk in clean_chunks(chunks, phone="phone")]
         [[nan], ['DUPLICATE_OF', 'MISSING']]
     """
+    if isinstance(chunks, pd.DataFrame | str | Mapping) or not isinstance(chunks, Iterable):
+        one = "; write [frame] for one frame" if isinstance(chunks, pd.DataFrame) else ""
+        raise UsageError(f"chunks must be frames one after the other, such as a list of them, got {given(chunks)}{one}")
+    refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a phones.Tally()"))
     tally = tally if tally is not None else Tally()
     asked: dict[str, Any] = {"default_region": default_region, "repair": repair}
     for chunk in map(as_pandas, chunks):
@@ -79,6 +87,7 @@ def _unusable(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(chunk: pd.DataFrame, phone: str, region: str | None) -> None:
-    for name in (phone, region):
-        if name is not None:
-            require(name, chunk.columns)
+    refuse(not_frame("a chunk", chunk))
+    require(phone, chunk.columns, where="phone=")
+    if region is not None:
+        require(region, chunk.columns, where="region=")

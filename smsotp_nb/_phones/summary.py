@@ -12,6 +12,8 @@ import pandas as pd
 import pyarrow
 import pyarrow.compute
 
+from .._arguments import given, not_frame, refuse
+from .._calls import in_our_words
 from .._cards import Card, Figures, Table, share
 from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
@@ -133,6 +135,7 @@ class Tally:
         """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
         judged = as_pandas(judged)
         numbers = as_pandas(numbers)
+        refuse(_not_judged("Tally.add", judged), _not_beside(judged, numbers))
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
@@ -226,6 +229,7 @@ def _with_country(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+@in_our_words
 def report(judged: AnyFrame, *, numbers: object = None) -> Report:
     """Summarize what ``normalize`` returned. If the raw ``numbers`` are passed, every code comes with examples.
 
@@ -236,16 +240,35 @@ def report(judged: AnyFrame, *, numbers: object = None) -> Report:
         ['the area codes', 'the numbers that are missing']
     """
     judged = as_pandas(judged)
-    missing = {"to", "region", "type", "problem", "note"} - set(judged.columns)
-    if missing:
-        raise UsageError(
-            f"report() reads the frame that phones.normalize() returns; {', '.join(sorted(missing))} missing"
-        )
+    numbers = as_pandas(numbers)
+    refuse(_not_judged("report()", judged), _not_beside(judged, numbers))
     tally = Tally()
     tally.add(judged, numbers)
     return tally.report()
 
 
+def _not_judged(reader: str, judged: Any) -> str | None:
+    """Complain of what `phones.normalize` did not return."""
+    if not isinstance(judged, pd.DataFrame):
+        return f"{reader} reads the frame that phones.normalize() returns, got {given(judged)}"
+    missing = {"to", "region", "type", "problem", "note"} - set(judged.columns)
+    if not missing:
+        return None
+    return f"{reader} reads the frame that phones.normalize() returns; {', '.join(sorted(missing))} missing"
+
+
+def _not_beside(judged: Any, numbers: Any) -> str | None:
+    """Complain of raw numbers that are no column beside the judged rows."""
+    if numbers is None or not isinstance(judged, pd.DataFrame):
+        return None
+    if isinstance(numbers, str) or not hasattr(numbers, "__len__"):
+        return f"numbers= must be the column that was judged, such as people['phone'], got {given(numbers)}"
+    if len(numbers) == len(judged):
+        return None
+    return f"numbers= has {len(numbers)} rows and the judged frame {len(judged)}; give the column that was judged"
+
+
+@in_our_words
 def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     """Return the rows that cannot be texted, with ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
@@ -261,6 +284,7 @@ def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     """
     people = as_pandas(people)
     judged = as_pandas(judged)
+    refuse(not_frame("people", people), _not_judged("unusable()", judged))
     if len(people) != len(judged) or not people.index.equals(judged.index):
         raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
     rows = np.flatnonzero(judged["to"].isna())

@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .._arguments import not_callable, not_text, refuse
+from .._calls import in_our_words
 from . import cells, reference
 from .fast import engine, tables
 from .fast.engine import Progress
@@ -15,6 +17,7 @@ FEW: Final = 64  # rows; about as many as the first look-up in the tables costs
 WORTH_NEW_TABLES: Final = 100_000
 
 
+@in_our_words
 def verdict(
     numbers: object,
     *,
@@ -44,6 +47,8 @@ def verdict(
         0  +447700900123  False  NOT_IN_USE
         1    +4930901820   True         NaN
     """
+    code = None if default_region is None else not_text("default_region", default_region, hint="; a code such as 'DE'")
+    refuse(not_callable("progress", progress, example="print"), code)
     column = cells.column(numbers, what="numbers")
     plain = _plain(column) if len(column) < FEW else None
     if plain is not None:

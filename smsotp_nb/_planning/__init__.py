@@ -14,6 +14,8 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones
+from .._arguments import not_flag, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from . import arguments, assembly, bodies, suppression
 from .bodies import body_key
@@ -24,6 +26,7 @@ from .wording import TemplateData
 __all__ = ["Plan", "body_key", "plan", "to_oneself"]
 
 
+@in_our_words
 def plan(
     recipients: AnyFrame,
     *,
@@ -121,6 +124,7 @@ def plan(
             "replace": replace,
         },
     )
+    refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions))
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
     reading = suppression.Reading(
         to, region if isinstance(region, str) else None, default_region, repair, ignore_unreadable_suppressions

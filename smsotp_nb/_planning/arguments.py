@@ -13,10 +13,11 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
+from .._arguments import given, not_frame, not_whole, refuse
 from .._frames import AnyFrame
 from ..columns import absent
 from ..errors import UsageError
-from . import wording
+from . import mistakes, wording
 
 Found = TypeVar("Found")
 PLAN_COLUMNS = ("body", "note")
@@ -54,21 +55,19 @@ def read(
     Raises:
         UsageError: lists everything wrong with them.
     """
-    if not isinstance(recipients, pd.DataFrame):
-        kind = type(recipients).__name__
-        raise UsageError(f"recipients must be a DataFrame, got {kind}; read_recipients(path) reads one from a file")
+    refuse(not_frame("recipients", recipients, hint="; read_recipients(path) reads one from a file"))
     wrong = _check_columns(recipients, to, region)
-    kept = (keep,) if isinstance(keep, str) else tuple(keep)
+    kept = _names(keep, wrong)
     wrong += _check_keep(recipients, kept)
     if not isinstance(campaign, str) or not campaign.strip():
-        wrong.append("campaign= must be a name, such as 'autumn-sale'; the send is recorded under it")
+        named = "; the send is recorded under it"
+        wrong.append(f"campaign= must be a name, such as 'autumn-sale', got {given(campaign)}{named}")
     elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
         wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can store; retype the name")
-    if isinstance(chunk_size, bool) or not isinstance(chunk_size, int) or not 1 <= chunk_size <= wire.MAX_RECIPIENTS:
-        wrong.append(f"chunk_size= must be a whole number from 1 to {wire.MAX_RECIPIENTS}, got {chunk_size!r}")
+    wrong += filter(None, [not_whole("chunk_size", chunk_size, most=wire.MAX_RECIPIENTS)])
     worded = table = None
-    if not (today is None or isinstance(today, dt.date)):
-        wrong.append(f"today= must be a date, got {type(today).__name__}")
+    if not (today is None or (isinstance(today, dt.date) and not pd.isna(today))):
+        wrong.append(f"today= must be a date, such as datetime.date(2026, 1, 31), got {given(today)}")
     elif rates is not None:
         table = _gather(wrong, lambda: _read_rates(rates, today or _today()))
     if variant not in get_args(wire.Variant):
@@ -100,7 +99,7 @@ def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | 
         if missing:
             wrong.append(f"region=: {missing}{code}")
     elif region is not None and not isinstance(region, pd.Series):
-        wrong.append(f"region= must be a column's name or a Series, got {type(region).__name__}")
+        wrong.append(f"region= must be a column's name or a Series, got {given(region)}")
     elif region is not None and not region.index.equals(frame.index):
         wrong.append("region= is a Series on another index than the recipients; take it from the same frame")
     return wrong
@@ -108,9 +107,9 @@ def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | 
 
 def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
-    taken = [name for name in keep if name in results.COLUMNS or name in PLAN_COLUMNS]
+    taken = [name for name in keep if not wrong and (name in results.COLUMNS or name in PLAN_COLUMNS)]
     wrong += [f"keep=: {name!r} is a column of the results; rename yours first" for name in taken]
-    if len(set(keep)) < len(keep):
+    if not wrong and len(set(keep)) < len(keep):
         wrong.append("keep= names a column twice")
     return wrong
 
@@ -118,7 +117,28 @@ def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
 def _read_wording(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
     found = wording.read(**message, variant=variant)
     templates.column_texts(frame.iloc[:0], found.columns, fill=found.fill)
+    refuse(*mistakes.found_in(found, frame), _signature_beside_text(found.body, variant))
     return found
+
+
+def _signature_beside_text(body: wire.Body, variant: wire.Variant) -> str | None:
+    """In the cn variant it is required beside every kind of message; elsewhere nobody would read it."""
+    if variant == "cn" or body.text is None or body.signature is None:
+        return None
+    return (
+        "signature= is not put in front of text=, which is sent as it stands: pass the message as content= to have "
+        "both joined, or write the name into text="
+    )
+
+
+def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
+    """Return the names of the columns to keep; what is no list of names is complained of."""
+    if isinstance(keep, str):
+        return (keep,)
+    if isinstance(keep, list | tuple | set | frozenset | pd.Index):
+        return tuple(keep)
+    wrong.append(f"keep= must be a list of column names, such as ['segment'], got {given(keep)}")
+    return ()
 
 
 def _today() -> dt.date:

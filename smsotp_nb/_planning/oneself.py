@@ -7,6 +7,7 @@ import dataclasses
 import pandas as pd
 
 from .. import phones
+from .._arguments import not_a, not_whole, refuse
 from ..errors import UsageError
 from .assembly import fingerprint
 from .value import Plan
@@ -25,6 +26,8 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
         >>> to_oneself(made, "+1 415 555 0100").rows["to"].tolist()
         ['+14155550100']
     """
+    made = not_a("plan", plan, Plan, wanted="what plan(frame, to=..., ...) returned")
+    refuse(made, not_whole("row", row, least=0), said="nothing was sent: ")
     number = phones.normalize(pd.Series([to], dtype=object)).iloc[0]
     if pd.isna(number["to"]):
         raise UsageError(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones, recipients
+from .._arguments import given
 from .._cards import counted
 from .._frames import as_pandas
 from ..columns import absent
@@ -112,15 +113,17 @@ def _columns(
         return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+    if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
         also = "a campaign of the ledger, " if argument == "exclude=" else ""
-        raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {type(source).__name__}")
+        raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {given(source)}")
     return pd.Series(list(source), dtype=object), None
 
 
 def _file(path: str | Path, argument: str) -> pd.DataFrame:
     if not Path(path).expanduser().is_file():
-        raise UsageError(f"{argument}{str(path)!r} not found; pass the path of a file, or a list of numbers")
+        shown = given(str(path)) if isinstance(path, str) else repr(str(path))
+        campaign = "; a campaign is ledger.campaign(name)" if argument == "exclude=" else ""
+        raise UsageError(f"{argument}{shown} not found; pass the path of a file, or a list of numbers{campaign}")
     return recipients.read_recipients(path)
 
 

@@ -11,6 +11,8 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import parts
+from .._arguments import not_replacement, not_whole, refuse
+from .._calls import in_our_words
 from ..errors import UsageError
 from . import bodies, overview
 from .bodies import Ints
@@ -92,6 +94,7 @@ class Plan:
         """The text of every body as its recipients read it, by body number; NaN if a template's text is unknown."""
         return self._wording.reads(self._bodies).rename("text")
 
+    @in_our_words
     def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
         """Measure the text of every body, as it is and with some characters replaced.
 
@@ -100,9 +103,11 @@ class Plan:
             ``over`` is the number of units to remove to save a part), ``forcing`` (str: the characters that force
             ucs2), ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing if a template's text is unknown.
         """
+        refuse(not_replacement("replace", replace))
         plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
         return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
 
+    @in_our_words
     def preview(self, n: int = 3) -> pd.DataFrame:
         """Show n messages as real recipients will read them.
 
@@ -113,6 +118,7 @@ class Plan:
             ``to, text`` (str), ``est_parts`` (Int64), ``encoding`` (str), ``forcing`` (str: the characters that force
             ucs2), ``body`` (Int64, its number).
         """
+        refuse(not_whole("n", n, least=0))
         at = self._preview_rows(n)
         body = self._rows["body"].iloc[at].reset_index(drop=True)
         shown = self._bodies.iloc[body.to_numpy(dtype=np.int64)]
@@ -129,12 +135,14 @@ class Plan:
             }
         ).set_axis(self._rows.index[at])
 
+    @in_our_words
     def message(self, body: int) -> wire.Body:
         """Return the message of a body number, as it goes on the wire.
 
         Raises:
             UsageError: there is no such body.
         """
+        refuse(not_whole("body", body, least=0))
         if not 0 <= body < len(self._bodies):
             raise UsageError(f"no body {body}; this plan has {len(self._bodies)}, numbered from 0")
         asked = self._wording.body

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
+from .._arguments import given, not_replacement, not_text
 from ..errors import UsageError
 
 TemplateData = Sequence[str] | Mapping[str, str] | None
@@ -90,7 +91,7 @@ def read(
     if sorted(join.slots) != ["content", "signature"]:
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
     if fill is not None and not isinstance(fill, Mapping):
-        wrong.append(f"fill= must be a dict such as {{'name': 'there'}}, got {type(fill).__name__}")
+        wrong.append(f"fill= must be a dict such as {{'name': 'there'}}, got {given(fill)}")
     wrong += _check_replace(replace)
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
@@ -109,11 +110,7 @@ def _joined(join: templates.Template, content: pd.Series[str], signature: str | 
 
 
 def _not_text(**arguments: Any) -> list[str]:
-    return [
-        f"{name}= must be text, got {type(value).__name__}"
-        for name, value in arguments.items()
-        if value is not None and not isinstance(value, str)
-    ]
+    return [wrong for name, value in arguments.items() if value is not None and (wrong := not_text(name, value))]
 
 
 def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...], list[str]]:
@@ -124,9 +121,12 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...]
     elif isinstance(template_data, (list, tuple)):
         pairs = [(column, column) for column in template_data]
     else:
-        kind = type(template_data).__name__
-        return (), [f"template_data= must be a list of columns or a dict {{variable: column}}, got {kind}"]
-    wrong = [f"template_data= must hold names as text, got {p[0]!r}: {p[1]!r}" for p in pairs if not _names(p)]
+        got = given(template_data)
+        return (), [f"template_data= must be a list of columns or a dict {{variable: column}}, got {got}"]
+    held = "template_data= must hold names of columns as text, got"
+    wrong = [
+        f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
+    ]
     return tuple(sorted(dict(pairs).items())) if not wrong else (), wrong
 
 
@@ -145,13 +145,8 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
 
 
 def _check_replace(replace: Any) -> list[str]:
-    if replace is None:
-        return []
-    if isinstance(replace, Mapping) and all(
-        isinstance(old, str) and len(old) == 1 and isinstance(new, str) for old, new in replace.items()
-    ):
-        return []
-    return ["replace= must be a dict of one character each and the text to write instead, such as parts.PLAIN"]
+    wrong = None if replace is None else not_replacement("replace", replace)
+    return [wrong] if wrong else []
 
 
 def _check_template_text(parsed: templates.Template | None, template_id: str | None, variables: list[str]) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Final
 
 import pandas as pd
 
+from .._arguments import given, not_flag, refuse
+from .._calls import in_our_words
 from ..errors import UsageError
 from . import comma, parquet, tables, workbook
 from .tables import Part
@@ -17,6 +19,7 @@ ROW: Final = "row"
 EXCEL: Final = (".xlsx", ".xlsm")
 
 
+@in_our_words
 def read_recipients(
     path: str | os.PathLike[str],
     *,
@@ -56,6 +59,7 @@ def read_recipients(
         >>> read_recipients(file, numbered=True).index.tolist()
         [2, 4]
     """
+    refuse(not_flag("numbered", numbered))
     parts = _parts(_checked(path, sep, encoding), sheet, sep, encoding)
     return _frame(tables.joined(list(parts)), 0, numbered)
 
@@ -121,13 +125,15 @@ def _parts(file: Path, sheet: str | int | None, sep: str | None, encoding: str |
         return workbook.parts(file, sheet)
     if suffix in (".xls", ".ods", ".numbers", ".xlsb"):
         raise UsageError(f"{file.name}: {suffix} is not read; save it as .xlsx or .csv and read that")
+    if sheet is not None:
+        raise UsageError(f"sheet={given(sheet)}: {file.name} has no sheets, as Excel files do; leave sheet= out")
     return comma.parts(file, sep, encoding)
 
 
 def _checked(path: object, sep: object, encoding: object) -> Path:
     """Return the path of a call whose arguments can be what they say."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise UsageError(f"path must be the text or Path of a file, not {type(path).__name__}: such as 'people.csv'")
+        raise UsageError(f"path must be the text or Path of a file, not {given(path)}: such as 'people.csv'")
     if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):
         raise UsageError(f"sep={sep!r}: pass the one character that separates cells, such as ';', or omit it")
     if encoding is not None and (not isinstance(encoding, str) or not encoding):

@@ -70,7 +70,7 @@ class Header:
     def warn_of_short(self) -> None:
         if self.shorter:
             message = f"{self.file}: {_rows_have(self.shorter)} fewer cells than the header ({'; '.join(self.short)})"
-            warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=4)
+            warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=5)
 
     def _refuse_nameless(self, records: list[Record]) -> None:
         """Cells may stand under blank ones at the end of the header only where they are blank too."""

@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, Final
 import pandas as pd
 import pyarrow
 
+from .._arguments import given, not_flag, not_path, refuse
+from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from ..errors import UsageError
@@ -28,6 +30,7 @@ _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 
 
+@in_our_words
 def write(
     frame: AnyFrame,
     path: str | Path,
@@ -59,7 +62,12 @@ def write(
     """
     frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"write needs a DataFrame, got {type(frame).__name__}; send() returns one")
+        raise UsageError(f"write needs a DataFrame, got {given(frame)}; send() returns one")
+    refuse(
+        not_path("path", path, example="'results.csv'"),
+        not_flag("overwrite", overwrite),
+        not_flag("excel_safe", excel_safe),
+    )
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
     writer = _by_ending(Path(path), {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
     repeated = frame.columns[frame.columns.duplicated()]
@@ -103,6 +111,7 @@ def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: 
     return write_file(path, lambda file: file.write(text.encode("utf-8")), inputs=inputs, overwrite=overwrite)
 
 
+@in_our_words
 def read(path: str | Path) -> pd.DataFrame:
     """Read a result table that `write` wrote, or that a spreadsheet has saved since.
 
@@ -120,6 +129,7 @@ def read(path: str | Path) -> pd.DataFrame:
         ...     read(write(table, Path(folder) / "r.csv"))["iso"].tolist()
         ['NA']
     """
+    refuse(not_path("path", path, example="'results.csv'"))
     file = Path(path).expanduser()
     reader = _by_ending(file, {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
     try:

@@ -14,6 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from .. import _wire as wire
+from .._arguments import (
+    given,
+    nearest,
+    not_a,
+    not_file,
+    not_flag,
+    not_list,
+    not_path,
+    not_text,
+    not_whole,
+    refuse,
+)
+from .._calls import in_our_words
 from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
@@ -63,6 +76,7 @@ class Sandbox(Remote):
         >>> box.close()
     """
 
+    @in_our_words
     def __init__(
         self,
         *,
@@ -80,6 +94,8 @@ class Sandbox(Remote):
         token: str | None = None,
         https: bool = False,
     ) -> None:
+        _refuse_wrong(port, state, seed, rules, faults, host, allow_hosts, token)
+        refuse(not_flag("tenants", tenants), not_flag("https", https))
         held = None if state is None else Path(state).expanduser().resolve()
         holder = None if held is None else _HOLDERS.get(held)
         if holder is not None:
@@ -127,6 +143,11 @@ class Sandbox(Remote):
             ...     Sandbox.at(box.url).id == box.id
             True
         """
+        refuse(
+            not_text("url", url, hint="; it is a sandbox's address, such as box.url"),
+            None if token is None else not_text("token", token),
+            None if certificate is None else not_file("certificate", certificate),
+        )
         if not is_loopback(url) and token is None:
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
@@ -193,6 +214,7 @@ class Sandbox(Remote):
         """The sandbox's id: new for every sandbox, and kept by a state file."""
         return self._id
 
+    @in_our_words
     def client(self, **settings: Any) -> Client:
         """Return a client of this sandbox. Keyword arguments, such as timeouts, go to `Settings`.
 
@@ -203,6 +225,8 @@ class Sandbox(Remote):
         """
         from .._client import Client  # only here does the sandbox know the client
 
+        if self._ended:
+            raise UsageError("this sandbox is closed; start another one: box = Sandbox()")
         settings = {
             name: Secret.of(value) if name.startswith("access_key") else value for name, value in settings.items()
         }
@@ -218,9 +242,20 @@ class Sandbox(Remote):
             chosen["access_key_secret"] = self._secret
         if self._certificate is not None:
             chosen["ca_bundle"] = str(self._certificate)
+        unknown = [name for name in settings if name not in Settings.__slots__]
+        if unknown:
+            close = nearest(unknown[0], Settings.__slots__)
+            raise UsageError(
+                f"client has no setting {unknown[0]}={close or ';'} there are {', '.join(Settings.__slots__)}"
+            )
         client = Client(Settings(**(chosen | settings)))
         client.sandbox = self
         return client
+
+    @property
+    def _ended(self) -> bool:
+        """Whether it was started here and has been closed."""
+        return isinstance(self._end, weakref.finalize) and not self._end.alive
 
     def close(self) -> None:
         """End the sandbox, unless it has ended, runs in another process, or is a tenant that existed before."""
@@ -232,6 +267,28 @@ class Sandbox(Remote):
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def _a_folder(state: object) -> str | None:
+    folder = isinstance(state, str | os.PathLike) and Path(state).expanduser().is_dir()
+    return f"state={given(str(state))} is a folder; name a file in it, such as 'sandbox.sqlite'" if folder else None
+
+
+def _refuse_wrong(
+    port: object, state: object, seed: object, rules: object, faults: object, host: object, names: object, token: object
+) -> None:
+    """Refuse what a sandbox cannot be started with; what its server looks at itself is left to that."""
+    seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
+    refuse(
+        not_whole("port", port, least=0, most=65_535),
+        None if state is None else not_path("state", state, example="'sandbox.sqlite'") or _a_folder(state),
+        f"seed= must be a whole number or text, got {given(seed)}" if seedless else None,
+        None if rules is None else not_a("rules", rules, Rules, wanted="a sandbox.Rules(...)"),
+        not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
+        not_text("host", host),
+        not_list("allow_hosts", names, of="names"),
+        None if token is None else not_text("token", token),
+    )
 
 
 def client_of(service: Client | Sandbox, *, what: str) -> Client:
@@ -251,7 +308,7 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
         return service.client()
     if not isinstance(service, Client):
         raise UsageError(
-            f"{what} needs a Client, got {type(service).__name__}; Sandbox().client() is one to try, "
+            f"{what} needs a Client, got {given(service)}; Sandbox().client() is one to try, "
             "Client(Settings.from_env()) speaks to the service"
         )
     return service

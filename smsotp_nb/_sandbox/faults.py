@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal
 
+from .._arguments import given as shown
+from .._arguments import nearest
 from ..errors import UsageError
 
 When = Literal["before", "after", "around"]
@@ -91,10 +93,14 @@ class Fault:
         """
         if isinstance(given, Fault):
             return given
+        if not isinstance(given, str | Mapping):
+            raise UsageError(f"a fault is written 'drop_after next=1', or as a dict of its fields, got {shown(given)}")
         asked = _words(given) if isinstance(given, str) else dict(given)
-        unknown = [name for name in asked if name not in {field.name for field in fields(cls)}]
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in asked if name not in known]
         if unknown or "kind" not in asked:
-            raise UsageError(f"a fault has kind, action, share, next, seconds, jitter, status; got {', '.join(asked)}")
+            close = nearest(unknown[0], known) if unknown else ""
+            raise UsageError(f"a fault has {', '.join(known)}; got {', '.join(map(str, asked))}{close}")
         return cls(**asked)
 
     def describe(self) -> str:

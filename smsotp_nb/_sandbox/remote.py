@@ -9,7 +9,7 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,9 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
+from .._arguments import given as shown
+from .._arguments import not_mapping, not_number, refuse
+from .._calls import in_our_words
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret
 from .faults import Fault
@@ -93,6 +96,7 @@ class Remote:
 
         return frames.requests(self._get("/requests.json")["requests"])
 
+    @in_our_words
     def code(self, to: str, *, wait: float = 0.0) -> str | None:
         """Return the passcode last sent to a number, or None; ``wait`` up to this many seconds for the first one.
 
@@ -102,6 +106,9 @@ class Remote:
             ...     print(box.code("+12025550123"))
             None
         """
+        named = isinstance(to, str) and wire.E164.fullmatch(to)
+        wrong = None if named else f"to= must be a number in E.164, with its plus, got {shown(to)}"
+        refuse(wrong, not_number("wait", wait, of="seconds"))
         asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
         found = self._get(f"/inbox.json?{asked}")["messages"]
         return str(found[0]["code"]) if found else None
@@ -133,7 +140,11 @@ class Remote:
         """
         from . import frames  # pandas: not for those who only run the service
 
+        if given is not None:
+            refuse(not_mapping("given", given, example="{'text': 'Hi'}"))
         asked = dict(given or {}) | {_name(field): value for field, value in fields.items()}
+        odd = [field for field, value in asked.items() if not isinstance(value, str | int | float | bool | None)]
+        refuse(*(f"{field}= must be one text or number, got {shown(asked[field])}" for field in odd))
         status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
         if status == 409:
             near = tuple(_masked(words) for words in found["misses"])
@@ -177,8 +188,12 @@ class Remote:
             ...     client.verify_otp("+12025550123", "123456").valid
             False
         """
+        hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
+        wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
+        refuse(wrong and wrong + hint)
         return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
 
+    @in_our_words
     def send_receipts(self, url: str, *, secret: str, **settings: Any) -> None:
         """Post a signed delivery receipt for every message from now on. An extension, not part of the interface.
 
@@ -221,6 +236,7 @@ class Remote:
         """The faults that are switched on."""
         return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])
 
+    @in_our_words
     def fault(self, kind: str, **settings: Any) -> None:
         """Switch on a fault: a kind from docs/sandbox.md, with ``action, share, next, seconds, jitter, status``.
 
@@ -231,7 +247,7 @@ class Remote:
             ...     [fault.describe() for fault in box.faults]
             ['throttle, next 1, seconds 2']
         """
-        self.switch_on(Fault(kind=kind, **settings))
+        self.switch_on({"kind": kind, **settings})
 
     def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
         """Switch on a fault in the form in which it is given to a new sandbox.

@@ -81,7 +81,7 @@ class Server:
         self.token = token or (secrets.token_urlsafe(24) if is_open else None)
         if is_open:
             said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
-            warnings.warn(said, SmsOtpWarning, stacklevel=3)
+            warnings.warn(said, SmsOtpWarning, stacklevel=4)
         name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         scheme = "https" if https else "http"
         names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]

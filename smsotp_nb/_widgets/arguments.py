@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._arguments import given
 from .._client import Client
 from .._sandbox import Sandbox
 from ..errors import UsageError
@@ -22,7 +23,7 @@ def sandbox_of(service: Any) -> Sandbox:
     """
     found = service.sandbox if isinstance(service, Client) else service
     if not isinstance(found, Sandbox):
-        raise UsageError(f"an inbox needs a Sandbox, got {type(service).__name__}; the live service has none")
+        raise UsageError(f"an inbox needs a Sandbox, got {given(service)}; the live service has none")
     return found
 
 

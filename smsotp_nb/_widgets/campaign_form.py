@@ -10,6 +10,7 @@ import ipywidgets
 import pandas as pd
 
 from .. import phones
+from .._calls import in_our_words
 from .._dispatch.guard_table import BY_NAME
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
@@ -65,6 +66,7 @@ class CampaignForm(skin.Shown):
 
     _calls = "sms.plan(...), sms.preflight(...), sms.send(...)"
 
+    @in_our_words
     def __init__(
         self,
         frame: AnyFrame,

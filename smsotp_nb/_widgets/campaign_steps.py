@@ -9,14 +9,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from .. import _planning as planning
+from .._arguments import not_whole, refuse
 from .._cards import number
 from .._dispatch import send
 from .._ledger import Campaign, Ledger, LedgerOrPath, state_line
+from .._ledger.places import not_a_ledger
 from .._planning import Plan
 from .._sandbox.facade import client_of
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
@@ -88,10 +91,13 @@ class CampaignSteps(Stages):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         names_of(frame)
+        refuse(not_whole("type_above", type_above, least=0))
         super().__init__("write", changed=changed)
         self.refusal = self._before = Notice()
         self.frame = frame
         self.client = client_of(client, what="a form")
+        if not isinstance(ledger, Ledger | str | Path | None):
+            raise not_a_ledger(ledger)
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.plan: Plan | None = None
         self.results: pd.DataFrame | None = None

@@ -7,6 +7,8 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
+from .._arguments import not_flag, not_whole, refuse
+from .._calls import in_our_words
 from . import skin
 from .arguments import sandbox_of
 from .inbox import draw
@@ -47,8 +49,10 @@ class InboxView(skin.Shown):
 
     _calls = "box.inbox"
 
+    @in_our_words
     def __init__(self, box: Sandbox | Client, *, codes: bool = False, shown: int = SHOWN) -> None:
         self._box, self._codes, self._shown = sandbox_of(box), codes, shown
+        refuse(not_flag("codes", codes), not_whole("shown", shown))
         self._pane = skin.block("")
         self.widget = skin.form(self._pane, classes=("smsotp-slim", "smsotp-bare"))
         self.refresh()

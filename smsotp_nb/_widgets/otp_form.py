@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import ipywidgets
 
+from .._arguments import not_callable, not_number, refuse
+from .._calls import in_our_words
 from .._moments import Now, utc_now
 from .._sandbox.facade import client_of
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
@@ -64,8 +66,13 @@ class OtpForm(skin.Shown):
 
     _calls = "sms.otp.send(...), challenge.verify(...)"
 
+    @in_our_words
     def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
         client = client_of(client, what="a form")
+        refuse(
+            not_number("resend_wait", resend_wait, of="seconds"),
+            not_callable("now", now, example="lambda: datetime.now(UTC)"),
+        )
         self._box = client.sandbox
         self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
         self.steps = OtpSteps(client, resend_wait=resend_wait, now=now or self._clock or utc_now, changed=self._render)

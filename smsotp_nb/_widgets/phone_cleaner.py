@@ -10,6 +10,8 @@ import ipywidgets
 import pandas as pd
 
 from .. import phones
+from .._arguments import not_text, refuse
+from .._calls import in_our_words
 from .._cards import Card, Figures, Note, Table, counted, number
 from .._frames import AnyFrame, as_pandas
 from ..columns import require
@@ -61,6 +63,7 @@ class PhoneCleaner(skin.Shown):
 
     _calls = "sms.phones.normalize(...), sms.phones.report(...)"
 
+    @in_our_words
     def __init__(
         self,
         source: AnyFrame | str | Path,
@@ -69,6 +72,7 @@ class PhoneCleaner(skin.Shown):
         region: str | None = None,
         default_region: str = "",
     ) -> None:
+        refuse(not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"))
         self._source = source if isinstance(source, (str, Path)) else None
         self.frame = read_recipients(source, numbered=True) if isinstance(source, (str, Path)) else as_pandas(source)
         self._names = names_of(self.frame)
@@ -144,7 +148,7 @@ class PhoneCleaner(skin.Shown):
         self.next_button.on_click(lambda _: self._leaf(1))
 
     def _named(self, name: str) -> str:
-        if name != NONE_CHOSEN:
+        if not (isinstance(name, str) and name == NONE_CHOSEN):
             require(name, [column for _, column in self._names])
         return name
 

@@ -19,7 +19,8 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
     "errors": 0, "services": 0, "lazy": 0, "moments": 0,
-    "problems": 0, "columns": 0, "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
+    "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
+    "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "otp": 4, "cost": 4, "charts": 4,
@@ -29,7 +30,10 @@ LEVELS: dict[str, int] = {
 # The sandbox serves from the interface's facts; only its facade knows the client.
 BESIDE = {("_sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost.
-SAME_LEVEL = {("columns", "errors"), ("settings", "wire"), ("charts", "cost")}
+SAME_LEVEL = {
+    *(("arguments", "errors"), ("calls", "errors"), ("calls", "arguments"), ("columns", "errors")),
+    *(("columns", "arguments"), ("settings", "wire"), ("charts", "cost")),
+}
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
     "urllib3": {"client"},

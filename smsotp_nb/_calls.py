@@ -1,0 +1,90 @@
+"""Calls that Python itself refuses - a misspelt, missing or surplus argument - said in our words."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from ._arguments import nearest
+from .errors import UsageError
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+# What others call the same thing; a name that is merely misspelt is found by its letters.
+_OTHER_NAMES = {
+    "phone": "to", "phone_column": "to", "column": "to", "number": "to", "numbers": "to", "recipient": "to",
+    "message": "text", "body": "text", "msg": "text",
+    "sender": "signature", "sender_id": "signature", "from_": "signature",
+    "name": "campaign", "title": "campaign",
+    "country": "default_region", "default_country": "default_region",
+    "rate": "max_per_second", "rate_limit": "max_per_second", "speed": "max_per_second",
+    "workers": "concurrency", "threads": "concurrency", "max_workers": "concurrency",
+    "batch_size": "chunk_size", "limit": "canary", "dry_run": "preflight",
+    "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
+}  # fmt: skip
+
+
+def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
+
+    Raises:
+        UsageError: in place of Python's TypeError; one that is raised within the function passes as it is.
+
+    Example:
+        >>> @in_our_words
+        ... def greet(frame, *, name="Ann"):
+        ...     return name
+        >>> greet([], nmae="Ben")
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: greet has no argument nmae=; did you mean name=? It takes frame, name=
+    """
+
+    @functools.wraps(function)
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            wrong = _why(function, args, kwargs)
+        finally:
+            del args, kwargs  # a traceback may print the variables of every frame
+        raise UsageError(wrong)
+
+    return call
+
+
+def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    known = {name: it for name, it in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
+    name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[0]
+    unknown = [word for word in kwargs if word not in known]
+    if unknown:
+        return f"{name} has no argument {unknown[0]}={_instead(unknown[0], list(known))}{_takes(known)}"
+    plain = [word for word, it in known.items() if it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)]
+    given = len(args) - ("self" in inspect.signature(function).parameters)
+    if given > len(plain):
+        free = [f"{word}=" for word in known if word not in plain]
+        count = f"{len(plain)} argument{'s' * (len(plain) != 1)} without a name"
+        rest = f"; write the others with theirs, such as {free[0]}" if free else ""
+        return f"{name} takes {count}, got {given}{rest}.{_takes(known)}"
+    missing = [word for word, it in known.items() if it.default is it.empty and word not in (*plain[:given], *kwargs)]
+    needed = [word if word in plain else f"{word}=" for word in missing]
+    if not needed:
+        return f"{name} was given an argument twice, without and with its name.{_takes(known)}"
+    return f"{name} needs {' and '.join(needed)}.{_takes(known)}"
+
+
+def _instead(word: str, known: list[str]) -> str:
+    other = _OTHER_NAMES.get(word.lower(), "")
+    if other in known:
+        return f"; did you mean {other}=?"
+    close = nearest(word, known)
+    return close.replace("'?", "=?").replace("'", "") if close else "."
+
+
+def _takes(known: dict[str, inspect.Parameter]) -> str:
+    shown = [word if it.kind is not it.KEYWORD_ONLY else f"{word}=" for word, it in known.items()]
+    return f" It takes {', '.join(shown)}"

@@ -1,0 +1,91 @@
+"""Messages that say something else than they were meant to: a column's name as the text, placeholders left as words.
+
+Each would reach everybody on the list as it stands, so each is refused before anything is planned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pandas as pd
+
+from .. import templates
+from .._arguments import given
+from ..columns import absent
+from .wording import Wording
+
+_SHOWN: Final = 3
+_SLOT: Final = re.compile(r"\{([^{}]+)\}")
+# How other tools write a placeholder: {{name}} [name] <name> «name» %(name)s %name% *|name|* $name
+_FOREIGN: Final = r"\{{0}\}|\[{0}\]|<{0}>|«{0}»|%\({0}\)s|%{0}%|\*\|{0}\|\*|\${0}(?![\w])"
+
+
+def found_in(wording: Wording, frame: pd.DataFrame) -> list[str]:
+    """Return what is wrong with a message in the light of the columns of its recipients.
+
+    Example:
+        >>> from .wording import read
+        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
+        ...     "signature_join", "fill", "replace"))
+        >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}))[0][:47]
+        "text='msg' is the name of a column: everybody w"
+    """
+    columns = [name for name in frame.columns if isinstance(name, str) and name.strip()]
+    body = wording.body
+    words = {"text": body.text, "content": body.content, "signature": body.signature}
+    said = [(name, value) for name, value in words.items() if value is not None]
+    wrong = [wrong for name, value in said for wrong in _column_names(name, value, columns)]
+    if wording.main is not None:
+        kind = "text" if body.text is not None else "content"
+        wrong += _foreign(kind, " ".join(wording.main.literals), columns)
+    if body.signature is not None and _SLOT.search(body.signature):
+        wrong.append("signature= is one name for everybody; {placeholders} are filled in text= and content= alone")
+    return wrong + list(_nested(wording, frame, set(columns)))
+
+
+def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
+    meant = [column for column in columns if column.strip().casefold() == value.strip().casefold()]
+    if meant and name == "signature":
+        yield f"signature={given(value)} is the name of a column; it is one sender's name, the same for everybody"
+    elif meant:
+        yield (
+            f"{name}={given(value)} is the name of a column: everybody would get this word. Write "
+            f"{name}='{{{meant[0]}}}' for what stands in it; rename the column if the word itself is meant"
+        )
+
+
+def _foreign(name: str, literal: str, columns: list[str]) -> Iterator[str]:
+    """Complain of placeholders in the manner of other tools, for columns that there are."""
+    for column in columns:
+        found = re.search(_FOREIGN.replace("{0}", re.escape(column)), literal, re.IGNORECASE)
+        if found and not column.isdigit():
+            shown = f"{{{found[0]}}}" if found[0].startswith("{") else found[0]
+            yield (
+                f"{name}= holds {shown!r}, which everybody would get as it stands: a placeholder is written "
+                f"'{{{column}}}', with one pair of braces"
+            )
+
+
+def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
+    """Complain of values that bring placeholders along: they are never filled."""
+    for name in wording.columns:
+        if absent(name, frame.columns):
+            continue
+        texts = templates.as_text(frame[name])
+        braced = texts[texts.str.contains("{", regex=False).fillna(False).to_numpy(bool)]
+        meant = {label: names for label, text in braced.items() if (names := columns & set(_SLOT.findall(text)))}
+        if meant:
+            yield _said(name, meant)
+
+
+def _said(column: str, meant: dict[Any, set[str]]) -> str:
+    first = sorted(next(iter(meant.values())))[0]
+    rows = ", ".join(given(label) for label in list(meant)[:_SHOWN])
+    more = f" and {len(meant) - _SHOWN:,} more" if len(meant) > _SHOWN else ""
+    return (
+        f"column {column!r} holds placeholders such as {{{first}}} in row {rows}{more}: what stands in a cell is never "
+        "filled, so these people would get the word itself. Write the message with its placeholders in text= or "
+        "content=, or fill the column first"
+    )
