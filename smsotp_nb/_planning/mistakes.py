@@ -71,18 +71,19 @@ def _foreign(name: str, literal: str, columns: list[str]) -> Iterator[str]:
 def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
     """Complain of values that bring placeholders along: they are never filled."""
     for name in wording.columns:
-        if absent(name, frame.columns):
+        if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         texts = templates.as_text(frame[name])
         braced = texts[texts.str.contains("{", regex=False).fillna(False).to_numpy(bool)]
-        meant = {label: names for label, text in braced.items() if (names := columns & set(_SLOT.findall(text)))}
-        if meant:
+        filled = int(texts.notna().sum())
+        meant = [(label, names) for label, text in braced.items() if (names := columns & set(_SLOT.findall(text)))]
+        if 2 * len(meant) > filled:  # a column of texts to be filled, not one odd name among many
             yield _said(name, meant)
 
 
-def _said(column: str, meant: dict[Any, set[str]]) -> str:
-    first = sorted(next(iter(meant.values())))[0]
-    rows = ", ".join(given(label) for label in list(meant)[:_SHOWN])
+def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
+    first = sorted(meant[0][1])[0]
+    rows = ", ".join(given(label) for label, _ in meant[:_SHOWN])
     more = f" and {len(meant) - _SHOWN:,} more" if len(meant) > _SHOWN else ""
     return (
         f"column {column!r} holds placeholders such as {{{first}}} in row {rows}{more}: what stands in a cell is never "

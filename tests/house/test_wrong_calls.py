@@ -21,16 +21,19 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "preflight of a frame": (lambda plan: sms.preflight(SUMMED, client=None), "preflight needs a Plan, got DataFrame"),
     "preflight without a client": (
         lambda plan: sms.preflight(plan, client=None),
-        "client= must be a Client, got NoneType",
+        "client= must be a Client, got None",
     ),
     "send a frame": (lambda plan: sms.send(SUMMED, client=None), "send needs a Plan, got DataFrame"),
-    "send without a client": (lambda plan: sms.send(plan, client=None), "client= must be a Client, got NoneType"),
-    "send to a sandbox": (lambda plan: sms.send(plan, client=sms.Sandbox), "client= must be a Client, got type"),
-    "a passcode by a ledger": (lambda plan: sms.otp.send("+12025550123", client=5), "otp.send needs a Client, got int"),
-    "spending of a number": (lambda plan: sms.cost.spending(5), "ledger= must be a Ledger or the path of one, got int"),
+    "send without a client": (lambda plan: sms.send(plan, client=None), "client= must be a Client, got None"),
+    "send to a sandbox": (
+        lambda plan: sms.send(plan, client=sms.Sandbox),
+        "client= must be a Client, got the class Sandbox",
+    ),
+    "a passcode by a ledger": (lambda plan: sms.otp.send("+12025550123", client=5), "otp.send needs a Client, got 5"),
+    "spending of a number": (lambda plan: sms.cost.spending(5), "ledger= must be a Ledger or the path of one, got 5"),
     "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
-    "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got int"),
+    "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got 5"),
     "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "recipients must be a DataFrame, got"),
 }
 
