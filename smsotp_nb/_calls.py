@@ -51,7 +51,7 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
                 raise
             wrong = _why(function, args, kwargs)
         finally:
-            del args, kwargs  # a traceback may print the variables of every frame
+            args, kwargs = (), {}  # type: ignore[assignment]  # a traceback may print the variables of every frame
         raise UsageError(wrong)
 
     return call

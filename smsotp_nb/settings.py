@@ -16,7 +16,6 @@ from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
 from ._arguments import given, not_flag
-from ._calls import in_our_words
 from ._services import account_id, claims_rehearsal
 from ._wire import Form, Variant
 from .errors import UsageError
@@ -113,7 +112,6 @@ class Settings:
     service: str
     access_key_secret: Secret | None
 
-    @in_our_words
     def __init__(
         self,
         base_url: str = "",

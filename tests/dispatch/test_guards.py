@@ -133,7 +133,7 @@ def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, l
     [
         ({"budget": {"usd": 5}}, "three capitals"),
         ({"budget": {"USD": "much"}}, "budget="),
-        ({"budget": 5}, "mapping"),
+        ({"budget": 5}, "a dict of currency"),
         ({"quiet_hours": ("21", "8")}, "two times"),
         ({"quiet_hours": ("21:00", "21:00")}, "different"),
         ({"canary": 0}, "canary="),

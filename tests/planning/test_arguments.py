@@ -94,7 +94,7 @@ MISTAKES = [
     pytest.param({"variant": "cn"}, "signature= is required in the cn variant", id="cn without signature"),
     pytest.param({"signature": "x"}, "2 to 16 characters", id="signature short"),
     pytest.param({"text": " "}, "text= is empty", id="blank text"),
-    pytest.param({"text": 5}, "text= must be text, got int", id="text no text"),
+    pytest.param({"text": 5}, "text= must be text, got 5", id="text no text"),
     pytest.param({"text": None}, "one of text=, content= or template_id= is needed", id="no message"),
     pytest.param({"content": "x"}, "only one of text=, content= and template_id=", id="two messages"),
     pytest.param({"text": "Hi {nmae}"}, r"placeholder \{nmae\}; did you mean 'name'\?", id="placeholder"),
@@ -105,7 +105,7 @@ MISTAKES = [
     pytest.param({"fill": "there"}, "fill= must be a dict", id="fill text"),
     pytest.param({"signature_join": "{content}"}, "signature_join= must hold", id="join without signature"),
     pytest.param({"rates": RATES.assign(price="x")}, "row 0: price", id="rates"),
-    pytest.param({"rates": "none.csv"}, "rates cannot be read", id="rates file"),
+    pytest.param({"rates": "none.csv"}, "file not found", id="rates file"),
     pytest.param({"today": "2026-01-01"}, "today= must be a date", id="today"),
     pytest.param({"replace": {"ab": "c"}}, "replace= must be a dict of one character each", id="replace two"),
     pytest.param({"replace": "’"}, "replace= must be a dict of one character each", id="replace text"),
@@ -124,9 +124,9 @@ def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str)
     [
         pytest.param({"template_data": "name"}, "list of columns or a dict", id="data text"),
         pytest.param({"template_data": ["nmae"]}, r"did you mean 'name'\?", id="data unknown"),
-        pytest.param({"template_data": {"who": 5}}, "must hold names as text", id="data no text"),
+        pytest.param({"template_data": {"who": 5}}, "must hold names of columns as text", id="data no text"),
         pytest.param({"template_data": ["name"], "template_text": "{who}"}, "uses 'who'", id="text of other variables"),
-        pytest.param({"template_id": 17}, "template_id= must be text, got int", id="id no text"),
+        pytest.param({"template_id": 17}, "template_id= must be text, got 17", id="id no text"),
     ],
 )
 def test_a_mistaken_template_says_what_to_change(changes: dict[str, Any], says: str) -> None:

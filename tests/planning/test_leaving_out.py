@@ -89,7 +89,7 @@ def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
         pytest.param(["hello", number(1)], "1 entry of exclude= cannot be read", id="unreadable"),
         pytest.param([12345], "1 entry of exclude= cannot be read", id="a short integer"),
         pytest.param("missing.csv", "exclude='missing.csv' not found", id="no file"),
-        pytest.param(5, "exclude= must be a campaign of the ledger, a list, Series, frame or path, got int", id="int"),
+        pytest.param(5, "exclude= must be a campaign of the ledger, a list, Series, frame or path, got 5", id="int"),
         pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "exclude= has no column 'phone'", id="which column"),
     ],
 )

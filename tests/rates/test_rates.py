@@ -114,7 +114,7 @@ def test_a_file_is_read_with_namibia_and_any_separator(tmp_path: Path, separator
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        pytest.param(None, "FileNotFoundError", id="no file"),
+        pytest.param(None, "file not found", id="no file"),
         pytest.param(b"", "no column 'iso'", id="empty"),
         pytest.param(b"iso,currency,price\nUS,USD,1,2,3\n", "rows 0 do not have 3 cells", id="too many cells"),
         pytest.param(b"\xff\xfe\x00", "UTF-8", id="no text"),

@@ -347,7 +347,7 @@ def test_a_header_alone_is_one_empty_chunk(tmp_path: Path) -> None:
         pytest.param({"sep": 5}, "sep=5: pass the one character", id="sep a number"),
         pytest.param({"sep": ""}, "sep='': pass the one character", id="sep empty"),
         pytest.param({"encoding": b"utf-8"}, "encoding=b'utf-8': pass a name", id="encoding as bytes"),
-        pytest.param({"path": None}, "path must be the text or Path of a file, not NoneType", id="no path"),
+        pytest.param({"path": None}, "path must be the text or Path of a file, not None", id="no path"),
         pytest.param({"path": b"people.csv"}, "not bytes", id="path as bytes"),
         pytest.param({"path": ["people.csv"]}, "not list", id="list of paths"),
     ],
