@@ -1,5 +1,6 @@
 # make demo   the main job on sample data, against the embedded sandbox: no account, no network but the package index
 # make test   everything that is tested; missing optional parts (Chromium, strace) are skipped and named
+# make test-oldest  what can depend on it, with the oldest pandas and libraries we support (constraints-oldest.txt)
 # make check  lint, format, types, spelling, and the documentation
 # make docs   the documentation site in site/, without a network; opens from the folder, its search needs a server
 # make lab    JupyterLab on the notebooks (LAB_ARGS="--no-browser" prints the address instead of opening it)
@@ -9,13 +10,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TEST_READY := $(VENV)/.ready-test
 
-.PHONY: demo test check docs lab format clean
+OLDEST := .venv-oldest
+OLDEST_READY := $(OLDEST)/.ready
+# What does not depend on pandas and takes long: killed processes, the browser, mutants, scanners, numbers by chance.
+LEFT_OUT := browser kills mutation openapi secrecy typed documents/test_site.py house/test_distribution.py house/test_patterns.py \
+	phones/test_every_sign.py phones/test_exact.py
+
+.PHONY: demo test test-oldest check docs lab format clean
 
 demo: $(READY)
 	$(BIN)/python -m smsotp_nb demo
 
 test: $(TEST_READY)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST_READY)
+	$(OLDEST)/bin/python -m pytest $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
 
 check: $(TEST_READY)
 	$(BIN)/ruff check .
@@ -46,5 +56,10 @@ $(TEST_READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[test]"
 	touch $@ $(READY)
 
+$(OLDEST_READY): pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[suite]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site
+	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site

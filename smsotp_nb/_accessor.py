@@ -13,6 +13,7 @@ from . import _planning as planning
 from . import cost, phones, results
 from ._calls import in_our_words
 from ._cards import Card
+from ._pandas import STR
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
 from ._planning.wording import TemplateData
@@ -207,10 +208,10 @@ class Sms:
 
 def _ending(column: pd.Series) -> pd.Series:
     """Return the last seven digits of each value, however it is spelled; missing where it has fewer."""
-    digits = column.astype("str").str.replace(r"\.0$|[^0-9]", "", regex=True)
+    digits = column.astype(STR).str.replace(r"\.0$|[^0-9]", "", regex=True)
     return digits.str[-7:].where(digits.str.len() >= 7)
 
 
 def _masked(numbers: pd.Series) -> pd.Series:
-    texts = numbers.astype("str")
-    return texts.map({number: mask(number) for number in texts.dropna().unique()}).astype("str")
+    texts = numbers.astype(STR)
+    return texts.map({number: mask(number) for number in texts.dropna().unique()}).astype(STR)

@@ -260,8 +260,10 @@ def table() -> pd.DataFrame:
     """
     import pandas as pd  # the sandbox reads codes without it
 
+    from ._pandas import STR
+
     names = list(Problem.__dataclass_fields__)
-    return pd.DataFrame([[getattr(problem, name) for name in names] for problem in _KNOWN], columns=names, dtype="str")
+    return pd.DataFrame([[getattr(problem, name) for name in names] for problem in _KNOWN], columns=names, dtype=STR)
 
 
 def asked_for(code: str) -> str | None:

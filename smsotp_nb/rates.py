@@ -21,6 +21,7 @@ from . import _wire as wire
 from ._arguments import given, not_path, refuse
 from ._calls import in_our_words
 from ._frames import AnyFrame, as_pandas
+from ._pandas import STR
 from .columns import absent, listed
 from .errors import UsageError
 
@@ -103,7 +104,7 @@ def read(path: str | Path) -> pd.DataFrame:
     if uneven:
         shown = ", ".join(uneven[:_SHOWN])
         raise UsageError(f"rates in {str(path)!r}: rows {shown} do not have {len(header)} cells like the header")
-    return check(pd.DataFrame(rows, columns=pd.Index(header), dtype="str"))
+    return check(pd.DataFrame(rows, columns=pd.Index(header), dtype=STR))
 
 
 @in_our_words
@@ -139,10 +140,10 @@ def check(frame: AnyFrame) -> pd.DataFrame:
         raise UsageError(_message(problems), problems=tuple(problems))
     return pd.DataFrame(
         {
-            "iso": pd.Series([row.iso for row in rows], dtype="str"),
-            "currency": pd.Series([row.currency for row in rows], dtype="str"),
+            "iso": pd.Series([row.iso for row in rows], dtype=STR),
+            "currency": pd.Series([row.currency for row in rows], dtype=STR),
             "price": _money([row.price for row in rows]),
-            "type": pd.Series([row.type or None for row in rows], dtype="str"),
+            "type": pd.Series([row.type or None for row in rows], dtype=STR),
             "valid_from": pd.Series([row.valid_from for row in rows], dtype="datetime64[us]"),
             "low": _money([row.low for row in rows]),
             "high": _money([row.high for row in rows]),

@@ -19,6 +19,7 @@ import pandas as pd
 from . import columns
 from ._arguments import given, not_frame, not_mapping, not_text, refuse
 from ._frames import AnyFrame, AnySeries, as_pandas
+from ._pandas import STR
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -76,7 +77,7 @@ class Template:
         """
         frame = as_pandas(frame)
         values = column_texts(frame, self.names, fill=fill)
-        text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype="str")
+        text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype=STR)
         for name, literal in zip(self.slots, self.literals[1:], strict=True):
             text = text + values[name] + literal if literal else text + values[name]
         missing, columns = missing_values(values, len(frame))
@@ -177,7 +178,7 @@ def as_text(series: AnySeries) -> pd.Series[str]:
         categories = as_text(pd.Series(dtype.categories))
         texts = categories.reindex(series.cat.codes).set_axis(series.index)
     elif isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind in "iub"):
-        texts = series.astype("str")
+        texts = series.astype(STR)
     elif pd.api.types.is_float_dtype(dtype):
         texts = _floats(series)
     elif isinstance(dtype, pd.DatetimeTZDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "M"):
@@ -219,14 +220,14 @@ def _floats(series: pd.Series[Any]) -> pd.Series[str]:
     kept = np.float32 if str(series.dtype).lower().startswith("float32") else np.float64
     values = series.to_numpy(dtype=kept, na_value=np.nan)
     codes, distinct = pd.factorize(np.where(np.isfinite(values), values, np.nan))
-    texts = [np.format_float_positional(kept(value) + 0, trim="-") for value in distinct]
+    texts = [np.format_float_positional(kept(value) + kept(0), trim="-") for value in distinct]
     return _str([*texts, None]).take(codes).set_axis(series.index)
 
 
 def _datetimes(series: pd.Series[Any]) -> pd.Series[str]:
     present = series.dropna()
     if (present == present.dt.normalize()).all():
-        return cast("pd.Series[str]", series.dt.strftime("%Y-%m-%d").astype("str"))
+        return cast("pd.Series[str]", series.dt.strftime("%Y-%m-%d").astype(STR))
     return _objects(series)
 
 
@@ -264,7 +265,7 @@ def _unicode(text: str | None) -> str | None:
 
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
-    return cast("pd.Series[str]", pd.Series(texts, dtype="str"))
+    return cast("pd.Series[str]", pd.Series(texts, dtype=STR))
 
 
 def __dir__() -> list[str]:

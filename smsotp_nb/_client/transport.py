@@ -30,12 +30,19 @@ from urllib.parse import urlsplit
 
 import httptools
 import requests
+import urllib3
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPHeaderDict, HTTPResponse
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from ..errors import UsageError
+
+_URLLIB3: str = vars(urllib3)["__version__"]
+if _URLLIB3.startswith("1."):  # its connections say neither when they connect nor whether they still are
+    raise UsageError(
+        f"smsotp_nb needs urllib3 2 or later to know how far a request came, and found {_URLLIB3}: "
+        "python -m pip install 'urllib3>=2', then restart the kernel"
+    )
 
 NOTHING_SENT = frozenset({"connect", "connected"})
 MASKED = "***"
@@ -118,7 +125,7 @@ class _Reply:
 
     def __init__(self, trace: Trace) -> None:
         self.status = 0
-        self.headers = HTTPHeaderDict()
+        self.headers = urllib3.HTTPHeaderDict()
         self.whole = self.reusable = self.until_close = False
         self._trace, self._body = trace, bytearray()
         self._parser: Any = httptools.HttpResponseParser(self)
@@ -170,7 +177,7 @@ class _Reply:
         """Return the body in pieces, unpacked where the service packed it although it was asked not to."""
         if "content-encoding" not in self.headers:
             return [bytes(self._body)]
-        packed = HTTPResponse(io.BytesIO(self._body), headers=self.headers, preload_content=False)
+        packed = urllib3.HTTPResponse(io.BytesIO(self._body), headers=self.headers, preload_content=False)
         return packed.stream(amount, decode_content=decode_content)
 
     def close(self) -> None:

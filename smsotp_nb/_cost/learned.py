@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
 from .sources import NEEDED
@@ -43,7 +44,7 @@ def rates(results: pd.DataFrame) -> pd.DataFrame:
     )
     return pd.DataFrame(
         {
-            "iso": span.index.astype("str"),
+            "iso": span.index.astype(STR),
             "currency": last["currency"].reindex(span.index).array,
             "price": contract.money(last["each"].reindex(span.index)).array,
             "low": contract.money(span["low"]).array,

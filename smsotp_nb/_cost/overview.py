@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .._cards import Bar, Card, Figures, Note, Table, money, number, places_of, share
+from .._pandas import STR
 from .sources import Source, has_estimates, is_summed, read, records
 from .sums import by, by_country, compare
 from .views import outcomes
@@ -111,7 +112,7 @@ def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
     unpriced = int(totals["unpriced"].sum())
     notes = [_note("!", unpriced, "accepted without a readable price, in no total: cost.unpriced_rows(results)")]
     if not is_summed(frame):
-        counts = frame["status"].astype("str").value_counts()
+        counts = frame["status"].astype(STR).value_counts()
         doubt = f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"
         notes.append(_note("!", int(counts.get("in_doubt", 0)), doubt))
         notes.append(_note("i", int(counts.get("rejected", 0)), "rejected; not billed according to the replies"))

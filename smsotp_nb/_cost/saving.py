@@ -14,6 +14,7 @@ from .. import parts
 from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
 from .._cards import Block, Card, Code, Figures, Message, Note, Table, money, number
+from .._pandas import STR
 from .._parts import many, packing
 from .._planning import Plan
 from .._results import contract
@@ -131,7 +132,7 @@ def _by_body(rows: pd.DataFrame) -> pd.DataFrame:
             "recipients": 1,
             "micros": contract.micros(planned["est_cost"]).array,
         }
-    ).astype({"currency": "str", "recipients": "Int64"})
+    ).astype({"currency": STR, "recipients": "Int64"})
     groups = cells.groupby(["body", "currency"], dropna=False, sort=True)
     return groups[["recipients", "micros"]].sum(min_count=1).reset_index()
 
@@ -165,12 +166,12 @@ def _characters(sums: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
     )
     sets = _added_up(cells, ["currency", "forcing"])
     sets["alone"] = sets["recipients"].where(sets["forcing"].str.len() == 1, 0)
-    sets["character"] = sets.pop("forcing").map(list)
-    each = sets.explode("character", ignore_index=True).astype({"character": "str"})
+    sets["character"] = sets.pop("forcing").astype(object).map(list)
+    each = sets.explode("character", ignore_index=True).astype({"character": STR})
     table = _added_up(each, ["currency", "character"])
     names = [unicodedata.name(character, f"U+{ord(character):04X}") for character in table["character"]]
-    table["name"] = pd.Series(names, dtype="str")
-    table["replacement"] = table["character"].map(dict(replace)).astype("str")
+    table["name"] = pd.Series(names, dtype=STR)
+    table["replacement"] = table["character"].map(dict(replace)).astype(STR)
     order = ["currency", "character", "name", "replacement", "recipients", "alone", "extra_parts", "extra_cost"]
     table = table.sort_values(["extra_cost", "extra_parts", "recipients"], ascending=False, ignore_index=True)
     return _as_money(table[order], "extra_cost")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from .._arguments import not_flag, refuse
 from .._calls import in_our_words
+from .._pandas import STR
 from .._phones.lookup import country_name
 from .._results import contract
 from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
@@ -69,7 +70,7 @@ def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 def with_country(table: pd.DataFrame) -> pd.DataFrame:
     """Put the English names of countries after their codes, in a table of our own."""
-    names = table["iso"].map({iso: country_name(iso) for iso in table["iso"].dropna().unique()}).astype("str")
+    names = table["iso"].map({iso: country_name(iso) for iso in table["iso"].dropna().unique()}).astype(STR)
     table.insert(list(table.columns).index("iso") + 1, "country", names)
     return table
 

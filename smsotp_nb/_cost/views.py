@@ -12,6 +12,7 @@ import pandas as pd
 from .._arguments import given, not_mapping, not_zone, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
+from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
@@ -50,7 +51,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
     frame = read(results, tz=tz)
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "at"))
-        month = checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype("str")
+        month = checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype(STR)
         frame = checked.assign(month=month)
     return by(frame, "month", decimals=decimals).sort_values(["currency", "month"], kind="stable", ignore_index=True)
 
@@ -121,7 +122,7 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
         }
     )
     sums = cells.groupby(["status", "currency"], dropna=False, observed=True, sort=True).sum(min_count=1).reset_index()
-    sums["status"] = sums["status"].astype("str")
+    sums["status"] = sums["status"].astype(STR)
     return sums.assign(est_cost=contract.money(sums["est_cost"]), cost=contract.money(sums["cost"]))
 
 
@@ -195,9 +196,9 @@ def differences(results: pd.DataFrame) -> pd.DataFrame:
         "NO_PRICE": table["price"].isna(),
         "NO_ESTIMATE": table["est_cost"].isna(),
     }
-    why = pd.Series("", index=table.index, dtype="str")
+    why = pd.Series("", index=table.index, dtype=STR)
     for code, applies in reasons.items():
-        why = why + applies.map({True: f" {code}", False: ""}).astype("str")
+        why = why + applies.map({True: f" {code}", False: ""}).astype(STR)
     table["why"] = why.str.strip()
     found = table[table["why"] != ""]
     size = found["difference"].abs().fillna(-1.0).to_numpy()
@@ -242,7 +243,7 @@ def convert(table: AnyFrame, exchange: Mapping[str, Any], *, to: str, decimals: 
         for amount, currency in zip(micros, table["currency"], strict=True)
     ]
     cells = table[[*names, "messages", "parts", "unpriced"]].assign(
-        currency=pd.Series(to, index=table.index, dtype="str").where(table["currency"].notna()),
+        currency=pd.Series(to, index=table.index, dtype=STR).where(table["currency"].notna()),
         micros=pd.array(converted, dtype="Int64"),
     )
     sums = cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()

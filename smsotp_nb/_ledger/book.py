@@ -18,6 +18,7 @@ from .._arguments import not_callable, not_flag, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, microseconds, utc_now
+from .._pandas import STR
 from .._services import is_rehearsal, name_key
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
@@ -93,7 +94,7 @@ class Ledger:
                 "SELECT id, service, name, kind, created_at, rows FROM campaign ORDER BY id"
             ).fetchall()
         frame = pd.DataFrame(found, columns=["id", "service", "campaign", "kind", "created_at", "rows"])
-        frame = frame.astype({"service": "str", "campaign": "str", "kind": "str", "rows": "Int64"})
+        frame = frame.astype({"service": STR, "campaign": STR, "kind": STR, "rows": "Int64"})
         frame["created_at"] = pd.to_datetime(frame["created_at"].astype("Int64"), unit="us", utc=True)
         by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from .._pandas import STR
 from .answers import ID, Ints, Whole, unpacked
 from .tables import ACCEPTED
 
@@ -57,27 +58,27 @@ class Columns:
         some = ""
         if by_row:  # a block has no more chunks than rows, but for the one that ended the block before
             some = (
-                "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=?1 "
-                f"AND chunk>=?2 AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}))"
+                "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=? "
+                f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}))"
             )
         sql = (
-            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=?1 "
-            f"AND (chunk, position) > (?2, ?3) {some} ORDER BY chunk, position LIMIT {BLOCK})"
+            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=? "
+            f"AND (chunk, position) > (?, ?) {some} ORDER BY chunk, position LIMIT {BLOCK})"
         )
-        after = MISSING, MISSING
-        while (found := connection.execute(sql, (campaign, *after)).fetchone())[0] is not None:
+        values = campaign, MISSING, MISSING
+        while (found := connection.execute(sql, values + values[:2] * by_row).fetchone())[0] is not None:
             block = dict(zip((*self._numbers, *self._text), found, strict=True))
             numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
             texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
             chunk, position = numbers["chunk"], numbers["position"]
             self.add(len(chunk), **numbers, **texts)
-            after = int(chunk.max()), int(position[chunk == chunk.max()].max())
+            values = campaign, int(chunk.max()), int(position[chunk == chunk.max()].max())
 
     def series(self) -> dict[str, pd.Series]:
         """Return the columns."""
         columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
         return columns | {
-            name: pa.chunked_array(texts, pa.string()).to_pandas().astype("str") for name, texts in self._text.items()
+            name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
         }
 
 

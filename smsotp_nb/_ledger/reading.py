@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .columns import Columns, accepted_whole, hexadecimal
 from .store import Store
@@ -86,7 +87,7 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
         columns.read(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
-    number = rows["number"].astype("str")
+    number = rows["number"].astype(STR)
     frame["to"] = ("+" + number).where(rows["number"].notna()).array
     frame["body"] = rows["body"].array
     destination = _lookup(store, "SELECT id, region, type, currency, rate FROM destination",
@@ -106,7 +107,7 @@ def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
     rows = columns.series()
     mine = rows["state"].isin(states) & rows["number"].notna()
     position = pd.Index(rows["position"][mine].astype("int64"), name=None)
-    return ("+" + rows["number"][mine].astype("str")).set_axis(position).rename("to").sort_index()
+    return ("+" + rows["number"][mine].astype(STR)).set_axis(position).rename("to").sort_index()
 
 
 def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
@@ -137,7 +138,7 @@ def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
         (campaign, state),
         columns.split(),
     )
-    text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), "str")
+    text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), STR)
     return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
 
 
@@ -158,7 +159,7 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
     frame["total"] = money(frame["total"].astype("Int64")).to_numpy("float64", na_value=np.nan)
     text = ("outcome", "phase", "error_code", "error", "request_id", "currency", "disagreement")
     counted = ("chunk", "http_status", "recipients", "message_count")
-    return frame.astype({**dict.fromkeys(text, "str"), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
+    return frame.astype({**dict.fromkeys(text, STR), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
 
 
 def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
@@ -181,7 +182,7 @@ def _attempts(store: Store, campaign: int) -> pd.DataFrame:
     )
     frame["http_status"] = frame["http_status"].astype("Int64")
     frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
-    return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), "str"))
+    return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), STR))
 
 
 def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
@@ -189,7 +190,7 @@ def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...
         rows = connection.execute(sql, values).fetchall()
     frame = pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
     text = [name for name in names if name not in {"http_status", "at", "rate"}]
-    return frame.astype(dict.fromkeys(text, "str"))
+    return frame.astype(dict.fromkeys(text, STR))
 
 
 def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:
@@ -201,4 +202,4 @@ def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:
 
 def _named(codes: np.ndarray, names: Sequence[str]) -> Any:
     dictionary = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(list(names)))
-    return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype="str").array
+    return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype=STR).array

@@ -7,6 +7,7 @@ from typing import Final
 import pandas as pd
 
 from .._calls import in_our_words
+from .._pandas import STR
 from .._results.contract import money
 from .book import Campaign, Ledger, LedgerOrPath, opened
 from .columns import sums_whole
@@ -66,7 +67,8 @@ def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
         (found._number,),
     )
     with ledger._store.reading() as connection:
-        rows = pd.concat([rows, sums_whole(connection, found._number)])
+        whole = sums_whole(connection, found._number).reindex(columns=list(counted), fill_value=0)
+    rows = pd.concat([rows, whole]) if len(rows) else whole
     both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
     return _reconciled(both)
 
@@ -84,8 +86,8 @@ def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "at": pd.to_datetime(both["at"], unit="us", utc=True).dt.as_unit("us"),
-            "request_id": both["request_id"].astype("str"),
-            "currency": both["currency"].astype("str"),
+            "request_id": both["request_id"].astype(STR),
+            "currency": both["currency"].astype(STR),
             "recipients": both["recipients"],
             "records": both["records"],
             "message_count": both["message_count"],
@@ -94,6 +96,6 @@ def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
             "cost": money(both["price"]),
             "unpriced": both["unpriced"],
             "agrees": agrees.where(both[list(_SAID)].notna().any(axis=1)).astype("boolean"),
-            "disagreement": both["disagreement"].astype("str"),
+            "disagreement": both["disagreement"].astype(STR),
         }
     )

@@ -277,10 +277,10 @@ class Run:
         mine = (self.campaign, wanted.chunk)
         if not self._claim_whole(connection, attempt, wanted.chunk, going):
             claimed = connection.execute(
-                "UPDATE recipient SET own_state=?3, problem=NULL, attempts=attempts+1, attempt=?4 "
-                f"WHERE campaign=?1 AND chunk=?2 AND {going} "
-                "AND (SELECT state FROM chunk WHERE campaign=?1 AND chunk=?2) IS NULL",
-                (*mine, SENDING, attempt),
+                "UPDATE recipient SET own_state=?, problem=NULL, attempts=attempts+1, attempt=? "
+                f"WHERE campaign=? AND chunk=? AND {going} "
+                "AND (SELECT state FROM chunk WHERE campaign=? AND chunk=?) IS NULL",
+                (SENDING, attempt, *mine, *mine),
             ).rowcount
             if not claimed:
                 connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
@@ -289,8 +289,8 @@ class Run:
         positions, numbers, body = connection.execute(
             "SELECT group_concat(r.position), group_concat(r.number), c.body FROM chunk c "
             "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
-            "AND (c.attempt=?3 OR r.attempt=?3 AND r.own_state=?4)",
-            (*mine, attempt, SENDING),
+            "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
+            (*mine, attempt, attempt, SENDING),
         ).fetchone()
         to = ("+" + numbers.replace(",", ",+")).split(",")
         pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
@@ -437,9 +437,9 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
 def _anything_under_way(store: Store, campaign: int) -> bool:
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?1 AND verdict IS NULL) "
-            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=?1 AND state=?2) "
-            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=?1 AND own_state=?2)",
-            (campaign, SENDING),
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND verdict IS NULL) "
+            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
+            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
+            (campaign, campaign, SENDING, campaign, SENDING),
         )
         return bool(found.fetchone()[0])

@@ -21,6 +21,7 @@ import pandas as pd
 
 from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
+from .._pandas import STR
 from .._results.contract import money
 from .._services import is_rehearsal
 from ..errors import UsageError
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 
     from .book import Ledger
 
-COLUMNS: Final[dict[str, str]] = {
-    **dict.fromkeys(("service", "campaign", "kind", "month"), "str"),
+COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
+    **dict.fromkeys(("service", "campaign", "kind", "month"), STR),
     "day": "datetime64[us]",
-    **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), "str"),
+    **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), STR),
     **dict.fromkeys(("messages", "parts"), "Int64"),
     "cost": "float64",
     **dict.fromkeys(("unpriced", "compared", "compared_parts", "est_parts"), "Int64"),
@@ -116,7 +117,7 @@ def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
 def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
     found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
-    rehearsed = found["service"].astype("str").map(is_rehearsal).astype("bool")
+    rehearsed = found["service"].astype(STR).map(is_rehearsal).astype("bool")
     if asked is None:
         return found if rehearsed.all() else found[~rehearsed]
     if asked in ("live", "sandbox"):

@@ -143,6 +143,6 @@ def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: i
     sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"
     if connection.execute(sql, mine).rowcount:
         connection.execute(
-            f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=?3 WHERE campaign=?1 AND chunk=?2",
-            mine,
+            f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=? WHERE campaign=? AND chunk=?",
+            (attempt, campaign, chunk),
         )

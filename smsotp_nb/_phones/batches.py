@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from .._arguments import given
 from .._calls import in_our_words
+from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError
-from . import reference
 from .evidence import NOTHING, Evidence
 from .judgement import TEXTABLE, Policy, normalize
 from .verdicts import verdict
@@ -164,7 +164,7 @@ def _series(column: Any) -> pd.Series:
     column = _one_array(column)
     kind = column.type
     if pa.types.is_large_string(kind):
-        return pd.Series(reference.TEXT.__from_arrow__(column))
+        return pd.Series(STR.__from_arrow__(column))
     if pa.types.is_integer(kind):
         return pd.Series(pd.arrays.ArrowExtensionArray(column))
     if pa.types.is_floating(kind):

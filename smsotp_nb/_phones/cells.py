@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._frames import as_pandas
+from .._pandas import STR
 from ..errors import UsageError
 
 BLOCK: Final = 1 << 15
-TEXT_DTYPE: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
 CHANCE: Final = 30  # bits that are all zero in a column: once in 10^9 by chance
@@ -67,8 +67,8 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
         raise UsageError(f"{what} has {len(series)} rows, the numbers have {len(like)}: take both from the same frame")
     if isinstance(values, pd.Series) and not series.index.equals(like.index):
         raise UsageError(
-            f"{what} and the numbers have different indexes (first labels {series.index[0]!r} and {like.index[0]!r}):"
-            " take both from the same frame"
+            f"{what} and the numbers have different indexes (first labels {next(iter(series.index))!r} and"
+            f" {next(iter(like.index))!r}): take both from the same frame"
         )
     return series
 
@@ -102,7 +102,7 @@ def same(text: str | None, size: int) -> pd.Series:
     """
     block = pa.array([text], pa.large_string()).take(pa.array(np.zeros(min(size, BLOCK), np.int8)))
     pieces = [block.slice(0, size - first) for first in range(0, size, BLOCK)]
-    return pd.Series(TEXT_DTYPE.__from_arrow__(pa.chunked_array(pieces, pa.large_string())), copy=False)
+    return pd.Series(STR.__from_arrow__(pa.chunked_array(pieces, pa.large_string())), copy=False)
 
 
 def was_float32(column: pd.Series) -> bool:
@@ -144,7 +144,7 @@ def read(column: pd.Series, *, narrow: bool = False) -> Cells:
     if pd.api.types.is_bool_dtype(dtype):
         return _of_objects(column.astype(object))
     if pd.api.types.is_integer_dtype(dtype):
-        text = column.astype("Int64" if column.hasnans else dtype).astype("str")
+        text = column.astype("Int64" if column.hasnans else dtype).astype(STR)
         return _of_numbers(text, column.lt(0).fillna(False).to_numpy(bool))
     if pd.api.types.is_float_dtype(dtype):
         return _of_floats(column, narrow=narrow)
@@ -177,9 +177,9 @@ def matches_in(texts: pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
 
 def _of_strings(column: pd.Series) -> Cells:
     try:
-        text = column.astype("str")
+        text = column.astype(STR)
     except UnicodeEncodeError:  # half of a surrogate pair: no column of text can hold it
-        text = column.map(_storable, na_action="ignore").astype("str")
+        text = column.map(_storable, na_action="ignore").astype(STR)
     return _finish(text, np.zeros(len(text), np.uint8))
 
 
@@ -198,8 +198,8 @@ def _of_floats(column: pd.Series, *, narrow: bool) -> Cells:
     whole = (finite >= 0) & (np.floor(finite) == finite)
     exact = whole & (values < EXACT_INTEGERS.get(width, 2**53))
     kind = np.select([exact, whole], [FLOAT, LOST_DIGITS], NOT_WHOLE).astype(np.uint8)
-    text = pd.Series(values).astype("str")
-    text[exact] = pd.Series(values[exact].astype("int64")).astype("str").to_numpy()
+    text = pd.Series(values).astype(STR)
+    text[exact] = pd.Series(values[exact].astype("int64")).astype(STR).to_numpy()
     return _finish(text, kind)
 
 
@@ -240,14 +240,14 @@ def words(column: pd.Series) -> pd.Series:
         ['DE', nan, '49']
     """
     try:
-        return column.astype("str")
+        return column.astype(STR)
     except InvalidOperation:
         _refuse_signaling(column, [_cell(value)[1] for value in column])
         raise
 
 
 def _refuse_signaling(column: pd.Series, kinds: list[np.uint8]) -> None:
-    rows = [column.index[row] for row, kind in enumerate(kinds) if kind == SIGNALING]
+    rows = [label for label, kind in zip(column.index, kinds, strict=True) if kind == SIGNALING]
     if rows:
         raise UsageError(
             f"the column{'' if column.name is None else f' {column.name!r}'} holds Decimal('sNaN') in row"

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from .._arguments import given, not_callable, not_choice, refuse
 from .._calls import in_our_words
+from .._pandas import STR, without
 from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
@@ -268,8 +269,7 @@ def _ask(work: Work) -> None:
         work.stretch.close(refused)
         work.answers = answers.told(work.stretch)
         return
-    text = pc.if_else(pa.array(refused), pa.scalar(None, STRING), work.text)
-    work.answers = answers.of(text, work.region)
+    work.answers = answers.of(without(work.text, pa.array(refused)), work.region)
 
 
 def _explain_invalid(work: Work) -> None:
@@ -344,7 +344,7 @@ def _words(words: pa.Array, place: npt.NDArray[Any]) -> pa.Array:
 
 def frame(pieces: list[list[pa.Array]], index: pd.Index) -> pd.DataFrame:
     columns = {
-        name: cells.TEXT_DTYPE.__from_arrow__(pa.chunked_array(list(parts), STRING))
+        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
         for name, parts in zip(COLUMNS, zip(*pieces, strict=True), strict=True)
     }
     return pd.DataFrame(columns, index=index, copy=False)

@@ -14,11 +14,12 @@ import phonenumbers
 import pyarrow as pa
 from phonenumbers import SUPPORTED_REGIONS, PhoneNumberType, re_util
 
+from .._pandas import STR
+
 __all__ = ["COLUMNS", "SUPPORTED_REGIONS", "Answer", "PhoneNumberType", "ask", "frame", "verdict"]
 
 COLUMNS: Final = ("e164", "region", "cc", "valid", "type", "reason", "extension")
 
-TEXT: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 PARSE_ERRORS: Final = {
     getattr(phonenumbers.NumberParseException, name): name
     for name in ("INVALID_COUNTRY_CODE", "NOT_A_NUMBER", "TOO_SHORT_AFTER_IDD", "TOO_SHORT_NSN", "TOO_LONG")
@@ -141,7 +142,7 @@ def frame(answers: list[Answer], *, index: pd.Index | None = None) -> pd.DataFra
 def _array(name: str, values: tuple[object, ...]) -> Any:
     if name == "valid":
         return np.array(values, dtype=bool)
-    return TEXT.__from_arrow__(pa.array(values, pa.large_string()))
+    return STR.__from_arrow__(pa.array(values, pa.large_string()))
 
 
 def _pair_numbers(text: pd.Series, region: pd.Series) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

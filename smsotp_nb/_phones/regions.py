@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._arguments import given
+from .._pandas import STR
 from ..errors import UsageError
 from .cells import words as words_of
 from .lookup import countries, main_region
@@ -91,7 +92,7 @@ class Regions:
     @property
     def code(self) -> pd.Series:
         """The alpha-2 codes as a column (``str``), missing where blank or not understood."""
-        return pd.Series([*self.names, None], dtype="str").take(self.place).reset_index(drop=True)
+        return pd.Series([*self.names, None], dtype=STR).take(self.place).reset_index(drop=True)
 
     def part(self, rows: Any) -> Regions:
         return Regions(self.cell[rows], self.where, self.names, self.said, self.of_parts)

@@ -12,6 +12,7 @@ import phonenumbers
 from .._arguments import not_frame, not_series, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
+from .._pandas import STR
 from ..columns import require
 from . import cells, repairs
 from .intake import take_in
@@ -50,7 +51,7 @@ def explode(
     rows = np.repeat(np.arange(len(people)), [max(len(found), 1) for found in parts])
     divided = [number for found, cell in zip(parts, people[column], strict=True) for number in found or [cell]]
     exploded = people.iloc[rows].copy()
-    exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else "str")
+    exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else STR)
     return exploded if len(rows) > len(people) else people.copy()
 
 
@@ -106,13 +107,14 @@ def one_phone(to: AnySeries) -> pd.Series:
     """
     numbers: pd.Series = as_pandas(to)
     refuse(_not_numbers(numbers))
-    text = numbers if isinstance(numbers.dtype, pd.StringDtype) else numbers.astype("str")
-    mine = text.str.startswith(tuple(_mobile_beginnings())).fillna(False).to_numpy(bool)
+    text = numbers.astype(STR)
+    mine = text.str.startswith(tuple(_mobile_beginnings()), na=False).to_numpy(bool)
     if not mine.any():
         return numbers
     alike = text.to_numpy(object, copy=True)
     alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
-    return pd.Series(alike, index=numbers.index, name=numbers.name, dtype="str")
+    found: pd.Series = pd.Series(alike, index=numbers.index, name=numbers.name, dtype=STR)
+    return found
 
 
 def _not_numbers(to: pd.Series) -> str | None:

@@ -16,6 +16,7 @@ from .._arguments import given, not_frame, refuse
 from .._calls import in_our_words
 from .._cards import Card, Figures, Table, share
 from .._frames import AnyFrame, as_pandas
+from .._pandas import STR
 from ..errors import UsageError
 from ..problems import asked_for
 from .beside import free_names
@@ -191,10 +192,10 @@ class Tally:
         table = _counted(name, counts)
         codes = [str(code) for code in table[name]]
         table["share"] = (table["rows"].astype("float64") / max(self.rows, 1)).round(6)
-        table["meaning"] = pd.Series([meanings[code] for code in codes], dtype="str")
+        table["meaning"] = pd.Series([meanings[code] for code in codes], dtype=STR)
         if ask:
-            table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype="str")
-        table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype="str")
+            table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype=STR)
+        table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype=STR)
         return table
 
 
@@ -218,14 +219,14 @@ def _counted(name: str, counts: Counter[str]) -> pd.DataFrame:
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return pd.DataFrame(
         {
-            name: pd.Series([code for code, _ in ordered], dtype="str"),
+            name: pd.Series([code for code, _ in ordered], dtype=STR),
             "rows": pd.Series([count for _, count in ordered], dtype="Int64"),
         }
     )
 
 
 def _with_country(table: pd.DataFrame) -> pd.DataFrame:
-    table.insert(1, "country", pd.Series([country_name(str(code)) for code in table["region"]], dtype="str"))
+    table.insert(1, "country", pd.Series([country_name(str(code)) for code in table["region"]], dtype=STR))
     return table
 
 
@@ -296,6 +297,6 @@ def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
 def with_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Put ``problem, note, meaning, ask`` beside rows of a list; a name that the list has becomes ``sms_...``."""
     problem = judged["problem"]
-    meaning, ask = (problem.map(words).astype("str") for words in (PROBLEMS, ASKS))
+    meaning, ask = (problem.map(words).astype(STR) for words in (PROBLEMS, ASKS))
     reasons = pd.DataFrame({"problem": problem, "note": judged["note"], "meaning": meaning, "ask": ask})
     return pd.concat([people, reasons.rename(columns=free_names(reasons.columns, people.columns))], axis=1)

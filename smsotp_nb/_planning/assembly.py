@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import phones
+from .._pandas import STR
 from .._results import contract
 from . import bodies as body_rows
 from . import estimating, hints
@@ -87,7 +88,7 @@ def _problems(
         said = np.full(len(note), None, dtype=object)
         said[copies] = [f"DUPLICATE_OF:{label}" for label in labels.take(firsts[codes[repeated]]).tolist()]
         problem = problem.mask(marked, "DUPLICATE_OF")
-        note = _joined(note, cast("pd.Series[str]", pd.Series(said, dtype="str")), marked)
+        note = _joined(note, cast("pd.Series[str]", pd.Series(said, dtype=STR)), marked)
     return problem, note
 
 
@@ -112,7 +113,7 @@ def _rows(
 ) -> pd.DataFrame:
     size = len(numbers)
     rows = numbers[["to", "region", "type"]].copy()
-    states = pd.Series(["planned", "skipped"], dtype="str")
+    states = pd.Series(["planned", "skipped"], dtype=STR)
     rows["status"] = states.take(problem.notna().to_numpy(dtype=np.intp)).set_axis(rows.index)
     rows["problem"], rows["note"] = problem, note
     rows["body"] = _integers(codes, at, size)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import parts, templates
+from .._pandas import STR
 from .._parts import many
 from .wording import Wording
 
@@ -109,7 +110,7 @@ def replaced(texts: pd.Series[str], replace: Mapping[str, str]) -> pd.Series[str
     """Return the texts with these characters written otherwise."""
     if not replace:
         return texts
-    at = texts.str.contains(f"[{re.escape(''.join(replace))}]").to_numpy(dtype=bool, na_value=False)
+    at = texts.str.contains(f"[{re.escape(''.join(replace))}]", na=False).to_numpy(dtype=bool)
     if not at.any():
         return texts
     found = set("".join(texts[at].tolist())) & replace.keys()
@@ -158,13 +159,13 @@ def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
             "parts": found.parts,
             "units": found.units,
             "over": found.over,
-            "forcing": pd.Series(many.forcing(given), dtype="str"),
+            "forcing": pd.Series(many.forcing(given), dtype=STR),
             "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
             "plain_parts": after.parts,
         }
     )
     counts, words = ["parts", "units", "over", "plain_parts"], ["encoding", "forcing", "plain_encoding"]
-    frame = frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(words, "str"))
+    frame = frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(words, STR))
     return frame.set_axis(texts.index[known]).reindex(texts.index)
 
 
@@ -214,4 +215,4 @@ def _or_none(value: Any) -> str | None:
 
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
-    return cast("pd.Series[str]", pd.Series(texts, dtype="str"))
+    return cast("pd.Series[str]", pd.Series(texts, dtype=STR))

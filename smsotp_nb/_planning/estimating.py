@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import rates as rate_tables
+from .._pandas import STR
 from .._phones import lookup
 from .._results import contract
 
@@ -25,7 +26,7 @@ def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> p
     ]
     table = pd.DataFrame(
         {
-            "currency": pd.Series([None if rate is None else rate.currency for rate in found], dtype="str"),
+            "currency": pd.Series([None if rate is None else rate.currency for rate in found], dtype=STR),
             "micros": pd.Series([None if rate is None else rate.micros for rate in found], dtype="float64"),
             "low": pd.Series([None if rate is None else rate.low for rate in found], dtype="float64"),
             "high": pd.Series([None if rate is None else rate.high for rate in found], dtype="float64"),
@@ -51,16 +52,16 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     confidence = np.where(sums["currency"].isna(), "none", np.where(groups["old"].any(), "old", "known"))
     frame = pd.DataFrame(
         {
-            "currency": sums["currency"].astype("str"),
-            "region": sums["region"].astype("str"),
-            "country": pd.Series([lookup.country_name(str(region)) for region in sums["region"]], dtype="str"),
+            "currency": sums["currency"].astype(STR),
+            "region": sums["region"].astype(STR),
+            "country": pd.Series([lookup.country_name(str(region)) for region in sums["region"]], dtype=STR),
             "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
             "est_parts": sums["parts"].astype("Int64"),
             "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
             "est_cost": contract.money(sums["micros"]),
             "est_low": contract.money(sums["low"]),
             "est_high": contract.money(sums["high"]),
-            "confidence": pd.Series(confidence, dtype="str"),
+            "confidence": pd.Series(confidence, dtype=STR),
         }
     )
     order = ["est_cost", "messages", "region"]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from .. import phones
 from .._arguments import not_a, not_whole, refuse
+from .._pandas import STR
 from ..errors import UsageError
 from .assembly import fingerprint
 from .value import Plan
@@ -42,7 +43,7 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     one["chunk"] = pd.array([0], dtype="Int64")
     one["est_cost"], one["est_currency"] = (
         float("nan"),
-        pd.Series([None], dtype="str").array,
+        pd.Series([None], dtype=STR).array,
     )  # another country, perhaps
     body = one["body"].to_numpy("int64")
     return dataclasses.replace(plan, fingerprint=fingerprint(one["to"], plan.body_keys[body]), _rows=one)

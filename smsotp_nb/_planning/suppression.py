@@ -15,6 +15,7 @@ from .. import phones, recipients
 from .._arguments import given
 from .._cards import counted
 from .._frames import as_pandas
+from .._pandas import STR, holds_text
 from ..columns import absent
 from ..errors import UsageError
 
@@ -67,7 +68,7 @@ def excluded(source: Any, reading: Reading) -> pd.Series[str]:
     source = as_pandas(source)
     reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
     if isinstance(reached, pd.Series):
-        return reached.dropna().astype("str")
+        return reached.dropna().astype(STR)
     numbers, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
     return _read(numbers, regions, reading, "exclude=", e164=True)
 
@@ -96,7 +97,7 @@ def _read(
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
     """Return what may be E.164 but for its plus with one; all else is missing."""
-    digits = numbers.astype("str").str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+    digits = numbers.astype(STR).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
     return "+" + digits
 
 
@@ -152,8 +153,8 @@ def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
 
 def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
     """A bare list of numbers in a file has no header; its first number must not be lost as one."""
-    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and isinstance(numbers.dtype, pd.StringDtype):
-        return pd.Series([str(numbers.name), *numbers], dtype="str")
+    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and holds_text(numbers):
+        numbers = pd.Series([str(numbers.name), *numbers], dtype=STR)
     return numbers
 
 

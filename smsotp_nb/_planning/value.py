@@ -13,6 +13,7 @@ from .. import _wire as wire
 from .. import parts
 from .._arguments import not_replacement, not_whole, refuse
 from .._calls import in_our_words
+from .._pandas import STR, lent
 from ..errors import UsageError
 from . import bodies, overview
 from .bodies import Ints
@@ -61,7 +62,7 @@ class Plan:
         Columns: ``to, region, type`` (str), ``status`` (planned or skipped), ``problem, note`` (str), ``body, chunk,
         est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
         """
-        return self._rows.copy(deep=False)
+        return lent(self._rows)
 
     @property
     def skipped(self) -> pd.DataFrame:
@@ -75,7 +76,7 @@ class Plan:
         Columns: ``kind, text, content, template_id, template_data`` (JSON text), ``signature`` (str), ``recipients``
         (Int64), ``encoding`` (str) and ``est_parts`` (Int64, of one message; missing if a template's text is unknown).
         """
-        return self._bodies.copy(deep=False)
+        return lent(self._bodies)
 
     @property
     def estimate(self) -> pd.DataFrame:
@@ -87,7 +88,7 @@ class Plan:
         est_high`` (float64; where the rate is known to vary) and ``confidence`` (str: ``known``, ``old`` for a rate
         older than 180 days, ``none``). Unknown values are missing, never 0.
         """
-        return self._estimate.copy(deep=False)
+        return lent(self._estimate)
 
     @property
     def texts(self) -> pd.Series[str]:
@@ -126,11 +127,11 @@ class Plan:
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         return pd.DataFrame(
             {
-                "to": pd.Series([wire.mask(to) for to in self._rows["to"].iloc[at]], dtype="str"),
+                "to": pd.Series([wire.mask(to) for to in self._rows["to"].iloc[at]], dtype=STR),
                 "text": texts.reset_index(drop=True),
                 "est_parts": shown["est_parts"].reset_index(drop=True),
                 "encoding": shown["encoding"].reset_index(drop=True),
-                "forcing": pd.Series(forcing, dtype="str"),
+                "forcing": pd.Series(forcing, dtype=STR),
                 "body": body,
             }
         ).set_axis(self._rows.index[at])

@@ -12,6 +12,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import templates
 from .._arguments import given, not_replacement, not_text
+from .._pandas import STR
 from ..errors import UsageError
 
 TemplateData = Sequence[str] | Mapping[str, str] | None
@@ -47,10 +48,10 @@ class Wording:
         if self.body.kind == "content":
             return _joined(self.join, bodies["content"], self.body.signature)
         if self.template_text is None:
-            return cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype="str"))
+            return cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype=STR))
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]
-        data = pd.DataFrame(values, columns=names, index=bodies.index, dtype="str")
+        data = pd.DataFrame(values, columns=names, index=bodies.index, dtype=STR)
         return self.template_text.fill(data, fill=dict.fromkeys(self.template_text.names, "")).text
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow
 
+from .._pandas import STR
 from ..errors import UsageError
 from .tables import TEXT, Part
 from .workbook import cell_text
@@ -41,6 +42,6 @@ def _text(column: pd.Series) -> pyarrow.ChunkedArray:
         column = column.astype(object).map(
             lambda cell: None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell_text(cell)
         )
-    text = column.astype("str")
+    text = column.astype(STR)
     made = pyarrow.array(text.mask(text.str.strip() == ""), TEXT, from_pandas=True)
     return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.compute
 
+from .._pandas import STR, without
 from .records import Record
 
 TEXT: Final = pyarrow.large_string()
@@ -34,8 +35,7 @@ class Part:
         return Part(self.names, columns, self.numbers[first : first + rows])
 
     def frame(self, index: pd.Index) -> pd.DataFrame:
-        dtype = pd.StringDtype("pyarrow", na_value=np.nan)
-        texts = [pd.arrays.ArrowStringArray(column, dtype=dtype) for column in self.columns]  # type: ignore[call-arg]
+        texts = [STR.__from_arrow__(column) for column in self.columns]
         return pd.DataFrame(dict(zip(self.names, texts, strict=True)), index=index, columns=self.names)
 
 
@@ -70,7 +70,7 @@ def _blank_is_missing(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     blank = compute.or_(compute.equal(compute.binary_length(column), 0), compute.utf8_is_space(column))
     if not compute.any(blank).as_py():
         return column
-    return compute.if_else(blank, pyarrow.scalar(None, TEXT), column)
+    return without(column, blank)
 
 
 def joined(parts: list[Part]) -> Part:

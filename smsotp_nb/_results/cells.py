@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.compute
 
 from .._frames import AnySeries, as_pandas
+from .._pandas import STR
 
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r\n]")
 _RUN: Final = re.compile(r"\A(?:'*[=\-@\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9])")  # a formula, and no E.164 number
@@ -64,12 +65,12 @@ def map_distinct(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
 def neutral_frame(flat: pd.DataFrame) -> pd.DataFrame:
     columns = [neutral(flat.iloc[:, position]) for position in range(flat.shape[1])]
     done = pd.concat(columns, axis=1) if columns else flat
-    done.columns = neutral(pd.Series(flat.columns.astype("str"), dtype="object")).tolist()
+    done.columns = neutral(pd.Series(flat.columns.astype(STR), dtype="object")).tolist()
     return done
 
 
 def joined(columns: list[pd.Series], like: pd.DataFrame, *, restore: bool) -> pd.DataFrame:
     frame = pd.concat(columns, axis=1) if columns else like.copy()
-    names = pd.Series(like.columns, dtype="str")
-    frame.columns = pd.Index(restored(names) if restore else names)
+    names = pd.Series(like.columns, dtype=STR)
+    frame.columns = (restored(names) if restore else names).tolist()
     return frame

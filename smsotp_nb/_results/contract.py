@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._frames import AnyFrame, AnySeries, as_pandas
+from .._pandas import STR
 from ..columns import absent, listed
 from ..errors import UsageError
 
@@ -23,29 +24,29 @@ STATE_MEANINGS: Final[dict[str, str]] = {
 }
 STATES: Final = tuple(STATE_MEANINGS)
 
-COLUMNS: Final[dict[str, str]] = {
-    "campaign": "str",
-    "service": "str",
-    "to": "str",
-    "region": "str",
-    "type": "str",
-    "status": "str",
-    "problem": "str",
-    "id": "str",
-    "iso": "str",
-    "cc": "str",
+COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
+    "campaign": STR,
+    "service": STR,
+    "to": STR,
+    "region": STR,
+    "type": STR,
+    "status": STR,
+    "problem": STR,
+    "id": STR,
+    "iso": STR,
+    "cc": STR,
     "parts": "Int64",
     "est_parts": "Int64",
     "chunk": "Int64",
     "attempts": "Int64",
-    "encoding": "str",
+    "encoding": STR,
     "price": "float64",
     "est_cost": "float64",
-    "currency": "str",
-    "est_currency": "str",
-    "error_code": "str",
-    "error": "str",
-    "request_id": "str",
+    "currency": STR,
+    "est_currency": STR,
+    "error_code": STR,
+    "error": STR,
+    "request_id": STR,
     "http_status": "Int64",
     "at": "datetime64[us, UTC]",
 }
@@ -152,8 +153,8 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
             its column's dtype, or numbers have lost their plus.
 
     Example:
-        >>> check(pd.DataFrame({"status": ["accepted"], "parts": ["2"]}), columns=["status", "parts"]).dtypes.tolist()
-        [<StringDtype(na_value=nan)>, Int64Dtype()]
+        >>> check(pd.DataFrame({"status": ["accepted"], "parts": ["2"]}), columns=["status", "parts"])["parts"].dtype
+        Int64Dtype()
     """
     frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
@@ -180,8 +181,8 @@ def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:
     return problems
 
 
-def _converted(column: pd.Series, dtype: str) -> pd.Series:
-    if dtype == "str":
+def _converted(column: pd.Series, dtype: str | pd.StringDtype) -> pd.Series:
+    if isinstance(dtype, pd.StringDtype):
         return _texts(column)
     if dtype == "Int64":
         return _counts(column)
@@ -198,8 +199,8 @@ def _texts(column: pd.Series) -> pd.Series:
                 f"column 'to' holds {column.dtype} and not text: the plus of its numbers is lost; read the file with "
                 "results.read, which keeps it"
             )
-        column = _counts(column).astype("str")  # codes that a plain reader turned into numbers
-    texts = column.astype("str")
+        column = _counts(column).astype(STR)  # codes that a plain reader turned into numbers
+    texts = column.astype(STR)
     if name == "status":
         unknown = texts[~texts.isin(STATES)]
         if len(unknown):
@@ -240,7 +241,7 @@ def _numbers(column: pd.Series, expected: str) -> pd.Series:
 def _times(column: pd.Series) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).astype("datetime64[us, UTC]")
-    texts = column.astype("str").str.strip()
+    texts = column.astype(STR).str.strip()
     texts = texts.where(texts != "")
     times: pd.Series = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
     wrong = column[texts.notna() & times.isna()]

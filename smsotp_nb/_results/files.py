@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import functools
+import io
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from .._arguments import given, not_flag, not_path, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
+from .._pandas import STR
 from ..errors import UsageError
 from . import workbook
 from .cells import joined, neutral_frame, restored
@@ -141,11 +143,11 @@ def read(path: str | Path) -> pd.DataFrame:
 
 def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
     """Refuse what a spreadsheet took for a number: 1.20256E+10 cannot be undone, and a guess is a stranger."""
-    lost = table["to"][table["to"].notna() & ~table["to"].str.match(r"\+[1-9]").fillna(False).astype("bool")]
+    lost = table["to"][~table["to"].str.match(r"\+[1-9]", na=True)]
     if len(lost):
         raise UsageError(
             f"column 'to' of {file.name!r} must hold numbers with their plus; {len(lost):,} have none, first in row "
-            f"{lost.index[0]!r}. A spreadsheet saved this file: read the one that results.write wrote"
+            f"{next(iter(lost.index))!r}. A spreadsheet saved this file: read the one that results.write wrote"
         )
     return table
 
@@ -191,9 +193,7 @@ def _read_csv(file: Path) -> pd.DataFrame:
     marked = text.startswith(codecs.BOM_UTF8)
     separator = max(",;\t", key=text[: text.find(b"\n")].decode("utf-8", "replace").count)
     try:
-        texts = pd.read_csv(
-            file, sep=separator, dtype="str", keep_default_na=False, na_values=[""], encoding="utf-8-sig"
-        )
+        texts = _all_text(text, separator)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
     texts.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in texts.columns]
@@ -207,6 +207,24 @@ def _read_csv(file: Path) -> pd.DataFrame:
         for at in range(texts.shape[1])
     ]
     return _unflattened(joined(columns, texts, restore=marked))
+
+
+def _all_text(file: bytes, separator: str) -> pd.DataFrame:
+    """Read every cell as text; pandas 2 ends a cell at a zero byte, so another sign travels in its place."""
+    sign = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign.encode() not in file)
+    texts = pd.read_csv(
+        io.BytesIO(file.replace(b"\0", sign.encode())),
+        sep=separator,
+        dtype=STR,
+        keep_default_na=False,
+        na_values=[""],
+        encoding="utf-8-sig",
+    )
+    if b"\0" not in file:
+        return texts
+    texts.columns = [name.replace(sign, "\0") for name in texts.columns]
+    restored_zeros: pd.DataFrame = texts.apply(lambda column: column.str.replace(sign, "\0", regex=False))
+    return restored_zeros
 
 
 def _as_it_is(column: pd.Series) -> pd.Series:

@@ -13,6 +13,7 @@ import pyarrow.csv
 
 from .._frames import AnyFrame, as_pandas
 from .._outputs import Output, StrPath, outputs
+from .._pandas import STR
 from ..errors import UsageError
 from . import workbook
 from .cells import neutral_frame
@@ -87,6 +88,6 @@ def _sheet(output: Output, books: ExitStack) -> workbook.Sheet | None:
 
 
 def _texts(frame: pd.DataFrame) -> pyarrow.Table:
-    safe = neutral_frame(frame.astype("str"))
+    safe = neutral_frame(frame.astype(STR))
     columns = [pyarrow.array(safe.iloc[:, at], pyarrow.large_string(), from_pandas=True) for at in range(safe.shape[1])]
     return pyarrow.table(columns, names=[str(name) for name in safe.columns])

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final
 
 import pandas as pd
 
+from .._pandas import STR, holds_text
 from ..errors import UsageError
 from .cells import joined, map_distinct, neutral_frame, restored
 
@@ -112,7 +113,7 @@ def _set(cell: Any, value: Any) -> Any:
 
 
 def _looks_like_numbers(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.StringDtype) and bool(column.str.match(r"[+0-9]").fillna(False).any())
+    return holds_text(column) and bool(column.str.match(r"[+0-9]", na=False).any())
 
 
 def _styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:
@@ -134,23 +135,23 @@ def _letter(at: int) -> str:
 
 
 def _width(name: str, column: pd.Series) -> int:
-    return min(max([len(name), *column.head(_SAMPLE).astype("str").fillna("").str.len().tolist()]) + 3, 48)
+    return min(max([len(name), *column.head(_SAMPLE).astype(STR).fillna("").str.len().tolist()]) + 3, 48)
 
 
 def _writable(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.DatetimeTZDtype):
-        return column.astype("str")
+        return column.astype(STR)
     _refuse_cut(column)
     return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
 
 
 def _refuse_cut(column: pd.Series) -> None:
     if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
-        long = column[column.astype("str").str.len() > TEXT]
+        long = column[column.astype(STR).str.len() > TEXT]
         if len(long):
             raise UsageError(
                 f"column {str(column.name)!r}: an Excel cell holds {TEXT:,} characters; {len(long):,} cells hold more, "
-                f"first in row {long.index[0]!r}. Use .csv or .parquet"
+                f"first in row {next(iter(long.index))!r}. Use .csv or .parquet"
             )
 
 
@@ -169,7 +170,7 @@ def read(file: Path) -> pd.DataFrame:
 def _values(cells: pd.Series) -> pd.Series:
     kinds = {type(cell) for cell in cells.dropna()}
     if kinds <= {str}:
-        texts = map_distinct(cells.astype("str"), lambda cell: _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell))
+        texts = map_distinct(cells.astype(STR), lambda cell: _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell))
         return restored(texts)
     if kinds == {int}:
         return cells.astype("Int64" if cells.isna().any() else "int64")

@@ -8,13 +8,14 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _wire as wire
+from .._pandas import STR
 from .._results import contract
 from . import inbox
 
-_REQUEST: Final[Mapping[str, str]] = {
-    "n": "Int64", "at": "datetime64[us, UTC]", "action": "str", "to": "str", "outcome": "str", "status": "Int64",
-    "code": "str", "fault": "str", "accepted": "Int64", "signing": "str", "request_id": "str", "method": "str",
-    "path": "str", "headers": "str", "body": "str", "size": "Int64", "reply": "str", "reply_size": "Int64",
+_REQUEST: Final[Mapping[str, str | pd.StringDtype]] = {
+    "n": "Int64", "at": "datetime64[us, UTC]", "action": STR, "to": STR, "outcome": STR, "status": "Int64",
+    "code": STR, "fault": STR, "accepted": "Int64", "signing": STR, "request_id": STR, "method": STR,
+    "path": STR, "headers": STR, "body": STR, "size": "Int64", "reply": STR, "reply_size": "Int64",
 }  # fmt: skip
 
 
@@ -22,7 +23,7 @@ def messages(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return messages of the inbox as a frame, one row each; `Sandbox.inbox` tells the columns."""
     frame = pd.DataFrame(told, columns=list(inbox.COLUMNS))
     text = ["id", "to", "text", "code", "channel", "iso", "currency"]
-    frame[text] = frame[text].astype("str")
+    frame[text] = frame[text].astype(STR)
     frame["parts"] = frame["parts"].astype("Int64")
     frame["price"] = contract.money(frame["price"].map(wire.micros, na_action="ignore"))
     frame["at"] = pd.to_datetime(frame["at"], utc=True).astype("datetime64[us, UTC]")

@@ -15,6 +15,7 @@ import pandas as pd
 
 from .. import phones
 from .._cards import Marked, State, Table
+from .._pandas import STR
 from .._phones import vocabulary
 from .._phones.beside import free_names
 from .._results import streaming
@@ -100,7 +101,7 @@ class Cleaned:
         words = [_why(problem, note) for problem, note in zip(judged["problem"], judged["note"], strict=True)]
         labels = found.index.map(_label) if isinstance(found.index, pd.MultiIndex) else found.index
         found.insert(0, named["row"], labels)
-        found[named["meaning"]] = pd.Series(words, index=found.index, dtype="str")
+        found[named["meaning"]] = pd.Series(words, index=found.index, dtype=STR)
         return found
 
     def _is_unusable(self) -> npt.NDArray[np.bool_]:
@@ -184,8 +185,8 @@ def export(
 
 def _outcomes(before: pd.Series, to: pd.Series) -> pd.Series:
     usable = to.notna()
-    result = pd.Series("fixed", index=to.index, dtype="str")
-    result = result.mask((before.astype("str").to_numpy() == to.to_numpy()) & usable, "unchanged")
+    result: pd.Series = pd.Series("fixed", index=to.index, dtype=STR)
+    result = result.mask((before.astype(STR).to_numpy() == to.to_numpy()) & usable, "unchanged")
     return result.mask(usable & to.duplicated(), "duplicate").mask(~usable, "invalid")
 
 
@@ -194,17 +195,17 @@ def _name_duplicates(judged: pd.DataFrame) -> None:
     again = (judged["result"] == "duplicate").to_numpy()
     first = judged.index[~judged["to"].duplicated().to_numpy() & judged["to"].notna().to_numpy()]
     label_of = dict(zip(judged.loc[~judged["to"].duplicated() & judged["to"].notna(), "to"], first, strict=True))
-    named = pd.Series([f"DUPLICATE_OF:{_label(label_of[to])}" for to in judged["to"][again]], dtype="str")
+    named = pd.Series([f"DUPLICATE_OF:{_label(label_of[to])}" for to in judged["to"][again]], dtype=STR)
     judged["problem"] = judged["problem"].mask(again, "DUPLICATE_OF")
     notes = judged["note"].to_numpy(dtype=object, copy=True)
     notes[again] = named.to_numpy(dtype=object)
-    judged["note"] = pd.Series(notes, index=judged.index, dtype="str")
+    judged["note"] = pd.Series(notes, index=judged.index, dtype=STR)
 
 
 def _nothing(frame: pd.DataFrame) -> pd.DataFrame:
     names = ("to", "region", "cc", "type", "problem", "note")
-    empty = pd.DataFrame({name: pd.Series(None, index=frame.index, dtype="str") for name in names})
-    return empty.assign(result=pd.Series("invalid", index=frame.index, dtype="str"))
+    empty = pd.DataFrame({name: pd.Series(None, index=frame.index, dtype=STR) for name in names})
+    return empty.assign(result=pd.Series("invalid", index=frame.index, dtype=STR))
 
 
 def _line(cleaned: Cleaned, place: int) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ import pytest
 from support import phone_lists
 
 from smsotp_nb import phones
+from smsotp_nb._pandas import STR
 from smsotp_nb.errors import UsageError
 
 
@@ -55,7 +56,7 @@ def messy(size: int = 300) -> pa.RecordBatch:
 def answers(batch: Any, like: pd.DataFrame) -> pd.DataFrame:
     """The added columns as a frame such as the column functions give."""
     found = pd.DataFrame({name: batch.column(name).to_pandas() for name in like})
-    return found.astype({name: "bool" if name == "valid" else "str" for name in like})
+    return found.astype({name: "bool" if name == "valid" else STR for name in like})
 
 
 def agree(kind: Kind, found: Any, given: Any, **options: Any) -> None:
@@ -134,7 +135,7 @@ def test_what_a_column_says_is_passed_in(columns: dict[str, list[str]]) -> None:
     pieces = pa.Table.from_batches([work(batch.slice(first, 7)) for first in range(0, len(batch), 7)])
     right = phones.normalize(frame["phone"], region=frame["region"], default_region="DE")
     found = pieces.to_pandas().iloc[:, len(columns) :].set_axis(list(right), axis=1)
-    pd.testing.assert_frame_equal(found.astype("str"), right)
+    pd.testing.assert_frame_equal(found.astype(STR), right)
 
 
 @both

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import phonenumbers
 import pytest
+from support.dtypes import dtype_names
 
 from smsotp_nb import phones
 from smsotp_nb._phones import reference
@@ -21,7 +22,7 @@ def test_columns_and_dtypes() -> None:
     """Seven columns, text as str, valid as bool; the index of the input."""
     frame = phones.verdict(pd.Series(["+14155550100", None], index=[7, 7]))
     assert frame.columns.tolist() == COLUMNS
-    assert {name: str(dtype) for name, dtype in frame.dtypes.items() if str(dtype) != "str"} == {"valid": "bool"}
+    assert {name: dtype for name, dtype in dtype_names(frame).items() if dtype != "str"} == {"valid": "bool"}
     assert frame.index.tolist() == [7, 7]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
 from smsotp_nb import _wire as wire
@@ -20,7 +21,7 @@ from smsotp_nb._cost.sums import SUMS
 def test_cost_is_parts_times_rate_by_country_and_never_across_currencies() -> None:
     frame = people(4, phone=[number(0), number(1), "+33199001234", "+61491570156"], name=["a", "a" * 200, "b", "c"])
     made = plan(frame, rates=RATES)
-    assert made.estimate.dtypes.astype(str).tolist() == ["str"] * 3 + ["Int64"] * 2 + ["float64"] * 4 + ["str"]
+    assert list(dtype_names(made.estimate).values()) == ["str"] * 3 + ["Int64"] * 2 + ["float64"] * 4 + ["str"]
     found = made.estimate.set_index("region").astype(object).where(made.estimate.set_index("region").notna(), None)
     assert found.loc["US"].tolist() == ["USD", "United States", 2, 3, 0.0075, 0.0225, 0.0225, 0.0225, "known"]
     assert found.loc["FR"].tolist() == ["EUR", "France", 1, 1, *[0.0713] * 4, "known"]
@@ -137,7 +138,7 @@ def test_nothing_is_replaced_unless_asked() -> None:
 
 def test_measures_of_every_body() -> None:
     measured = plan(people(3, name=["a" * 160, "日", "日"])).measure()
-    assert measured.dtypes.astype(str).to_dict() == {
+    assert dtype_names(measured) == {
         "encoding": "str",
         "parts": "Int64",
         "units": "Int64",

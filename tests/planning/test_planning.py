@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
 from smsotp_nb import _planning as planning
@@ -31,7 +32,7 @@ def test_every_input_row_is_there_on_its_index_and_in_its_order() -> None:
 
 def test_columns_and_dtypes_of_the_rows() -> None:
     made = plan(people(2, segment=pd.Series(["a", "b"], dtype="category")), keep=["segment"], rates=RATES)
-    assert made.rows.dtypes.astype(str).to_dict() == {
+    assert dtype_names(made.rows) == {
         "to": "str",
         "region": "str",
         "type": "str",
@@ -51,7 +52,7 @@ def test_columns_and_dtypes_of_the_rows() -> None:
 @pytest.mark.parametrize("frame", [people(0), people(2, phone=["x", None])], ids=["no rows", "no usable rows"])
 def test_a_plan_without_sendable_rows_is_still_a_plan(frame: pd.DataFrame) -> None:
     made = plan(frame, rates=RATES)
-    assert made.rows.dtypes.astype(str).to_dict() == plan(rates=RATES).rows.dtypes.astype(str).to_dict()
+    assert dtype_names(made.rows) == dtype_names(plan(rates=RATES).rows)
     assert made.bodies.empty
     assert made.estimate.empty
     assert made.preview().empty

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.dtypes import dtype_names
 
 from smsotp_nb import rates
 from smsotp_nb.errors import UsageError
@@ -86,7 +87,7 @@ def test_what_is_no_frame_is_refused() -> None:
 def test_any_text_column_serves(dtype: str) -> None:
     found = rates.check(table(iso=["na", "US"], currency=["usd"] * 2, price=["0.5", "0.0075"]).astype(dtype))
     assert found[["iso", "currency", "price"]].to_numpy().tolist() == [["NA", "USD", 0.5], ["US", "USD", 0.0075]]
-    assert found.dtypes.astype(str).to_dict() == {
+    assert dtype_names(found) == {
         "iso": "str",
         "currency": "str",
         "price": "float64",

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.tables import table
 
 from smsotp_nb import results
+from smsotp_nb._pandas import STR
 from smsotp_nb._results import contract
 from smsotp_nb._results.cells import neutral
 from smsotp_nb.errors import UsageError
@@ -132,7 +133,7 @@ def test_numbers_without_their_plus_are_refused(tmp_path: Path, damaged: str) ->
 @pytest.mark.parametrize("dtype", ["object", "string", "category", "string[pyarrow]"])
 def test_check_turns_any_text_dtype_into_the_contract(dtype: str) -> None:
     """Everything as text, in whatever dtype, becomes the contract's dtypes."""
-    texts = table(3, parts=[1, None, 3]).astype("str").astype(dtype)
+    texts = table(3, parts=[1, None, 3]).astype(STR).astype(dtype)
     pd.testing.assert_frame_equal(results.check(texts), table(3, parts=[1, None, 3]))
 
 
@@ -255,9 +256,9 @@ FIXTURE = [HealthCheck.function_scoped_fixture]
 
 def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
     """Write texts as the caller's own column and index, read them, and compare; blank is missing."""
-    rows = table(len(texts)).assign(name=pd.Series(texts, dtype="str")).set_axis(pd.Index(texts, dtype="str"))
+    rows = table(len(texts)).assign(name=pd.Series(texts, dtype=STR)).set_axis(pd.Index(texts, dtype=STR))
     back = results.read(results.write(rows, folder / f"r{ending}", overwrite=True))
-    return back["name"].fillna("").astype("str").tolist() == texts
+    return back["name"].fillna("").astype(STR).tolist() == texts
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)

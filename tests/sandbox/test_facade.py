@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.dtypes import dtype_names
 
 import smsotp_nb._sandbox as room
 from smsotp_nb._sandbox import Rules, Sandbox
@@ -36,7 +37,7 @@ def test_a_client_sends_and_the_inbox_is_a_frame(box: Sandbox) -> None:
     frame = box.inbox
     assert frame["id"].tolist() == [record.id for record in reply.messages]
     assert frame["text"].tolist() == ["[Acme] Hi"] * 2
-    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
+    assert dtype_names(frame) == {
         "id": "str",
         "to": "str",
         "text": "str",

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
+from support.dtypes import dtype_names
 
 from smsotp_nb._sandbox import Rules, Sandbox, journal, masking
 from smsotp_nb._sandbox.journal import Journal
@@ -283,10 +284,10 @@ def test_waiting_returns_as_soon_as_a_request_comes(box: Sandbox) -> None:
 
 
 def test_the_frame_has_the_promised_columns_empty_or_not(box: Sandbox) -> None:
-    empty = box.requests.dtypes.astype(str).to_dict()
+    empty = dtype_names(box.requests)
     post(box, "sms.message.send", to=[US, FR], text="Hi")
     frame = box.requests
-    assert frame.dtypes.astype(str).to_dict() == empty
+    assert dtype_names(frame) == empty
     assert frame["to"].tolist() == [f"{US} {FR}"]
     assert "Content-Type: application/json" in frame["headers"].iloc[0]
 

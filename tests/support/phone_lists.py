@@ -13,6 +13,8 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
+from smsotp_nb._pandas import STR
+
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 KINDS = [kind for kind in PhoneNumberType.values() if kind != PhoneNumberType.UNKNOWN]
 LARGE = [  # 64 regions with many people
@@ -142,7 +144,7 @@ def messy(size: int, *, seed: int = 0, regions: list[str] = LARGE) -> pd.DataFra
     for _ in range(size):
         region, number = draw.choice(numbers)
         rows.append((draw.choice(styles)(drawn(number, draw, 6), draw), region))
-    return pd.DataFrame(rows, columns=["phone", "country"]).astype("str")
+    return pd.DataFrame(rows, columns=["phone", "country"]).astype(STR)
 
 
 def corpus(size: int, *, seed: int = 0) -> pd.DataFrame:
@@ -155,7 +157,7 @@ def corpus(size: int, *, seed: int = 0) -> pd.DataFrame:
         region, number = draw.choice(numbers)
         text = draw.choice(styles)(drawn(number, draw, draw.choice((2, 4, 8))), draw)
         rows.append((text, _region(region, draw)))
-    return pd.DataFrame(rows, columns=["phone", "country"]).astype("str")
+    return pd.DataFrame(rows, columns=["phone", "country"]).astype(STR)
 
 
 def _region(own: str, draw: Drawing) -> str | None:
@@ -181,7 +183,7 @@ def fuzz(size: int, *, seed: int) -> pd.DataFrame:
             front = draw.choice(("", "", "+")) + draw.choice(prefixes) + draw.choice(("", "", "0", "1", "8"))
             text = front + "".join(draw.choice("0123456789") for _ in range(draw.randint(0, 16)))
         rows.append((text, draw.choice((*REGIONS, None, "us", "ZZ"))))
-    return pd.DataFrame(rows, columns=["phone", "country"]).astype("str")
+    return pd.DataFrame(rows, columns=["phone", "country"]).astype(STR)
 
 
 def chunks(

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 from phonenumbers import phonenumberutil
 
+from smsotp_nb._pandas import STR
 from support import phone_lists
 
 PATTERNS = {name: value for name, value in vars(phonenumberutil).items() if isinstance(value, re.Pattern)}
@@ -189,4 +190,4 @@ def patterned(size: int, *, seed: int) -> pd.DataFrame:
         region, number = draw.choice(numbers)
         text = _spoiled(_one(number, draw, signs), draw, [*signs, *unknown])
         rows.append((text, draw.choice((region, region, region, draw.choice(phone_lists.REGIONS), draw.choice(ODD)))))
-    return pd.DataFrame(rows, columns=["phone", "country"]).astype("str")
+    return pd.DataFrame(rows, columns=["phone", "country"]).astype(STR)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import templates
+from smsotp_nb._pandas import STR
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(
@@ -135,7 +136,7 @@ AS_TEXT = [
 def test_values_become_text_as_people_write_them(series: pd.Series, expected: list[str | None]) -> None:
     found = templates.as_text(series)
     assert [None if pd.isna(text) else text for text in found] == expected
-    assert found.dtype == "str"
+    assert found.dtype == STR
     assert found.index.equals(series.index)
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from ..._pandas import STR
 from .. import reference
 from ..reference import Answer
 from . import automata, tables
@@ -42,8 +43,6 @@ REASONS: Final = (
 )
 NOT_A_NUMBER: Final = 5
 POSSIBILITIES: Final = 6
-
-TEXT: Final[Any] = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 
 
 @dataclass(slots=True)
@@ -273,7 +272,7 @@ class Speller:
 
     def frame(self) -> pd.DataFrame:
         """Return the whole list as a frame; this uses the small numbers up, one column after the other."""
-        columns: dict[str, Any] = {name: TEXT.__from_arrow__(text.column()) for name, text in self.texts.items()}
+        columns: dict[str, Any] = {name: STR.__from_arrow__(text.column()) for name, text in self.texts.items()}
         reason = self.places["reason"]
         columns["region"] = _in_pieces(self.regions.spelled, self.places.pop("region"))
         for name, words in self.words.items():
@@ -346,4 +345,4 @@ def _spelled(words: pa.Array, places: Any) -> pa.Array:
 
 def _in_pieces(spelled: Callable[[Any], pa.Array], places: Any) -> Any:
     pieces = [spelled(places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
-    return TEXT.__from_arrow__(pa.chunked_array(pieces, _STRING))
+    return STR.__from_arrow__(pa.chunked_array(pieces, _STRING))

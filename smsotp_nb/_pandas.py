@@ -1,0 +1,65 @@
+"""What differs between pandas 2.2 and 3, and what older Arrow does wrong, answered once.
+
+``STR`` is the dtype of every column of text that we make: on pandas 3 its ``str``, on pandas 2 the same kind of column
+(Arrow's text, NaN where a cell is missing) under the name it has there. pandas 2 would make an object column of
+``dtype="str"``, and the text ``"nan"`` of a missing cell in ``astype("str")``: a person without a country would be from
+the country ``nan``. So no module says ``"str"``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def _str() -> Any:
+    try:
+        return pd.StringDtype("pyarrow", na_value=np.nan)
+    except TypeError:  # pandas 2.2 has it under a name of its own
+        return pd.StringDtype("pyarrow_numpy")
+
+
+STR: Final[Any] = _str()
+_COPIES_ON_WRITE: Final = int(pd.__version__.partition(".")[0]) >= 3
+
+
+def lent(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of ours to hand out: what becomes of it never reaches ours.
+
+    Example:
+        >>> ours = pd.DataFrame({"n": [1]})
+        >>> theirs = lent(ours)
+        >>> theirs.loc[0, "n"] = 2
+        >>> ours["n"].tolist()
+        [1]
+    """
+    return frame.copy(deep=not _COPIES_ON_WRITE)
+
+
+def holds_text(column: pd.Series) -> bool:
+    """Say whether a column holds text, as pandas 3 knows from its dtype: on pandas 2 it is one of objects.
+
+    Example:
+        >>> holds_text(pd.Series(["a", None])), holds_text(pd.Series(["a", 1])), holds_text(pd.Series([1]))
+        (True, False, False)
+    """
+    if isinstance(column.dtype, pd.StringDtype):
+        return True
+    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "string"
+
+
+def without(texts: Any, marked: Any) -> Any:
+    """Return an Arrow column of text, missing where it is marked (booleans, an Arrow column as long).
+
+    pyarrow up to 22 at least reads other bytes where ``if_else`` puts a missing scalar into a slice of text.
+
+    Example:
+        >>> without(pa.array(["a", "b", "c"]).slice(1), pa.array([True, False])).to_pylist()
+        [None, 'c']
+    """
+    kept = pc.if_else(marked, pa.scalar(None, pa.bool_()), True)
+    return pc.if_else(kept, texts, texts)

@@ -1,0 +1,87 @@
+"""What is refused of the libraries below us is refused in words; what pandas 2 does otherwise reaches nobody."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from support.dtypes import dtype_names
+from support.small_plans import plan
+
+from smsotp_nb import phones
+from smsotp_nb._pandas import holds_text, lent, without
+
+
+def test_urllib3_1_is_refused_in_words(tmp_path: Path) -> None:
+    program = (
+        "import urllib3; urllib3.__version__ = '1.26.20'\n"
+        "import smsotp_nb\n"
+        "try: smsotp_nb.Client\n"
+        "except smsotp_nb.errors.UsageError as error: print(error)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "needs urllib3 2 or later" in said
+    assert "1.26.20" in said
+
+
+BLANKS = [np.nan, None, pd.NA, ""]
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=repr)
+@pytest.mark.parametrize("dtype", ["object", "string", "category"])
+def test_a_blank_region_is_no_region_whatever_stands_for_it(blank: object, dtype: str) -> None:
+    """Nobody is dropped for a country that is only missing: the default region holds for him."""
+    people = pd.DataFrame({"phone": ["030 901820", "+14155550100", "030 901820"], "country": ["DE", blank, blank]})
+    people = people.astype({"country": dtype})
+    found = phones.normalize(people["phone"], region=people["country"], default_region="DE")
+    assert found["to"].tolist() == ["+4930901820", "+14155550100", "+4930901820"]
+    checked = phones.verdict(people["phone"], region=people["country"], default_region="DE")
+    assert checked["e164"].tolist() == found["to"].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
+@pytest.mark.parametrize("inferred", [False, True])
+def test_frames_are_alike_whatever_pandas_takes_text_for(inferred: bool) -> None:
+    """``future.infer_string`` decides what the caller's columns are, and nothing of what he gets."""
+    with pd.option_context("future.infer_string", inferred):
+        found = phones.normalize(pd.Series(["+14155550100", None]))
+        made = plan(pd.DataFrame({"phone": ["+12025550123", None], "name": ["Ann", "Bob"]}), suppress=["+12025550147"])
+    assert set(dtype_names(found).values()) == {"str"}
+    assert made.rows["status"].tolist() == ["planned", "skipped"]
+    assert dtype_names(made.rows)["to"] == "str"
+
+
+def test_the_header_of_a_bare_list_is_a_number_in_a_column_of_objects_too() -> None:
+    """A list without a header, read by pandas 2 into objects: its first number is left out as well."""
+    bare = pd.DataFrame({"+12025550123": ["+12025550147"]}, dtype=object)
+    made = plan(pd.DataFrame({"phone": ["+12025550123", "+12025550147", "+12025550199"], "name": "x"}), suppress=bare)
+    assert made.rows["status"].tolist() == ["skipped", "skipped", "planned"]
+
+
+@pytest.mark.parametrize("first", range(8))
+def test_a_slice_of_texts_keeps_its_bytes(first: int) -> None:
+    texts = pa.array(["+4930901820", "nope", None, "+1 415 555 0100"] * 5, pa.large_string()).slice(first)
+    marked = [at % 3 == 0 for at in range(len(texts))]
+    expected = [None if mark else text for mark, text in zip(marked, texts.to_pylist(), strict=True)]
+    assert without(texts, pa.array(marked)).to_pylist() == expected
+    assert without(pa.chunked_array([texts]), pa.array(marked)).to_pylist() == expected
+
+
+def test_what_is_handed_out_is_the_callers() -> None:
+    ours = pd.DataFrame({"n": [1, 2]})
+    given = lent(ours)
+    given.loc[0, "n"] = 7
+    assert ours["n"].tolist() == [1, 2]
+    assert given["n"].tolist() == [7, 2]
+
+
+def test_text_is_told_from_other_objects() -> None:
+    columns = [["a", None], ["a", 1], [1, 2], [None, None]]
+    assert [holds_text(pd.Series(column, dtype=object)) for column in columns] == [True, False, False, False]
