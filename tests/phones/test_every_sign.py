@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 from support import phone_signs
 
+from smsotp_nb._pandas import STR
 from smsotp_nb._phones import reference
 from smsotp_nb._phones.fast import engine
 
@@ -76,7 +77,7 @@ class Told:
 
 def texts_with(front: str, behind: str) -> pd.Series:
     column = pa.array([front + sign + behind for sign in phone_signs.every_sign()], pa.large_string())
-    return pd.Series(reference.TEXT.__from_arrow__(column))
+    return pd.Series(STR.__from_arrow__(column))
 
 
 def same(one: pd.Series, other: pd.Series) -> bool:

@@ -246,7 +246,7 @@ def test_memory_stays_small(tmp_path: Path) -> None:
     pd.DataFrame({"phone": texts}).to_feather(tmp_path / "list.feather", compression="uncompressed")
     child = [sys.executable, "-c", MEMORY, str(tmp_path / "list.feather")]
     told = subprocess.run(child, capture_output=True, text=True, check=True, timeout=120)
-    assert float(told.stdout) < 85
+    assert float(told.stdout) < 88
 
 
 # the parts
