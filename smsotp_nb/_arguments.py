@@ -65,7 +65,7 @@ def nearest(name: Any, known: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` with the nearest name there is, or nothing.
 
     Example:
-        >>> nearest("campaing", ["campaign", "content"])
+        >>> nearest("campaigns", ["campaign", "content"])
         "; did you mean 'campaign'?"
     """
     close = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.6)

@@ -37,9 +37,9 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
         >>> @in_our_words
         ... def greet(frame, *, name="Ann"):
         ...     return name
-        >>> greet([], nmae="Ben")
+        >>> greet([], names="Ben")
         Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: greet has no argument nmae=; did you mean name=? It takes frame, name=
+        smsotp_nb.errors.UsageError: greet has no argument names=; did you mean name=? It takes frame, name=
     """
 
     @functools.wraps(function)
