@@ -74,7 +74,7 @@ def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterato
         if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         texts = templates.as_text(frame[name])
-        braced = texts[texts.str.contains("{", regex=False).fillna(False).to_numpy(bool)]
+        braced = texts[texts.str.contains("{", regex=False, na=False).to_numpy(bool)]
         filled = int(texts.notna().sum())
         meant = [(label, names) for label, text in braced.items() if (names := columns & set(_SLOT.findall(text)))]
         if 2 * len(meant) > filled:  # a column of texts to be filled, not one odd name among many
