@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -277,13 +278,18 @@ def test_protection_is_respected(folder_mode: int, file_mode: int, said: str) ->
 # -- when it breaks off
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def small_files() -> Iterator[None]:
-    """No file may grow beyond 20,000 bytes: the system refuses to write on, as on a full disk."""
+    """No file may grow beyond 20,000 bytes: the system refuses to write on, as on a full disk.
+
+    Around the writing alone: the limit holds for the whole process, and pytest's own report may be a longer file.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 BIG = pd.DataFrame(
@@ -308,7 +314,6 @@ def stream(file: Path, rows: pd.DataFrame = BIG, *, stopped: bool = False) -> No
             raise KeyboardInterrupt
 
 
-@pytest.mark.usefixtures("small_files")
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 def test_a_full_disk_leaves_the_old_file_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, write: Callable[[Path], object]
@@ -319,7 +324,8 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(
     files = [tmp_path / f"a.{ending}" for ending in ("csv", "parquet", "xlsx", "txt")]
     for file in files:
         file.write_bytes(OLD)
-    with pytest.raises(UsageError, match=rf"a\.\w+ cannot be written: {os.strerror(errno.EFBIG)}; what was there is"):
+    said = rf"a\.\w+ cannot be written: {os.strerror(errno.EFBIG)}; what was there is"
+    with small_files(), pytest.raises(UsageError, match=said):
         write(tmp_path)
     assert {file.read_bytes() for file in files} == {OLD}
     assert sorted(os.listdir(tmp_path)) == sorted(["scratch", *(file.name for file in files)])
