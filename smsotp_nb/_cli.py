@@ -15,7 +15,7 @@ from . import __version__
 from ._cards import counted
 from ._outputs import outputs
 from ._sandbox import command
-from .errors import FileExists, SmsOtpError, UsageError
+from .errors import FileExists, LedgerOlder, SmsOtpError, UsageError
 from .settings import Settings, ledger_path
 
 if TYPE_CHECKING:
@@ -63,22 +63,37 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--version", action="version", version=f"smsotp-nb {__version__}")
     commands = made.add_subparsers(required=True, metavar="COMMAND")
-
-    demo = commands.add_parser(
-        "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
+    _describe_demo(
+        commands.add_parser(
+            "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
+        )
     )
+    sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
+    command.describe(sandbox)
+    sandbox.set_defaults(run=command.run)
+    _describe_contract(
+        commands.add_parser(
+            "contract", help="say for each choice of the sandbox whether the live service agrees; sends billed messages"
+        )
+    )
+    _describe_notebooks(
+        commands.add_parser("notebooks", help="write the example notebooks and their sample data to a folder")
+    )
+    _describe_clean(commands.add_parser("clean", help="normalize the phone numbers of a list to E.164"))
+    return made
+
+
+def _describe_demo(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--ledger", type=Path, help="file of the campaign record (default: this user's ledger)")
+    demo.add_argument(
+        "--accept-older", action="store_true", help="use the ledger although more was seen in it, or it was deleted"
+    )
     demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
     demo.add_argument("--data", type=Path, help="folder of the sample data")
     demo.set_defaults(run=_demo)
 
-    sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
-    command.describe(sandbox)
-    sandbox.set_defaults(run=command.run)
 
-    told = commands.add_parser(
-        "contract", help="say for each choice of the sandbox whether the live service agrees; sends billed messages"
-    )
+def _describe_contract(told: argparse.ArgumentParser) -> None:
     told.add_argument("--to", metavar="NUMBER", help="a phone of yours that gets the messages, E.164")
     told.add_argument("--cap", metavar="AMOUNT", help="most that the run may cost, in the account's currency")
     told.add_argument("--part", metavar="AMOUNT", help="most that one part to this phone costs")
@@ -88,12 +103,14 @@ def parser() -> argparse.ArgumentParser:
     told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
     told.set_defaults(run=_contract)
 
-    written = commands.add_parser("notebooks", help="write the example notebooks and their sample data to a folder")
+
+def _describe_notebooks(written: argparse.ArgumentParser) -> None:
     written.add_argument("folder", type=Path, metavar="DIR", help="gets two folders: notebooks and sample_data")
     written.add_argument("--force", action="store_true", help="replace files that are there already")
     written.set_defaults(run=_notebooks)
 
-    clean = commands.add_parser("clean", help="normalize the phone numbers of a list to E.164")
+
+def _describe_clean(clean: argparse.ArgumentParser) -> None:
     clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
     clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: found by content)")
     clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
@@ -117,7 +134,6 @@ def parser() -> argparse.ArgumentParser:
     )
     clean.add_argument("--force", action="store_true", help="replace existing files, but never the list")
     clean.set_defaults(run=_clean)
-    return made
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -128,7 +144,11 @@ def _demo(options: argparse.Namespace) -> int:
     from .recipients import read_recipients
 
     data = _sample_data(options.data)
-    ledger = Ledger(options.ledger or ledger_path(), create=True)
+    try:
+        ledger = Ledger(options.ledger or ledger_path(), create=True, accept_older=options.accept_older)
+    except LedgerOlder as older:
+        step = "Where only this demo was recorded, which texts nobody, run it with --accept-older"
+        raise LedgerOlder(f"{older}. {step}", recipients=older.recipients) from None
     if options.service:
         box = Sandbox.at(options.service)
     else:

@@ -61,6 +61,17 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
     assert "accepted by this run: 0" in again.stdout
 
 
+def test_the_demo_says_how_to_begin_anew_where_its_ledger_was_deleted(tmp_path: Path) -> None:
+    """A deleted ledger is refused, for nobody knows whom it texted; the demo texts nobody and names its switch."""
+    ledger = tmp_path / "ledger"
+    assert run("demo", "--ledger", str(ledger)).returncode == 0
+    ledger.unlink()
+    refused = run("demo", "--ledger", str(ledger))
+    assert refused.returncode == 2
+    assert "--accept-older" in refused.stderr
+    assert run("demo", "--ledger", str(ledger), "--accept-older").returncode == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [0.02, 0.1, 0.2], ids=lambda seconds: f"{seconds}s")
 def test_a_killed_demo_texts_nobody_twice(sandbox: str, tmp_path: Path, after: float) -> None:
