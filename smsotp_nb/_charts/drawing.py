@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arguments import given, not_choice, not_text, not_whole, refuse
 from .._calls import in_our_words
-from .._cards import Bar, Bars, Card, Cell, Table, money, number, places_of, share
+from .._cards import Bar, Bars, Card, Cell, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
 from .._phones.lookup import country_name
@@ -103,7 +103,7 @@ def _state(table: pd.DataFrame) -> str:
     if table.empty:
         return "Nothing was billed"
     said = [
-        f"{_total(part['cost'], str(currency))} for {number(int(part['messages'].sum()))} messages"
+        f"{_total(part['cost'], str(currency))} for {counted(int(part['messages'].sum()), 'message')}"
         for currency, part in table.groupby("currency", sort=True)
     ]
     return " and ".join(said)

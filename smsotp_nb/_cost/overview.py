@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._cards import Bar, Card, Figures, Note, Table, money, number, places_of, share
+from .._cards import Bar, Card, Figures, Note, Table, counted, money, number, places_of, share
 from .._pandas import STR
 from .sources import Source, has_estimates, is_summed, read, records
 from .sums import by, by_country, compare
@@ -136,7 +136,7 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
 
 
 def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
-    return Note(sign, f"{number(rows)} {'row' if rows == 1 else 'rows'} {text}") if rows else None
+    return Note(sign, f"{counted(rows, 'row')} {text}") if rows else None
 
 
 def _estimate_of(frame: pd.DataFrame, status: str) -> str:

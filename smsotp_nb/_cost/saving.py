@@ -13,7 +13,7 @@ import pandas as pd
 from .. import parts
 from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
-from .._cards import Block, Card, Code, Figures, Message, Note, Table, money, number
+from .._cards import Block, Card, Code, Figures, Message, Note, Table, counted, money
 from .._pandas import STR
 from .._parts import many, packing
 from .._planning import Plan
@@ -216,23 +216,18 @@ def _card(found: Savings) -> Card:
         blocks.append(_over_table(near))
     blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
     if found.unknown:
-        said = f"{number(found.unknown)} recipients get a template whose text is not known; pass it as template_text=."
-        blocks.append(Note("!", said))
+        get = counted(found.unknown, "recipient gets", "recipients get")
+        blocks.append(Note("!", f"{get} a template whose text is not known; pass it as template_text=."))
     unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
     if unrated and unrated < found.totals["recipients"].sum():
-        blocks.append(
-            Note("!", f"{number(unrated)} recipients have no rate: their parts are counted, their cost is not.")
-        )
+        have = counted(unrated, "recipient has", "recipients have")
+        blocks.append(Note("!", f"{have} no rate: the parts are counted, the cost is not."))
     blocks.append(Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts."))
     closing = "Next: plan(..., replace=parts.PLAIN) plans with plain characters." if saved > 0 else ""
-    state = f"Nothing has been changed. Plain characters would save {_parts(saved)}{_money_of(found.totals)}."
+    state = f"Nothing has been changed. Plain characters would save {counted(saved, 'part')}{_money_of(found.totals)}."
     if saved <= 0:
         state = "Nothing has been changed. Plain characters would save nothing."
     return Card(f"Savings: {found.campaign}", state, tuple(blocks), closing)
-
-
-def _parts(count: int) -> str:
-    return f"{number(count)} {'part' if count == 1 else 'parts'}"
 
 
 def _money_of(totals: pd.DataFrame) -> str:
@@ -295,8 +290,8 @@ def _over_table(near: pd.DataFrame) -> Table:
 
 
 def _message(row: dict[str, Any]) -> Message:
-    saved = f"saves {_parts(int(row['saved_parts']))}"
-    to = f"{number(int(row['recipients']))} {'recipient' if row['recipients'] == 1 else 'recipients'}"
+    saved = f"saves {counted(int(row['saved_parts']), 'part')}"
+    to = counted(int(row["recipients"]), "recipient")
     cost = f", {money(row['saved_cost'], row['currency'])}" if row["saved_cost"] == row["saved_cost"] else ""
     return Message(to, row["text"], f"With plain characters: {saved}{cost}", tuple(row["forcing"]))
 

@@ -77,16 +77,16 @@ def _quiet_hours(quiet: QuietHours, plan: Plan, now: datetime) -> list[cards.Not
     span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
     if not silent:
         return [cards.Note("check", f"{span}: nobody is held back now.")]
-    people = f"{silent:,} recipient{'' if silent == 1 else 's'}"
+    people = cards.counted(silent, "recipient")
     return [cards.Note("!", f"{span}: it is quiet for {people} now; they wait as planned.")]
 
 
 def _canary(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
-    return [cards.Note("!", f"Canary: at most {most:,} recipient{'' if most == 1 else 's'}, then it stops.")]
+    return [cards.Note("!", f"Canary: at most {cards.counted(most, 'recipient')}, then it stops.")]
 
 
 def _failures(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
-    return [cards.Note("i", f"Stops after {most:,} failure{'' if most == 1 else 's'} in a row.")]
+    return [cards.Note("i", f"Stops after {cards.counted(most, 'failure')} in a row.")]
 
 
 GUARDS: Final = (

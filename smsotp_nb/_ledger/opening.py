@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .._cards import counted
 from ..errors import LedgerError, LedgerOlder
 from ..settings import state_folder
 from .anchor import Anchor
@@ -331,7 +332,7 @@ def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) ->
     return LedgerOlder(
         f"the ledger {path} is older than the one that was last used here: it is a copy or a backup, or a new file in "
         f"the place of another. {ends}; the latest was used at {_said(max(session.at for session in behind))}, and up "
-        f"to {recipients:,} recipient{'' if recipients == 1 else 's'} whom it texted since may stand as not texted in "
+        f"to {counted(recipients, 'recipient')} whom it texted since may stand as not texted in "
         "this one. Nothing was sent. Put the latest file back; or, if you know whom it texted, open this one with "
         "Ledger(path, accept_older=True)",
         recipients=recipients,

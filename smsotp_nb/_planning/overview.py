@@ -101,7 +101,7 @@ def _unrated(planned: pd.DataFrame) -> str:
     missing = int(planned["est_cost"].isna().sum())
     if not 0 < missing < len(planned):
         return ""
-    return f"; {missing:,} recipient{'s' if missing > 1 else ''} without a rate"
+    return f"; {cards.counted(missing, 'recipient')} without a rate"
 
 
 def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import pandas as pd
 
@@ -46,13 +46,6 @@ def suppressed(source: Any, reading: Reading) -> pd.Series[str]:
     """
     numbers, regions = _columns(source, (reading.to, "to", "phone"), reading, "suppress=")
     return _read(numbers, regions, reading, "suppress=", e164=numbers.name == "to")
-
-
-class Recorded(Protocol):
-    """A campaign of the ledger, as far as a plan needs it: the numbers of all that it may have reached."""
-
-    @property
-    def reached(self) -> pd.Series[Any]: ...
 
 
 def excluded(source: Any, reading: Reading) -> pd.Series[str]:

@@ -285,7 +285,7 @@ class Remote:
         if about["tenants"]:
             return "an account for every access key"
         balance = Decimal(about["balance"])
-        messages = f"{about['messages']:,} message{'' if about['messages'] == 1 else 's'}"
+        messages = cards.counted(about["messages"], "message")
         return f"{messages}, balance {about['currency']} {balance:,.2f}"
 
     # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .. import phones
 from .._calls import in_our_words
+from .._cards import counted
 from .._dispatch.guard_table import BY_NAME
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
@@ -372,7 +373,7 @@ class CampaignForm(skin.Shown):
     def _draw_doubt(self, stage: str) -> None:
         doubt = self.steps.counts.get("in_doubt", 0) if stage == "done" else 0
         skin.show(self._doubt, doubt > 0)
-        rows = "1 row is" if doubt == 1 else f"{doubt:,} rows are"
+        rows = counted(doubt, "row is", "rows are")
         words = f"{rows} in doubt: no answer came, so they may have been accepted. Check the service's own records"
         self._doubt_line.value = skin.line(f"{words} or ask somebody on the list, then say which:", "warn")
 

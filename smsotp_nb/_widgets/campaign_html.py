@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Card, Figures, about, number
+from .._cards import MISSING, Card, Figures, about, counted, number
 from .._planning import Plan, overview
 from .._wire import amount
 from ..results import Progress
@@ -30,7 +30,7 @@ def draft_html(draft: Draft | None) -> str:
     if draft.plan.rows["status"].eq("planned").any():
         return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
     reasons = overview.reasons(draft.plan.skipped)
-    said = [f"{number(count)} rows: {meaning or code}" for code, meaning, count in reasons]
+    said = [f"{counted(count, 'row')}: {meaning or code}" for code, meaning, count in reasons]
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
 
 
@@ -113,13 +113,13 @@ def _billed(told: Progress) -> str:
 def _totals(plan: Plan, whole: bool) -> str:
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
-    said = f"{number(len(planned))} of {number(len(rows))} rows would be texted"
+    said = f"{number(len(planned))} of {counted(len(rows), 'row')} would be texted"
     parts, cost_said = planned["est_parts"].dropna(), overview.about(planned)
-    said += f": {number(int(parts.sum()))} parts" if len(parts) else ""
+    said += f": {counted(int(parts.sum()), 'part')}" if len(parts) else ""
     said += f", about {cost_said}" if cost_said else ""
     unrated = int(planned["est_cost"].isna().sum())
     said += f", {number(unrated)} without a rate" if cost_said and unrated else ""
-    where = "" if whole else f"<br>Seen so far: the first {number(len(rows))} rows."
+    where = "" if whole else f"<br>Seen so far: the first {counted(len(rows), 'row')}."
     return f'<p class="smsotp-line smsotp-num">{html.escape(said)}.{where}</p>'
 
 
@@ -133,8 +133,7 @@ def _message(row: dict[Any, Any]) -> str:
     text = html.escape(row["text"]) if known else "<i>The template's text is not known here.</i>"
     said = [str(row["to"])]
     if known:
-        parts = int(row["est_parts"])
-        said += [f"{parts} part{'' if parts == 1 else 's'}", ENCODINGS.get(str(row["encoding"]), "")]
+        said += [counted(int(row["est_parts"]), "part"), ENCODINGS.get(str(row["encoding"]), "")]
     if row["forcing"]:
         said.append(f"because of {' '.join(row['forcing'])}")
     return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(" · ".join(said))}</p></li>'

@@ -16,7 +16,7 @@ import pandas as pd
 
 from .. import _planning as planning
 from .._arguments import not_whole, refuse
-from .._cards import number
+from .._cards import counted
 from .._dispatch import send
 from .._ledger import Campaign, Ledger, LedgerOrPath, state_line
 from .._ledger.places import not_a_ledger
@@ -133,7 +133,7 @@ class CampaignSteps(Stages):
         if self.stage == "write" and missing:
             self._refuse("write", f"{NO_PLAN} {' '.join(missing)}", "warn")
             return
-        if not self._begin({"write"}, "planning", f"Planning {number(len(self.frame))} rows …"):
+        if not self._begin({"write"}, "planning", f"Planning {counted(len(self.frame), 'row')} …"):
             return
         try:
             self.plan = planning.plan(self.frame, **choices.arguments())
@@ -168,8 +168,7 @@ class CampaignSteps(Stages):
         if self.plan is None:
             return "Send"
         begun = any(self.counts.get(state) for state in ("accepted", "rejected", "in_doubt"))
-        plural = "" if self.to_go == 1 else "s"
-        what = f"Send {'the remaining ' if begun else ''}{number(self.to_go)} message{plural}"
+        what = f"Send {'the remaining ' if begun else ''}{counted(self.to_go, 'message')}"
         what += " to real people" if self.live else ""
         return f"{what}, about {self._cost}" if self._cost else what
 
@@ -212,7 +211,7 @@ class CampaignSteps(Stages):
             return
         self._read_results()
         what = "count as accepted" if accepted else "are planned again; nothing was sent yet"
-        self._show("done", f"{number(settled)} rows {what}.", "ok")
+        self._show("done", f"{counted(settled, 'row')} {what}.", "ok")
 
     # -- inside a move
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, cast
 
+from .._cards import counted
 from .._moments import Now, utc_now
 from .._phones import lookup
 from .._wire import CODE, MessageRecord
@@ -208,7 +209,7 @@ class OtpSteps(Stages):
             self._show("entry", f"Wrong code. Check it and try again; {tries} left.", "bad")
 
     def _receipt(self, record: MessageRecord) -> str:
-        parts = None if record.parts is None else f"{record.parts} part{'' if record.parts == 1 else 's'}"
+        parts = None if record.parts is None else counted(record.parts, "part")
         found = (record.to, record.iso, parts, self._price(record))
         return "Accepted for " + ", ".join(item for item in found if item) + "."
 

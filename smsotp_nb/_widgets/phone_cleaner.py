@@ -153,7 +153,7 @@ class PhoneCleaner(skin.Shown):
         return name
 
     def _lay_out(self) -> ipywidgets.VBox:
-        sub = f"{number(len(self.frame))} rows. The list itself is not changed."
+        sub = f"{counted(len(self.frame), 'row')}. The list itself is not changed."
         self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
         self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
         self._clean_export = skin.box(self.clean_path, self.clean_button, classes=("smsotp-pair",))
@@ -213,7 +213,7 @@ class PhoneCleaner(skin.Shown):
         except SmsOtpError as error:
             self._said = skin.notice(*refused(error, "Nothing was written."))
         else:
-            self._said = skin.notice(f"{number(count)} row{'' if count == 1 else 's'} written to {file}", "ok")
+            self._said = skin.notice(f"{counted(count, 'row')} written to {file}", "ok")
         self._render()
         (self.keep_button if self._asked else path).focus()
 
@@ -250,8 +250,8 @@ class PhoneCleaner(skin.Shown):
             skin.show(self._clean_export, usable > 0)
             skin.show(self._export, unusable > 0)
             skin.show(self._question, self._asked is not None)
-            self.write_button.description = f"Write {number(unusable)} row{'' if unusable == 1 else 's'}"
-            self.clean_button.description = f"Write {number(usable)} clean row{'' if usable == 1 else 's'}"
+            self.write_button.description = f"Write {counted(unusable, 'row')}"
+            self.clean_button.description = f"Write {counted(usable, 'clean row')}"
             skin.primary(self.clean_button, usable > 0)
             skin.primary(self.write_button, not usable)
             if cleaned is None or not chosen:
