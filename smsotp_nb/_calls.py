@@ -41,10 +41,13 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
         Traceback (most recent call last):
         smsotp_nb.errors.UsageError: greet has no argument names=; did you mean name=? It takes frame, name=
     """
+    shown: inspect.Signature | None = getattr(function, "__signature__", None)  # else Python itself refuses a name
 
     @functools.wraps(function)
     def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
         try:
+            if shown and not kwargs.keys() <= shown.parameters.keys():
+                raise TypeError
             return function(*args, **kwargs)
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from ._guards import GUARDS
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -211,28 +213,7 @@ _KNOWN: Final = (
         "its request was refused for a wrong number, and the send ended before it was posted again in halves",
         "send again to continue",
     ),
-    _yours("BUDGET", "send", "planned", "the next request may exceed the budget", "send again with a higher budget"),
-    _yours(
-        "QUIET_HOURS",
-        "send",
-        "planned",
-        "the quiet hours apply where the number is at home",
-        "send again later",
-    ),
-    _yours(
-        "CANARY",
-        "send",
-        "planned",
-        "the canary was sent",
-        "check its results, then send without canary=",
-    ),
-    _yours(
-        "FAILING",
-        "send",
-        "planned",
-        "too many requests in a row were refused or left in doubt",
-        "check their errors, then send again",
-    ),
+    *(_yours(guard.code, "send", "planned", guard.meaning, guard.next_step) for guard in GUARDS),
 )
 PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}
 

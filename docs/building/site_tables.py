@@ -11,7 +11,7 @@ import griffe
 
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, problems, rates, settings
-from smsotp_nb._dispatch.guard_table import GUARDS
+from smsotp_nb._guards import GUARDS
 from smsotp_nb._phones.vocabulary import NOTES, REPAIRS
 from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 

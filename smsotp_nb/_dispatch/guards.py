@@ -1,7 +1,8 @@
 """What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
 
-Guards are asked when a request's turn has come and nothing of it is claimed yet, so what they hold back stays
-``planned``; its ``problem`` names the guard.
+The table of the guards is ``_guards``; ``DECISIONS`` says here how each argument is read, what ``preflight`` says of it
+and how the form's fields make it. Guards are asked when a request's turn has come and nothing of it is claimed yet, so
+what they hold back stays ``planned``; its ``problem`` names the guard.
 """
 
 from __future__ import annotations
@@ -10,24 +11,42 @@ import math
 import re
 import threading
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from typing import Any, Final, Unpack
 
 import numpy as np
 
+from .. import _cards as cards
 from .._arguments import given, not_whole
+from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
+from .._planning import Plan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
 BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
-STOPPERS = frozenset({BUDGET, CANARY, FAILING})  # these end a call; quiet hours pass by a row
-STOP_AFTER_FAILURES = 10
+STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others pass over rows
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How one guard is read and told.
+
+    Attributes:
+        read: the checked value of the argument; what is wrong with it is added to the list.
+        ahead: its lines in ``preflight``, for the checked value, the plan and the present moment.
+        typed: the argument that the form's fields stand for, at least one of them filled in.
+    """
+
+    read: Callable[[Any, list[str]], Any]
+    ahead: Callable[[Any, Plan, datetime], list[cards.Note]]
+    typed: Callable[..., Any] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +102,7 @@ class Admission:
     more: bool = False
 
 
-def read(
-    *,
-    budget: Mapping[str, float | str | Decimal] | None = None,
-    quiet_hours: tuple[str, str] | None = None,
-    canary: int | None = None,
-    stop_after_failures: int | None = STOP_AFTER_FAILURES,
-) -> Guards:
+def read(**given: Unpack[GuardArguments]) -> Guards:
     """Return checked guards.
 
     Raises:
@@ -100,16 +113,36 @@ def read(
         {'USD': 50000000}
     """
     wrong: list[str] = []
-    for name, value in (("canary", canary), ("stop_after_failures", stop_after_failures)):
-        wrong += filter(None, [not_whole(name, value, none=True)])
-    found = Guards(
-        budget=None if budget is None else _read_budget(budget, wrong),
-        quiet_hours=None if quiet_hours is None else _read_hours(quiet_hours, wrong),
-        canary=canary,
-        stop_after_failures=stop_after_failures,
-    )
+    asked: dict[str, Any] = {guard.name: guard.default for guard in GUARDS} | dict(given)
+    found = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in asked.items()}
     if wrong:
         raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
+    return Guards(**found)
+
+
+def ahead(asked: Guards, plan: Plan, now: datetime) -> list[cards.Note]:
+    """Return what each guard that is set would do now, as lines of a card."""
+    values = {name: getattr(asked, name) for name in DECISIONS}
+    return [
+        line for name, value in values.items() if value is not None for line in DECISIONS[name].ahead(value, plan, now)
+    ]
+
+
+def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of ``send`` that a form's fields stand for, without those left blank.
+
+    Raises:
+        UsageError: a field is half filled in.
+
+    Example:
+        >>> typed({"budget": "USD 50", "canary": 10})
+        {'budget': {'USD': '50'}, 'canary': 10}
+    """
+    found = {}
+    for guard in GUARDS:
+        entered = [fields.get(field.name) or "" for field in guard.fields]
+        if any(entered):
+            found[guard.name] = DECISIONS[guard.name].typed(*entered)
     return found
 
 
@@ -234,7 +267,7 @@ def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
     return whole and (not budget or reply.currency in budget)
 
 
-def _read_budget(budget: Mapping[str, float | str | Decimal], wrong: list[str]) -> dict[str, int]:
+def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     if not isinstance(budget, Mapping) or not budget:
         wrong.append(f"budget= must be a dict of currency to amount, such as {{'USD': 50}}, got {given(budget)}")
@@ -258,7 +291,32 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
         return None
 
 
-def _read_hours(hours: tuple[str, str], wrong: list[str]) -> QuietHours | None:
+def _budget_ahead(budget: Mapping[str, int], plan: Plan, _now: datetime) -> list[cards.Note]:
+    estimate = plan.estimate
+    unknown = estimate["est_cost"].isna().any() or not set(estimate["currency"].dropna()) <= set(budget)
+    lines = []
+    for currency, limit in budget.items():
+        expected = estimate.loc[estimate["currency"].eq(currency), "est_cost"].sum()
+        said = f"Budget {cards.money(amount(limit), currency)}"
+        if unknown:
+            lines.append(
+                cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
+            )
+        elif round(expected * 1_000_000) <= limit:
+            lines.append(cards.Note("check", f"{said}: covers the estimate."))
+        else:
+            lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
+    return lines
+
+
+def _typed_budget(entered: str) -> dict[str, str]:
+    words = entered.replace(",", "").split()
+    if len(words) != 2 or not words[0].isalpha():
+        raise UsageError(f"a budget is a currency and an amount, such as USD 50, got {entered!r}")
+    return {words[0].upper(): words[1]}
+
+
+def _read_hours(hours: Any, wrong: list[str]) -> QuietHours | None:
     try:
         begins, ends = (time.fromisoformat(hour) for hour in hours)
     except (ValueError, TypeError):
@@ -270,6 +328,39 @@ def _read_hours(hours: tuple[str, str], wrong: list[str]) -> QuietHours | None:
     return QuietHours(begins, ends)
 
 
+def _hours_ahead(quiet: QuietHours, plan: Plan, now: datetime) -> list[cards.Note]:
+    rows = plan.rows
+    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
+    silent = sum(quiet.silences(number, now) for number in to)
+    span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
+    if not silent:
+        return [cards.Note("check", f"{span}: nobody is held back now.")]
+    people = cards.counted(silent, "recipient")
+    return [cards.Note("!", f"{span}: it is quiet for {people} now; they wait as planned.")]
+
+
+def _typed_hours(begins: str, ends: str) -> tuple[str, str]:
+    if not begins or not ends:
+        raise UsageError("quiet hours need both times, such as 21:00 and 08:00")
+    return begins, ends
+
+
+def _whole(name: str) -> Callable[[Any, list[str]], int]:
+    def read(value: Any, wrong: list[str]) -> int:
+        wrong += filter(None, [not_whole(name, value, none=True)])
+        return value  # type: ignore[no-any-return]
+
+    return read
+
+
+def _canary_ahead(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
+    return [cards.Note("!", f"Canary: at most {cards.counted(most, 'recipient')}, then it stops.")]
+
+
+def _failures_ahead(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
+    return [cards.Note("i", f"Stops after {cards.counted(most, 'failure')} in a row.")]
+
+
 @lru_cache(maxsize=100_000)
 def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
     return tuple(_zone(name) for name in time_zones(to))
@@ -278,3 +369,11 @@ def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
 @lru_cache(maxsize=1_000)
 def _zone(name: str) -> zoneinfo.ZoneInfo:
     return zoneinfo.ZoneInfo(name)
+
+
+DECISIONS: Final[Mapping[str, Decision]] = {
+    "budget": Decision(_read_budget, _budget_ahead, _typed_budget),
+    "quiet_hours": Decision(_read_hours, _hours_ahead, _typed_hours),
+    "canary": Decision(_whole("canary"), _canary_ahead, int),
+    "stop_after_failures": Decision(_whole("stop_after_failures"), _failures_ahead),
+}

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from typing import Unpack
 
 from .. import _cards as cards
 from .._arguments import not_callable, refuse
 from .._calls import in_our_words
 from .._client import Client
+from .._guards import GuardArguments, takes_guards
 from .._ledger import Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from ..errors import UsageError
 from . import guards
-from .guard_table import ahead
 from .pacing import check_speed
 from .sending import check_kinds
 
 
 @in_our_words
+@takes_guards
 def preflight(
     plan: Plan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
     max_per_second: float | None = None,
-    budget: Mapping[str, float | str | Decimal] | None = None,
-    quiet_hours: tuple[str, str] | None = None,
-    canary: int | None = None,
-    stop_after_failures: int | None = guards.STOP_AFTER_FAILURES,
     now: Now = utc_now,
+    **guard_arguments: Unpack[GuardArguments],
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
@@ -51,7 +48,7 @@ def preflight(
     """
     check_kinds(plan, client, what="preflight")
     refuse(not_callable("now", now, example="lambda: datetime.now(UTC)", none=False))
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
+    asked = guards.read(**guard_arguments)
     check_speed(max_per_second)
     with opened(ledger) as book:
         recorded = _recorded(plan, client, book)
@@ -64,7 +61,7 @@ def preflight(
     if max_per_second is not None:
         took = _duration(left / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
-    lines += ahead(asked, plan, now())
+    lines += guards.ahead(asked, plan, now())
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(
         f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."

@@ -9,13 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from typing import Unpack
 
 import pandas as pd
 
 from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._calls import in_our_words
 from .._client import Client, Patience, Tries
+from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line
 from .._planning import Plan, to_oneself
 from .._progress import Bar
@@ -94,6 +95,7 @@ class _Answer:
 
 
 @in_our_words
+@takes_guards
 def send(
     plan: Plan,
     *,
@@ -101,13 +103,10 @@ def send(
     ledger: LedgerOrPath | None = None,
     concurrency: int = 4,
     max_per_second: float | None = None,
-    budget: Mapping[str, float | str | Decimal] | None = None,
-    quiet_hours: tuple[str, str] | None = None,
-    canary: int | None = None,
-    stop_after_failures: int | None = guards.STOP_AFTER_FAILURES,
     isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
+    **guard_arguments: Unpack[GuardArguments],
 ) -> pd.DataFrame:
     """Send a plan, or resume it. Rows that were accepted, rejected or are in doubt are never posted again.
 
@@ -125,18 +124,12 @@ def send(
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt.
         max_per_second: upper limit of recipients a second, over all threads; None for no limit. When the service
             throttles, the speed drops for a while.
-        budget: upper limit of the cost by currency, such as ``{"USD": 50}``, including earlier calls for this
-            campaign. The call stops before the request that may exceed it. Rows in doubt count as spent.
-        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
-            number is at home. If a number may be in several time zones, none of them may be quiet. Rows held back stay
-            planned.
-        canary: send to this many recipients first; the next call without it sends the rest.
-        stop_after_failures: stop after this many requests in a row were refused or left in doubt.
         isolate_invalid: when a list is refused with 107111, send its halves again until the invalid numbers stand
             alone. This assumes that nothing of a refused list was sent.
         progress: True draws a progress bar, False draws nothing, a callable receives ``results.Progress`` values.
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
+        **guard_arguments: what may hold rows back, one argument each; ``_guards`` has their table.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
@@ -159,7 +152,7 @@ def send(
         ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
+    asked = guards.read(**guard_arguments)
     _check(plan, client, concurrency)
     _check_switches(isolate_invalid, progress, stop)
     check_speed(max_per_second)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .._dispatch.guards import typed
 from .._wire import Variant
-from ..errors import UsageError
 from .arguments import NONE_CHOSEN
 
 Kind = Literal["content", "text", "template"]
@@ -79,17 +79,14 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What may hold the campaign back, as typed: ``USD 50``, ``21:00``, ``08:00``, a number of first recipients.
+    """What may hold the campaign back, as typed in the form's fields, by the names that the table of guards gives them.
 
     Example:
-        >>> Guards(budget="USD 50", canary=10).arguments()
+        >>> Guards({"budget": "USD 50", "canary": 10}).arguments()
         {'budget': {'USD': '50'}, 'canary': 10}
     """
 
-    budget: str = ""
-    quiet_from: str = ""
-    quiet_to: str = ""
-    canary: int = 0
+    fields: Mapping[str, str | int] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``send``.
@@ -97,19 +94,7 @@ class Guards:
         Raises:
             UsageError: a budget without its currency, or half a span of quiet hours.
         """
-        given: dict[str, Any] = {}
-        words = self.budget.replace(",", "").split()
-        if words:
-            if len(words) != 2 or not words[0].isalpha():
-                raise UsageError(f"a budget is a currency and an amount, such as USD 50, got {self.budget!r}")
-            given["budget"] = {words[0].upper(): words[1]}
-        if bool(self.quiet_from) != bool(self.quiet_to):
-            raise UsageError("quiet hours need both times, such as 21:00 and 08:00")
-        if self.quiet_from:
-            given["quiet_hours"] = (self.quiet_from, self.quiet_to)
-        if self.canary:
-            given["canary"] = self.canary
-        return given
+        return typed(self.fields)
 
 
 def _blank(value: Any) -> bool:

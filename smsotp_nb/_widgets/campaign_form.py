@@ -12,8 +12,8 @@ import pandas as pd
 from .. import phones
 from .._calls import in_our_words
 from .._cards import counted
-from .._dispatch.guard_table import BY_NAME
 from .._frames import AnyFrame, as_pandas
+from .._guards import GUARDS
 from .._ledger import LedgerOrPath
 from ..errors import UsageError
 from . import campaign_html, skin
@@ -121,12 +121,8 @@ class CampaignForm(skin.Shown):
 
     def guards(self) -> Guards:
         """Return what the guards say now."""
-        return Guards(
-            budget=self.budget.value.strip(),
-            quiet_from=self.quiet_from.value.strip(),
-            quiet_to=self.quiet_to.value.strip(),
-            canary=self.canary.value,
-        )
+        entered = {name: field.value for name, field in self.guard_fields.items()}
+        return Guards({name: value.strip() if isinstance(value, str) else value for name, value in entered.items()})
 
     def __repr__(self) -> str:
         return f"<CampaignForm at step {STEPS[STEP_OF[self.steps.stage] - 1]!r}; run the cell to use it>"
@@ -167,13 +163,9 @@ class CampaignForm(skin.Shown):
         return typed.strip() or None if given is None or isinstance(given, str) else given
 
     def _make_guards(self) -> None:
-        asked = {name: guard.fields for name, guard in BY_NAME.items()}
-        self.budget, self.quiet_from, self.quiet_to = (
-            skin.text(field.label, placeholder=field.example) for field in (*asked["budget"], *asked["quiet_hours"])
-        )
-        self.canary = ipywidgets.BoundedIntText(description=asked["canary"][0].label, min=0, max=10**7)
+        self.guard_fields = {field.name: skin.field(field) for guard in GUARDS for field in guard.fields}
         self.typed = skin.text("")
-        for field in (self.budget, self.canary, self.quiet_from, self.quiet_to):
+        for field in self.guard_fields.values():
             field.observe(lambda _: self._render(), "value")
 
     def _make_buttons(self) -> None:
@@ -229,10 +221,9 @@ class CampaignForm(skin.Shown):
         self._where, self._doubt_line = skin.block(""), skin.block("")
         self._guards = skin.box(
             *skin.folded(
-                "Guards: budget, first recipients, quiet hours",
+                f"Guards: {', '.join(guard.name.replace('_', ' ') for guard in GUARDS if guard.fields)}",
                 "Hide the guards",
-                skin.box(self.budget, self.canary, classes=("smsotp-pair",)),
-                skin.box(self.quiet_from, self.quiet_to, classes=("smsotp-pair",)),
+                *self._guard_rows(),
             ),
             classes=("smsotp-main",),
         )
@@ -256,6 +247,15 @@ class CampaignForm(skin.Shown):
             self._confirm,
             classes=("smsotp-main", "smsotp-pad"),
         )
+
+    def _guard_rows(self) -> list[ipywidgets.DOMWidget]:
+        """Return the fields of the guards in rows of two: those of one guard together, single ones side by side."""
+        fields = [[self.guard_fields[field.name] for field in guard.fields] for guard in GUARDS]
+        single = [one for group in fields if len(group) == 1 for one in group]
+        pairs = [single[i : i + 2] for i in range(0, len(single), 2)]
+        return [
+            skin.box(*row, classes=("smsotp-pair",)) for row in (*pairs, *(many for many in fields if len(many) > 1))
+        ]
 
     # -- gestures
 

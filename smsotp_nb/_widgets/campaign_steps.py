@@ -18,6 +18,7 @@ from .. import _planning as planning
 from .._arguments import not_whole, refuse
 from .._cards import counted
 from .._dispatch import send
+from .._guards import GUARDS
 from .._ledger import Campaign, Ledger, LedgerOrPath, state_line
 from .._ledger.places import not_a_ledger
 from .._planning import Plan
@@ -318,9 +319,10 @@ class CampaignSteps(Stages):
 NO_PLAN = "There is no plan yet."
 # What may hold rows back, in the order in which one is told where there are several.
 TOLD_FIRST = (
-    "STOPPED", "NO_FUNDS", "BUDGET", "CANARY", "FAILING", "QUIET_HOURS", "THROTTLED", "ACCOUNT", "NOT_SENT",
-    "UNKNOWN_SERVICE",
-)  # fmt: skip
+    *("STOPPED", "NO_FUNDS"),
+    *(guard.code for guard in sorted(GUARDS, key=lambda guard: not guard.ends)),
+    *("THROTTLED", "ACCOUNT", "NOT_SENT", "UNKNOWN_SERVICE"),
+)
 
 
 def _capital(words: str) -> str:

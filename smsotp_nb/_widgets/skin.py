@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import ipywidgets
 from IPython.display import display
 
+from .._guards import Field
 from .stages import Sign
 
 SETTLE = 0.3  # seconds
@@ -70,6 +71,13 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
     for name in classes:
         made.add_class(name)
     return made
+
+
+def field(asked: Field) -> ipywidgets.ValueWidget:
+    """Return the field that a guard asks for."""
+    if asked.number:
+        return ipywidgets.BoundedIntText(description=asked.label, min=0, max=10**7)
+    return text(asked.label, placeholder=asked.example)
 
 
 def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywidgets.Dropdown:

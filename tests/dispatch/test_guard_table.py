@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import smsotp_nb as sms
 from smsotp_nb._dispatch import guards
-from smsotp_nb._dispatch.guard_table import GUARDS, Guard
+from smsotp_nb._guards import GUARDS, Guard, GuardArguments
 from smsotp_nb.problems import PROBLEMS
+from smsotp_nb.widgets import CampaignForm
 
 every = pytest.mark.parametrize("guard", GUARDS, ids=[guard.name for guard in GUARDS])
 
 
 def test_the_table_names_every_guard() -> None:
-    assert [guard.name for guard in GUARDS] == [field.name for field in dataclasses.fields(guards.Guards)]
+    named = [guard.name for guard in GUARDS]
+    assert named == [field.name for field in dataclasses.fields(guards.Guards)]
+    assert named == list(guards.DECISIONS) == list(GuardArguments.__annotations__)
 
 
 @every
@@ -36,3 +41,23 @@ def test_an_example_is_read(guard: Guard) -> None:
     """What the documentation shows is what ``send`` takes."""
     given = eval(f"dict({guard.example})")
     assert getattr(guards.read(**given), guard.name) is not None
+
+
+@every
+def test_the_docstring_of_send_says_what_a_guard_does(guard: Guard) -> None:
+    """Nothing but the table says it, so ``help(sms.send)`` is as long as the table."""
+    said = " ".join((sms.send.__doc__ or "").split())
+    assert f"{guard.name}: {guard.says}" in said
+    assert "guard_arguments" not in said
+
+
+@every
+def test_what_the_form_s_fields_hold_is_what_send_takes(guard: Guard, tmp_path: Path) -> None:
+    """The form has each field of the table, and what its example stands for is the guard's argument."""
+    with sms.Sandbox() as box, sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        form = CampaignForm(pd.DataFrame({"phone": ["+12025550123"]}), client=box, ledger=ledger)
+    for field in guard.fields:
+        form.guard_fields[field.name].value = 7 if field.number else field.example
+    asked = form.guards().arguments()
+    assert list(asked) == [guard.name] * bool(guard.fields)
+    assert dataclasses.asdict(guards.read(**asked)).keys() >= asked.keys()

@@ -19,7 +19,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
     "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
-    "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
+    "guards": 0, "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
@@ -32,7 +32,13 @@ BESIDE = {("_sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost.
 SAME_LEVEL = {
     *(("arguments", "errors"), ("calls", "errors"), ("calls", "arguments"), ("columns", "errors")),
-    *(("columns", "arguments"), ("settings", "wire"), ("charts", "cost"), ("problems", "pandas")),
+    *(
+        ("columns", "arguments"),
+        ("settings", "wire"),
+        ("charts", "cost"),
+        ("problems", "pandas"),
+        ("problems", "guards"),
+    ),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},

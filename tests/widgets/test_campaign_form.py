@@ -66,7 +66,7 @@ def test_a_template_takes_its_variables_from_columns() -> None:
 def test_the_lines_of_code_do_the_same(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
     import smsotp_nb as sms
 
-    code = HELLO.lines(Guards(canary=3)).replace("sms.send(plan", "sms.send(plan, ledger=ledger, progress=False")
+    code = HELLO.lines(Guards({"canary": 3})).replace("sms.send(plan", "sms.send(plan, ledger=ledger, progress=False")
     room: dict[str, Any] = {"sms": sms, "people": people, "client": client, "ledger": ledger, "rates": RATES}
     exec(code, room)
     assert room["results"]["status"].eq("accepted").sum() == 3
@@ -76,9 +76,9 @@ def test_the_lines_of_code_do_the_same(people: pd.DataFrame, client: Client, led
     ("guards", "arguments"),
     [
         (Guards(), {}),
-        (Guards(budget="usd 1,000.50"), {"budget": {"USD": "1000.50"}}),
-        (Guards(quiet_from="21:00", quiet_to="08:00"), {"quiet_hours": ("21:00", "08:00")}),
-        (Guards(canary=5), {"canary": 5}),
+        (Guards({"budget": "usd 1,000.50"}), {"budget": {"USD": "1000.50"}}),
+        (Guards({"quiet_from": "21:00", "quiet_to": "08:00"}), {"quiet_hours": ("21:00", "08:00")}),
+        (Guards({"canary": 5}), {"canary": 5}),
     ],
     ids=["none", "budget", "quiet hours", "canary"],
 )
@@ -87,7 +87,7 @@ def test_guards_as_arguments(guards: Guards, arguments: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "guards", [Guards(budget="50"), Guards(quiet_from="21:00")], ids=["no currency", "half a span"]
+    "guards", [Guards({"budget": "50"}), Guards({"quiet_from": "21:00"})], ids=["no currency", "half a span"]
 )
 def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guards) -> None:
     with pytest.raises(UsageError):
@@ -277,7 +277,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
 
 
 def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people: pd.DataFrame, box: Sandbox) -> None:
-    checked(steps).send(Guards(canary=4))
+    checked(steps).send(Guards({"canary": 4}))
     assert "The canary was sent" in steps.notice.text
     again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
     again.check(HELLO)
@@ -289,7 +289,7 @@ def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people:
 
 
 def test_another_text_under_the_same_name_is_refused_in_the_card(steps: CampaignSteps, people: pd.DataFrame) -> None:
-    checked(steps).send(Guards(canary=4))
+    checked(steps).send(Guards({"canary": 4}))
     again = CampaignSteps(people, client=steps.client, ledger=steps.ledger)
     again.check(Choices(campaign="hello", to="phone", kind="text", words="Other", default_region="US"))
     again.send(Guards())
@@ -323,7 +323,7 @@ def test_of_several_reasons_the_one_to_act_on_is_said(steps: CampaignSteps) -> N
 def test_what_held_the_rest_back_is_said_beside_the_doubt(steps: CampaignSteps, box: Sandbox) -> None:
     checked(steps)
     box.fault("drop_after", next=1)
-    steps.send(Guards(canary=2))
+    steps.send(Guards({"canary": 2}))
     assert steps.notice.text.startswith("The canary was sent")
     assert "never sent again automatically" in steps.notice.text
 
@@ -394,7 +394,7 @@ def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
 
 def test_a_plan_on_record_never_says_that_nothing_was_sent(form: CampaignForm) -> None:
     form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.default_region.value, form.canary.value = "us", 4
+    form.default_region.value, form.guard_fields["canary"].value = "us", 4
     for button in (form.check_button, form.send_button, form.back_button, form.check_button):
         button.click()
     assert "This campaign is already recorded: 4 accepted" in form._outcome.value
@@ -407,7 +407,7 @@ def test_the_focus_goes_where_reading_goes_on(form: CampaignForm) -> None:
     form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
     form.check_button.click()
     assert form._next_to_read() is form._head
-    form.budget.value = "50"
+    form.guard_fields["budget"].value = "50"
     form.send_button.click()
     assert form._next_to_read() is form.send_button
 
