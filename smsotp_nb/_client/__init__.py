@@ -5,6 +5,6 @@ retry rule of this package, ``operations`` the calls.
 """
 
 from .operations import Client
-from .patience import Gate, Patience, Tries
+from .patience import REPEATABLE, Gate, Patience, Tries
 
-__all__ = ["Client", "Gate", "Patience", "Tries"]
+__all__ = ["REPEATABLE", "Client", "Gate", "Patience", "Tries"]

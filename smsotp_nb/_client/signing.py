@@ -12,25 +12,31 @@ import hmac
 from urllib.parse import quote_plus, urlencode
 
 
-def query(action: str, key: str, secret: str | None, *, now: float, nonce: str) -> str:
-    """Return the encoded query of one attempt.
+def plain(action: str, key: str) -> str:
+    """Return the encoded query of an attempt that is not signed.
+
+    Example:
+        >>> plain("otp.send", "key")
+        'action=otp.send&accessKeyId=key'
+    """
+    return f"action={quote_plus(action)}&accessKeyId={quote_plus(key)}"
+
+
+def signed(action: str, key: str, secret: str, *, now: float, nonce: str) -> str:
+    """Return the encoded query of one signed attempt.
 
     Args:
         now: the wall clock, seconds since 1970; the service takes ten minutes either way.
         nonce: 8 to 64 characters, never used before.
 
     Example:
-        >>> query("otp.send", "key", None, now=0.0, nonce="")
-        'action=otp.send&accessKeyId=key'
-        >>> query("otp.send", "key", "secret", now=1.5, nonce="abcdefgh").count("&")
+        >>> signed("otp.send", "key", "secret", now=1.5, nonce="abcdefgh").count("&")
         5
     """
-    if secret is None:
-        return f"action={quote_plus(action)}&accessKeyId={quote_plus(key)}"
     pairs = {
         "action": action, "accessKeyId": key,
         "algorithm": "hmac-sha256", "timestamp": str(round(now * 1000)), "nonce": nonce,
     }  # fmt: skip
-    signed = urlencode(sorted(pairs.items()))
-    digest = hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()
+    text = urlencode(sorted(pairs.items()))
+    digest = hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()
     return urlencode({**pairs, "signature": base64.b64encode(digest).decode()})

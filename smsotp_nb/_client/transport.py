@@ -358,7 +358,8 @@ class Transport:
         if not prepared:
             raise UsageError(f"base_url= is not an address that can be reached: {base_url!r}; nothing was sent")
         self._address, self._host = prepared, urlsplit(prepared).netloc
-        self._timeouts = (connect_timeout, read_timeout)
+        self._read_timeout = read_timeout
+        self._timeouts: Any = urllib3.Timeout(connect=connect_timeout, read=read_timeout)  # which requests' types lack
         self._deadline, self._clock = deadline, clock
         session = requests.Session()
         session.trust_env = trust_env
@@ -374,7 +375,7 @@ class Transport:
 
         A Stop (KeyboardInterrupt) comes back as a Failure too: its own traceback would show the request.
         """
-        trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._timeouts[1], clock=self._clock)
+        trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._read_timeout, clock=self._clock)
         try:
             if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
                 self._renew()

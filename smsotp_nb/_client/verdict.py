@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from .. import _wire as wire
+from .._moments import Now
 from ..errors import (
     InDoubt,
     InsufficientFunds,
@@ -79,7 +80,7 @@ def error_of(failure: Failure, *, action: str, seconds: float) -> SmsOtpError:
 
 
 def success(
-    reply: RawReply, read: Callable[[Any, str | None], Any], *, action: str, seconds: float, scrub: Scrubber, now: float
+    reply: RawReply, read: Callable[[Any, str | None], Any], *, action: str, seconds: float, scrub: Scrubber, now: Now
 ) -> Any:
     """Return what ``read`` makes of an accepted reply's data, or the error that the reply means.
 
@@ -87,7 +88,9 @@ def success(
     """
     request_id = scrub.secrets(wire.request_id(reply.headers) or "") or None
     if reply.status == 429:
-        pause = retry_after({name.lower(): value for name, value in reply.headers}.get("retry-after"), now=now)
+        pause = retry_after(
+            {name.lower(): value for name, value in reply.headers}.get("retry-after"), now=now().timestamp()
+        )
         said = "no pause given" if pause is None else f"asked to pause {pause:.0f} s"
         return Throttled(f"{action}: throttled, {said}", retry_after=pause, seconds=seconds, request_id=request_id)
     if reply.status not in (200, 400):

@@ -192,7 +192,8 @@ class Watch:
         """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
         reply = outcome if isinstance(outcome, SendReply) else None
         with self._lock:
-            self._account(admission, reply, in_doubt=in_doubt)
+            if self._guards.budget:
+                self._account(self._guards.budget, admission, reply, in_doubt=in_doubt)
             # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
             self._failures = 0 if reply is not None and reply.messages else self._failures + 1
             limit = self._guards.stop_after_failures
@@ -225,13 +226,15 @@ class Watch:
         wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
         return Admission(wanted, len(rows), costs, stopper, detail)
 
-    def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
+    def _account(
+        self, budget: Mapping[str, int], admission: Admission, reply: SendReply | None, *, in_doubt: bool
+    ) -> None:
         """Put what was billed in place of what was reserved.
 
         What is in doubt may be billed, and a price that cannot be read or is in another currency says nothing of the
         budget's: then the reservation stays, beside what was billed.
         """
-        known = not in_doubt and (reply is None or _is_priced(reply, self._guards.budget or {}))
+        known = not in_doubt and (reply is None or _is_priced(reply, budget))
         if known:
             self._spend(admission.reserved, -1)
         if reply is not None and reply.currency:
@@ -264,7 +267,7 @@ def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:
 def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
     """Say whether a reply tells the whole price in a currency that the budget knows."""
     whole = not reply.missing and reply.messages.price_micros() is not None
-    return whole and (not budget or reply.currency in budget)
+    return whole and reply.currency in budget
 
 
 def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:

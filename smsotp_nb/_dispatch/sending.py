@@ -15,7 +15,7 @@ import pandas as pd
 
 from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._calls import in_our_words
-from .._client import Client, Patience, Tries
+from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line
 from .._planning import Plan, to_oneself
@@ -25,7 +25,6 @@ from ..errors import (
     InvalidPhoneNumbers,
     NotSent,
     ServiceError,
-    Throttled,
     TransportError,
     UsageError,
 )
@@ -59,7 +58,8 @@ class _Tally:
         for state, rows in settled.rows.items():
             self.counts[state] += rows
             self.counts["planned"] -= rows
-        self.costs.update(settled.costs)
+        for currency, micros in settled.costs.items():
+            self.costs[currency] += micros
 
     def progress(self) -> Progress:
         one = len(self.costs) == 1  # amounts in several currencies have no sum to show
@@ -372,7 +372,7 @@ class _Sending:
             started = time.monotonic()
             outcome = self._deliver(claim, admission)
             seconds = time.monotonic() - started
-            if isinstance(outcome, NotSent | Throttled):
+            if isinstance(outcome, REPEATABLE):
                 self._run.settle(claim, verdict(outcome)[0])
                 self._watch.returned(admission)
                 claimed = False

@@ -150,16 +150,17 @@ class Anchor:
         Raises:
             LedgerError: another process has been writing for half a minute.
         """
-        with self._files.writers:
-            if not self._files.turns:
+        files = self._files
+        with files.writers:
+            if not files.turns and not _lock(files.file, _WRITE, WRITER_BYTE):
                 self._wait_to_write()
-            self._files.turns += 1
+            files.turns += 1
             try:
                 yield
             finally:
-                self._files.turns -= 1
-                if not self._files.turns:
-                    _lock(self._files.file, _FREE, WRITER_BYTE)
+                files.turns -= 1
+                if not files.turns:
+                    _lock(files.file, _FREE, WRITER_BYTE)
 
     def generation(self) -> int:
         """Return what the file says of its age, whatever still stands in the log: it grows with every checkpoint."""

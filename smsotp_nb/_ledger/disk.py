@@ -89,22 +89,21 @@ def runs(path: Path) -> Path:
     return path.with_name(path.name + "-runs")
 
 
-def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """Read from a place of a file; one thread at a time where there is no ``pread``."""
-    if sys.platform != "win32":
-        return os.pread(descriptor, length, offset)
-    with _seeking:
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        return os.read(descriptor, length)
+if sys.platform == "win32":
 
+    def read_at(descriptor: int, length: int, offset: int) -> bytes:
+        """Read from a place of a file, one thread at a time."""
+        with _seeking:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            return os.read(descriptor, length)
 
-def write_at(descriptor: int, data: bytes, offset: int) -> int:
-    """Write to a place of a file, as `read_at`."""
-    if sys.platform != "win32":
-        return os.pwrite(descriptor, data, offset)
-    with _seeking:
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        return os.write(descriptor, data)
+    def write_at(descriptor: int, data: bytes, offset: int) -> int:
+        """Write to a place of a file, as `read_at`."""
+        with _seeking:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            return os.write(descriptor, data)
+else:
+    read_at, write_at = os.pread, os.pwrite
 
 
 def sync_file(path: Path) -> None:

@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import SmsOtpWarning
 from .disk import READ_WRITE, read_at, write_at
@@ -34,8 +35,7 @@ _GENERATION = slice(24, 28)  # of a header
 HEADER_MAGIC, SESSION_MAGIC, VOID_MAGIC = b"smsotpH1", b"smsotpS1", b"smsotpV1"
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """How far one session came: its latest request, its other acts, recipients of its requests, when it was seen."""
 
     token: bytes
@@ -226,8 +226,7 @@ def _is_whole(slot: bytes) -> bool:
 
 
 def _slot(session: Session) -> bytes:
-    fields = (session.token, session.attempt, session.acts, session.recipients, session.at)
-    return _checked(_SESSION.pack(SESSION_MAGIC, *fields))
+    return _checked(_SESSION.pack(SESSION_MAGIC, *session))
 
 
 def _session(slot: bytes) -> Session:

@@ -29,6 +29,7 @@ from .disk import check_file_system, create_private
 from .opening import Opened, open_ledger
 
 Result = TypeVar("Result")
+UNUSABLE = (sqlite3.Error, OSError)
 LOG_FRAMES = 1000  # pages of the log before they are copied into the file, as SQLite does by itself
 LOOK_AT_LOG = 16  # durable transactions between two looks at its length
 
@@ -205,15 +206,20 @@ class Store:
     @contextlib.contextmanager
     def _turn(self) -> Iterator[Opened]:
         """Hand out the open ledger to the only one who writes; let go of it where its file turns out to be another."""
-        with self._guard, named(self.path):
-            opened = self._open()
+        with self._guard:
             try:
+                opened = self._open()
                 with opened.anchor.writing():
                     yield opened
             except LedgerReplaced:
                 self._opened = None
                 opened.abandon()
                 raise
+            except UNUSABLE as error:  # not by `named`: each manager between a claim and its bytes costs a hundredth
+                refusal = unusable(self.path, error)
+            else:
+                return
+            raise refusal
 
     def _open(self) -> Opened:
         if self._opened is None:
@@ -267,13 +273,17 @@ def named(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours, which name the file and what to do."""
     try:
         yield
-    except sqlite3.Error as error:
-        reason = str(error)
-    except OSError as error:
-        reason = str(error.strerror or error)
+    except UNUSABLE as error:
+        refusal = unusable(path, error)
     else:
         return
-    raise LedgerError(
+    raise refusal
+
+
+def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
+    """Return our error for one of SQLite or of the disk."""
+    reason = error.strerror or error if isinstance(error, OSError) else error
+    return LedgerError(
         f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
         "disk has room, that the file may be written and that it is a ledger, then call again"
     )
