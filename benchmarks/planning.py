@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb._planning import Plan, arguments, assembly, bodies
+from smsotp_nb._planning import Plan, arguments, assembly, making
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -54,7 +54,6 @@ def normalized(people: pd.DataFrame) -> pd.DataFrame:
 
 def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]) -> Plan:
     """Plan as `plan` does once the numbers are normalized."""
-    absent = ("text", "content", "template_id", "template_data", "template_text", "signature", "signature_join")
     rates = pd.DataFrame({"iso": ["US", "IN", "DE"], "currency": "USD", "price": [0.0075, 0.0021, 0.0713]})
     asked = arguments.read(
         people,
@@ -66,10 +65,11 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
         variant="intl",
         rates=rates,
         today=None,
-        message=dict.fromkeys((*absent, "fill", "replace")) | message,
+        message=dict.fromkeys(making.MESSAGE) | {"priority": ()} | message,
     )
     left_out = {"SUPPRESSED": people["phone"].iloc[::1000]}
-    return assembly.assemble(people, asked, numbers, bodies.word(asked.wording, people), left_out)
+    kept = making.carried(people[list(asked.keep)], asked.words)
+    return Plan(**assembly.assemble(making.MadeOf(people, asked, numbers, left_out, message, kept)))
 
 
 def plain(people: pd.DataFrame, numbers: pd.DataFrame) -> pd.Series:

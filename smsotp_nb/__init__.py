@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
     from ._ledger import Ledger
-    from ._planning import Plan, plan
+    from ._planning import Plan, column, plan
     from ._sandbox import Sandbox
     from .otp import Challenge
     from .recipients import read_recipients
@@ -38,6 +38,7 @@ __all__ = [
     "Sandbox",
     "Settings",
     "charts",
+    "column",
     "cost",
     "errors",
     "otp",
@@ -64,7 +65,7 @@ __getattr__ = attributes(
         "_dispatch": ["preflight", "send", "send_test"],
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
-        "_planning": ["Plan", "plan"],
+        "_planning": ["Plan", "column", "plan"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],
         "settings": ["Settings"],

@@ -16,7 +16,7 @@ from ._cards import Card
 from ._pandas import STR
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, Policy
-from ._planning.wording import TemplateData
+from ._planning.wording import TemplateData, Words
 from ._wire import Variant, mask
 from .columns import require
 from .results import COLUMNS
@@ -93,11 +93,13 @@ class Sms:
         campaign: str,
         region: str | pd.Series[Any] | None = None,
         default_region: str | None = None,
-        text: str | None = None,
-        content: str | None = None,
-        template_id: str | None = None,
+        text: Words = None,
+        content: Words = None,
+        template_id: str | Mapping[Any, str] | None = None,
         template_data: TemplateData = None,
-        template_text: str | None = None,
+        template_text: str | Mapping[Any, str] | None = None,
+        by: str | pd.Series[Any] | None = None,
+        priority: Sequence[Any] = (),
         signature: str | None = None,
         signature_join: str | None = None,
         variant: Variant = "intl",
@@ -130,6 +132,8 @@ class Sms:
             template_id=template_id,
             template_data=template_data,
             template_text=template_text,
+            by=by,
+            priority=priority,
             signature=signature,
             signature_join=signature_join,
             variant=variant,

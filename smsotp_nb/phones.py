@@ -28,7 +28,7 @@ NOT_IN_USE                 the right length, but not in that country's numbering
 TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-free, pager ...)
 REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
 TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')
-DUPLICATE_OF               the same number as an earlier row (set when planning)
+DUPLICATE_OF               the same number as another row that is planned (set when planning)
 =========================  ============================================================================================
 
 Notes: any number of codes for a row, joined by a blank; a repair that was made or a fact worth knowing.

@@ -125,9 +125,9 @@ _KNOWN: Final = (
         "DUPLICATE_OF",
         "number",
         "skipped",
-        "the same number as an earlier row (set when planning)",
+        "the same number as another row that is planned (set when planning)",
         "nobody",
-        "nothing: the earlier row, which the note names, is texted",
+        "nothing: the other row, which the note names, is texted",
     ),
     _yours("SUPPRESSED", "plan", "skipped", "on the suppression list", "nothing: this person said no"),
     _yours(
@@ -136,6 +136,20 @@ _KNOWN: Final = (
         "skipped",
         "already part of the campaign that exclude= names",
         "nothing, or plan without exclude=",
+    ),
+    _yours(
+        "SEGMENT_MISSING",
+        "plan",
+        "skipped",
+        "the cell that says the segment is blank, so no message is meant for this row",
+        "fill the column that the note names",
+    ),
+    _yours(
+        "SEGMENT_UNKNOWN",
+        "plan",
+        "skipped",
+        "no message was given for the segment of this row",
+        "add a message for the segment that the note names, or correct the cell",
     ),
     _yours(
         "VALUE_MISSING",

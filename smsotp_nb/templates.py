@@ -77,9 +77,7 @@ class Template:
         """
         frame = as_pandas(frame)
         values = column_texts(frame, self.names, fill=fill)
-        text = pd.Series(self.literals[0], index=pd.RangeIndex(len(frame)), dtype=STR)
-        for name, literal in zip(self.slots, self.literals[1:], strict=True):
-            text = text + values[name] + literal if literal else text + values[name]
+        text = written(self, values, len(frame))
         missing, columns = missing_values(values, len(frame))
         return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
 
@@ -128,7 +126,7 @@ def column_texts(
     refuse(not_frame("frame", frame), no_dict)
     wanted = list(dict.fromkeys(names))
     fill = dict(fill or {})
-    wrong = [complaint for name in wanted if (complaint := _no_placeholder(name, frame))]
+    wrong = [complaint for name in wanted if (complaint := no_placeholder(name, frame))]
     wrong += [
         f"fill={{{key!r}: ...}} fills no placeholder ({', '.join(map(repr, wanted[:12])) or 'none'})"
         for key in fill
@@ -140,6 +138,19 @@ def column_texts(
     for name, value in fill.items():
         found[name] = found[name].fillna(_fill_value(name, value))
     return found
+
+
+def written(template: Template, values: Mapping[str, pd.Series[str]], length: int) -> pd.Series[str]:
+    """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing.
+
+    Example:
+        >>> written(parse("Hi {n}"), column_texts(pd.DataFrame({"n": ["Ana", None]}), ["n"]), 2).tolist()
+        ['Hi Ana', nan]
+    """
+    text = cast("pd.Series[str]", pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR))
+    for name, literal in zip(template.slots, template.literals[1:], strict=True):
+        text = text + values[name] + literal if literal else text + values[name]
+    return text
 
 
 def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
@@ -188,8 +199,13 @@ def as_text(series: AnySeries) -> pd.Series[str]:
     return texts.where(texts.str.strip() != "")
 
 
-def _no_placeholder(name: str, frame: AnyFrame) -> str | None:
-    """Say why a placeholder has no column; None when it has."""
+def no_placeholder(name: str, frame: AnyFrame) -> str | None:
+    """Say why a placeholder has no column; None when it has.
+
+    Example:
+        >>> no_placeholder("names", pd.DataFrame({"name": ["Ana"]}))
+        "no column for the placeholder {names}; did you mean 'name'? (columns: 'name')"
+    """
     wrong = columns.absent(name, frame.columns)
     if wrong is None or not wrong.startswith("no column"):
         return wrong

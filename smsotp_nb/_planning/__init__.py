@@ -17,13 +17,14 @@ from .. import phones
 from .._arguments import not_flag, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from . import arguments, assembly, bodies, suppression
+from .._pandas import lent
+from . import arguments, assembly, making, suppression
 from .bodies import body_key
 from .oneself import to_oneself
 from .value import Plan
-from .wording import TemplateData
+from .wording import Column, TemplateData, Words, column
 
-__all__ = ["Plan", "body_key", "plan", "to_oneself"]
+__all__ = ["Column", "Plan", "body_key", "column", "plan", "to_oneself"]
 
 
 @in_our_words
@@ -34,11 +35,13 @@ def plan(
     campaign: str,
     region: str | pd.Series[Any] | None = None,
     default_region: str | None = None,
-    text: str | None = None,
-    content: str | None = None,
-    template_id: str | None = None,
+    text: Words = None,
+    content: Words = None,
+    template_id: str | Mapping[Any, str] | None = None,
     template_data: TemplateData = None,
-    template_text: str | None = None,
+    template_text: str | Mapping[Any, str] | None = None,
+    by: str | pd.Series[Any] | None = None,
+    priority: Sequence[Any] = (),
     signature: str | None = None,
     signature_join: str | None = None,
     variant: wire.Variant = "intl",
@@ -57,8 +60,9 @@ def plan(
 
     Planning checks every number, fills the text for every row, groups rows with equal messages into requests and
     estimates the cost. The result says for each row whether it is ``planned`` or ``skipped``; if it is skipped,
-    ``problem`` says why. The codes are those of ``phones.normalize``, and SUPPRESSED, EXCLUDED, VALUE_MISSING (the note
-    names the column) and DUPLICATE_OF (the note names the row that is planned instead).
+    ``problem`` says why. The codes are those of ``phones.normalize``, and SUPPRESSED, EXCLUDED, SEGMENT_MISSING,
+    SEGMENT_UNKNOWN (the note names the segment), VALUE_MISSING (the note names the column) and DUPLICATE_OF (the note
+    names the row that is planned instead).
 
     Args:
         recipients: one row per message. The frame is not changed.
@@ -67,11 +71,18 @@ def plan(
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
         text: the whole message; pass exactly one of ``text``, ``content`` and ``template_id``. ``{column}`` stands for
-            that column's value, ``{{`` for a brace.
-        content: the message without its signature, which the service joins to it. Placeholders as in ``text``.
-        template_id: id of a template of the service.
+            that column's value, ``{{`` for a brace. A dict has a message for each segment; ``column("msg")`` or a
+            Series on the same index has each row's whole message, in which nothing is a placeholder.
+        content: the message without its signature, which the service joins to it. Placeholders, dict and column as
+            in ``text``.
+        template_id: id of a template of the service, or a dict with one for each segment.
         template_data: the columns that fill the template's variables, or a mapping ``{variable: column}``.
-        template_text: the template's text with ``{variable}``; used for the estimate only.
+        template_text: the template's text with ``{variable}``, or a dict by segment; used for the estimate only.
+        by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are
+            compared as text, without blanks around them. The column is carried into the results (that of a Series
+            without a name as ``segment``).
+        priority: segments in the order in which they go first where a person stands in several; otherwise the first
+            row does.
         signature: the sender's name, 2 to 16 characters. Required in the cn variant.
         signature_join: how content and signature are joined; used for the estimate only.
         variant: ``"intl"`` or ``"cn"``, as the client has it.
@@ -99,9 +110,26 @@ def plan(
         >>> made = plan(people, to="phone", default_region="US", campaign="demo", text="Hi {name}")
         >>> made.rows[["to", "status", "problem"]].values.tolist()[1]
         ['+12025550123', 'skipped', 'DUPLICATE_OF']
+        >>> people["language"] = ["en", "en", "de"]
+        >>> words = {"de": "Hallo {name}", "en": "Hi {name}"}
+        >>> plan(people, to="phone", default_region="US", campaign="demo", text=words, by="language").texts.tolist()
+        ['Hi Ann', 'Hallo Ann']
     """
     recipients = as_pandas(recipients)
     region = as_pandas(region)
+    message = {
+        "text": as_pandas(text),
+        "content": as_pandas(content),
+        "template_id": template_id,
+        "template_data": template_data,
+        "template_text": template_text,
+        "by": as_pandas(by),
+        "priority": priority,
+        "signature": signature,
+        "signature_join": signature_join,
+        "fill": fill,
+        "replace": replace,
+    }
     asked = arguments.read(
         recipients,
         to=to,
@@ -112,17 +140,7 @@ def plan(
         variant=variant,
         rates=rates,
         today=today,
-        message={
-            "text": text,
-            "content": content,
-            "template_id": template_id,
-            "template_data": template_data,
-            "template_text": template_text,
-            "signature": signature,
-            "signature_join": signature_join,
-            "fill": fill,
-            "replace": replace,
-        },
+        message=message,
     )
     refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions))
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
@@ -134,4 +152,7 @@ def plan(
         left_out["SUPPRESSED"] = suppression.suppressed(suppress, reading)
     if exclude is not None:
         left_out["EXCLUDED"] = suppression.excluded(exclude, reading)
-    return assembly.assemble(recipients, asked, numbers, bodies.word(asked.wording, recipients), left_out)
+    kept = making.carried(recipients[list(asked.keep)], asked.words)
+    numbers = numbers.reset_index(drop=True)
+    made_of = making.MadeOf(lent(recipients), asked, numbers, left_out, making.given(message), kept)
+    return Plan(**assembly.assemble(made_of))

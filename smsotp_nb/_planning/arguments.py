@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 import pandas as pd
@@ -17,10 +18,19 @@ from .._arguments import given, not_frame, not_whole, refuse
 from .._frames import AnyFrame
 from ..columns import absent
 from ..errors import UsageError
-from . import mistakes, wording
+from . import mistakes, segments, wording
 
 Found = TypeVar("Found")
 PLAN_COLUMNS = ("body", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said to whom: the ``frame`` that the messages are filled from, and who is in which segment, if any."""
+
+    wording: wording.Wording
+    frame: pd.DataFrame
+    segments: segments.Segments | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Asked:
     chunk_size: int
     keep: tuple[str, ...]
     region: pd.Series[Any] | None
-    wording: wording.Wording
+    words: Words
     rates: rate_tables.Book
     today: dt.date
 
@@ -73,7 +83,7 @@ def read(
     if variant not in get_args(wire.Variant):
         wrong.append(f"variant= must be 'intl' or 'cn', got {variant!r}")
     else:
-        worded = _gather(wrong, lambda: _read_wording(recipients, message, variant))
+        worded = _gather(wrong, lambda: read_words(recipients, message, variant, kept))
     if wrong or worded is None:
         raise UsageError("the plan cannot be made: " + "; ".join(wrong), problems=tuple(wrong))
     regions = recipients[region] if isinstance(region, str) else region
@@ -114,16 +124,69 @@ def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     return wrong
 
 
-def _read_wording(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
-    found = wording.read(**message, variant=variant)
-    templates.column_texts(frame.iloc[:0], found.columns, fill=found.fill)
-    refuse(*mistakes.found_in(found, frame), _signature_beside_text(found.body, variant))
-    return found
+def read_words(
+    frame: pd.DataFrame,
+    message: Mapping[str, Any],
+    variant: wire.Variant,
+    kept: Sequence[str],
+    *,
+    fill_before: Mapping[str, Any] = MappingProxyType({}),
+) -> Words:
+    """Read the arguments of the message, ``by`` and ``priority`` included.
+
+    ``fill_before`` holds where the message still uses its columns.
+
+    Raises:
+        UsageError: lists everything wrong with them.
+    """
+    said = dict(message)
+    by, priority = said.pop("by"), said.pop("priority")
+    source = _beside(frame, said)
+    found = wording.read(**said, variant=variant)
+    still = {name: value for name, value in fill_before.items() if name in found.columns}
+    found = replace(found, fill=still | dict(found.fill))
+    wrong = _no_columns(found, source)
+    if not wrong:
+        templates.column_texts(source.iloc[:0], found.columns, fill=found.fill)
+        wrong = mistakes.found_in(found, source, frame.columns)
+        wrong += filter(None, [_signature_beside_text(found, variant)])
+    what = "template_id" if found.kind == "template" else found.kind
+    named = _gather(wrong, lambda: segments.read(frame, by, found.segments, priority, kept, what))
+    refuse(*wrong)
+    return Words(found, source, named)
 
 
-def _signature_beside_text(body: wire.Body, variant: wire.Variant) -> str | None:
+def _beside(frame: pd.DataFrame, said: dict[str, Any]) -> pd.DataFrame:
+    """Return the frame that messages are filled from: a Series of whole messages becomes its only column."""
+    for name in ("text", "content"):
+        texts = said[name]
+        if isinstance(texts, pd.Series):
+            if not texts.index.equals(frame.index):
+                other = f"{name}= is a Series on another index than the recipients; take it from the same frame"
+                refuse(f"{other}, or for a message by segment write {name}=series.to_dict()")
+            titled = texts.name if isinstance(texts.name, str) and texts.name.strip() else name
+            said[name] = wording.Column(titled)
+            return texts.to_frame(titled)
+    return frame
+
+
+def _no_columns(found: wording.Wording, frame: pd.DataFrame) -> list[str]:
+    """Complain of placeholders and columns of messages that are not there."""
+    wrong = []
+    for message in found.messages:
+        if message.own is not None:
+            missing = absent(message.own, frame.columns)
+            wrong += [(message.segment, f"{found.kind}=: {missing}")] if missing else []
+            continue
+        names = message.main.names if message.main else ()
+        wrong += [(message.segment, said) for name in names if (said := templates.no_placeholder(name, frame))]
+    of_data = [templates.no_placeholder(name, frame) for name in dict.fromkeys(column for _, column in found.variables)]
+    return wording.for_segments(wrong, len(found.messages)) + [said for said in of_data if said]
+
+
+def _signature_beside_text(found: wording.Wording, variant: wire.Variant) -> str | None:
     """In the cn variant it is required beside every kind of message; elsewhere nobody would read it."""
-    if variant == "cn" or body.text is None or body.signature is None:
+    if variant == "cn" or found.kind != "text" or found.signature is None:
         return None
     return (
         "signature= is not put in front of text=, which is sent as it stands: pass the message as content= to have "

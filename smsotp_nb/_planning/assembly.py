@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,30 +15,28 @@ from .._pandas import STR
 from .._results import contract
 from . import bodies as body_rows
 from . import estimating, hints
-from .arguments import Asked
 from .bodies import Ints, Worded
-from .value import Plan
+from .making import MadeOf
+from .segments import Segments
 from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
 
 
-def assemble(
-    recipients: pd.DataFrame,
-    asked: Asked,
-    numbers: pd.DataFrame,
-    worded: Worded,
-    left_out: Mapping[str, pd.Series[str]],
-) -> Plan:
-    """Build the plan from numbers (`phones.normalize`), worded rows and, by problem, whom to leave out."""
-    numbers = numbers.reset_index(drop=True)
-    problem, note = _problems(numbers, worded, left_out, recipients.index)
+def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
+    """Return the fields of the plan; rows that were planned before go before others of the same person."""
+    asked, numbers = made_of.asked, made_of.numbers
+    words, labels = asked.words, made_of.kept.index
+    wording, worded = words.wording, body_rows.word(words)
+    problem, note = _problems(numbers, worded, made_of.left_out)
+    rank = _rank(words.segments, planned_before)
+    problem, note = _without_duplicates(numbers["to"], problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
-    bodies = body_rows.table(asked.wording, worded, first)
+    bodies = body_rows.table(wording, worded, first)
     bodies["recipients"] = pd.array(np.bincount(codes, minlength=len(bodies)), dtype="Int64")
-    texts = asked.wording.reads(bodies)
+    texts = wording.reads(bodies)
     bodies = pd.concat([bodies, body_rows.estimate_parts(texts)], axis=1)
     keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
@@ -47,49 +45,78 @@ def assemble(
     estimate = estimating.by_country(rows.iloc[at], rates)
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
     rows["est_currency"] = rates["currency"].reindex(rows.index)
-    rows = pd.concat([rows.set_axis(recipients.index), recipients[list(asked.keep)]], axis=1)
+    rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
     planned_to = numbers["to"].iloc[at]
-    return Plan(
-        campaign=asked.campaign,
-        variant=asked.variant,
-        chunk_size=asked.chunk_size,
-        kept=asked.keep,
-        signature_join=asked.wording.join_text,
-        fingerprint=fingerprint(planned_to, keys[codes]),
-        body_keys=keys,
-        hint=hints.passcode(_sample(texts, asked.wording, bodies)),
-        _rows=rows,
-        _bodies=bodies,
-        _estimate=estimate,
-        _wording=asked.wording,
-    )
+    return {
+        "campaign": asked.campaign,
+        "variant": asked.variant,
+        "chunk_size": asked.chunk_size,
+        "kept": tuple(made_of.kept.columns),
+        "by": words.segments.name if words.segments else None,
+        "segments": wording.segments,
+        "signature_join": wording.join_text,
+        "fingerprint": fingerprint(planned_to, keys[codes]),
+        "body_keys": keys,
+        "hint": hints.passcode(_sample(texts, wording, bodies, _first_of_segments(words.segments, at, codes))),
+        "_rows": rows,
+        "_bodies": bodies,
+        "_estimate": estimate,
+        "_wording": wording,
+        "_made_of": made_of,
+    }
 
 
 # -- problems ----------------------------------------------------------------------------------------------------------
 
 
 def _problems(
-    numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]], labels: pd.Index
+    numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]]
 ) -> tuple[pd.Series[str], pd.Series[str]]:
-    """Return problem and note; a duplicate is one of a row that will be sent, so that nobody is left out by it."""
+    """Return problem and note of every row, duplicates aside."""
     problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), phones.one_phone(numbers["to"])
     for why, whom in left_out.items():
         problem = problem.mask(problem.isna() & phone.isin(phones.one_phone(whom)), why)
-    lacking = problem.isna() & worded.missing
-    problem = problem.mask(lacking, "VALUE_MISSING")
-    note = _joined(note, worded.note, lacking.to_numpy())
-    at = np.flatnonzero(problem.isna().to_numpy())
-    codes, _ = pd.factorize(phone.iloc[at])
-    repeated = pd.Series(codes).duplicated().to_numpy()
-    if repeated.any():
-        copies, firsts = at[repeated], at[~repeated]
-        marked = np.zeros(len(note), dtype=bool)
-        marked[copies] = True
-        said = np.full(len(note), None, dtype=object)
-        said[copies] = [f"DUPLICATE_OF:{label}" for label in labels.take(firsts[codes[repeated]]).tolist()]
-        problem = problem.mask(marked, "DUPLICATE_OF")
-        note = _joined(note, cast("pd.Series[str]", pd.Series(said, dtype=STR)), marked)
+    for code, marked, said in worded.lacking:
+        lacking = problem.isna() & marked
+        problem = problem.mask(lacking, code)
+        note = _joined(note, said, lacking.to_numpy())
     return problem, note
+
+
+def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> Ints | None:
+    """Return which row of a person goes first, the lowest; None where it is simply the first one."""
+    ranks = segments.ranks if segments is not None and segments.priority else None
+    if before is None:
+        return ranks
+    new = (~before).astype(np.int64)
+    return new if ranks is None else new * (int(ranks.max(initial=0)) + 1) + ranks
+
+
+def _without_duplicates(
+    to: pd.Series[str],
+    problem: pd.Series[str],
+    note: pd.Series[str],
+    labels: pd.Index,
+    rank: Ints | None,
+    segments: Segments | None,
+) -> tuple[pd.Series[str], pd.Series[str]]:
+    """Mark all rows of a person but one; it is one of those that can be sent, so that nobody is left out by it."""
+    at = np.flatnonzero(problem.isna().to_numpy())
+    if rank is not None:
+        at = at[np.argsort(rank[at], kind="stable")]
+    codes, _ = pd.factorize(phones.one_phone(to).iloc[at])
+    repeated = pd.Series(codes).duplicated().to_numpy()
+    if not repeated.any():
+        return problem, note
+    copies, firsts = at[repeated], at[~repeated][codes[repeated]]
+    marked = np.zeros(len(note), dtype=bool)
+    marked[copies] = True
+    said = np.full(len(note), None, dtype=object)
+    said[copies] = [f"DUPLICATE_OF:{label}" for label in labels.take(firsts).tolist()]
+    if segments is not None:
+        said[copies] += segments.said_of(copies, firsts)
+    problem = problem.mask(marked, "DUPLICATE_OF")
+    return problem, _joined(note, cast("pd.Series[str]", pd.Series(said, dtype=STR)), marked)
 
 
 def _joined(note: pd.Series[str], more: pd.Series[str], at: npt.NDArray[np.bool_]) -> pd.Series[str]:
@@ -155,8 +182,19 @@ def fingerprint(to: pd.Series[str], keys: Ints) -> str:
     return digest.hexdigest()
 
 
-def _sample(texts: pd.Series[str], asked: Wording, bodies: pd.DataFrame) -> list[str]:
-    """Return texts to look at for advice; of a template without text its variables' names and values."""
-    if asked.body.kind == "template" and asked.template_text is None:
-        return [data.replace('"', " ").replace("_", " ") for data in bodies["template_data"].head(_HINT_TEXTS)]
-    return texts.head(_HINT_TEXTS).tolist()
+def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) -> list[int]:
+    """Return the body of each segment's first row."""
+    if segments is None:
+        return []
+    _, first = np.unique(segments.codes[at], return_index=True)
+    return [int(body) for body in codes[first]]
+
+
+def _sample(texts: pd.Series[str], asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
+    """Return texts to look at for advice, ``more`` among them; of a template without text its variables and values."""
+    shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
+    known = texts.iloc[shown]
+    if asked.kind == "template":
+        data = bodies["template_data"].iloc[shown].str.replace('"', " ", regex=False).str.replace("_", " ", regex=False)
+        known = known.fillna(data)
+    return known.tolist()

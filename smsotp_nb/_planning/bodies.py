@@ -18,35 +18,113 @@ from .. import _wire as wire
 from .. import parts, templates
 from .._pandas import STR
 from .._parts import many
-from .wording import Wording
+from .arguments import Words
+from .segments import BLANK, UNKNOWN, Segments
+from .wording import Message, Wording
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What every row says, on 0..: ``values`` make the bodies differ, ``missing`` and ``note`` say what a row lacks."""
+    """What every row says, on 0..: ``values`` make the bodies differ, ``lacking`` says which rows cannot be worded.
+
+    ``lacking`` are a problem's code, the rows that have it, and notes on them, the first problem first. ``template_id``
+    is each row's template where segments have one of their own.
+    """
 
     values: dict[str, pd.Series[str]]
-    missing: npt.NDArray[np.bool_]
-    note: pd.Series[str]
+    lacking: tuple[tuple[str, npt.NDArray[np.bool_], pd.Series[str]], ...]
+    template_id: pd.Series[str] | None = None
 
 
-def word(wording: Wording, frame: pd.DataFrame) -> Worded:
-    """Fill the message for every row of the frame."""
+def word(words: Words) -> Worded:
+    """Fill its message for every row of the frame."""
+    wording, frame = words.wording, words.frame
+    if words.segments is not None:
+        return _word_segments(wording, frame, words.segments)
     if not wording.columns:
-        return Worded({}, np.zeros(len(frame), dtype=bool), _str([None]).take(np.zeros(len(frame), dtype=np.intp)))
-    if wording.main is not None:
-        filled = wording.main.fill(frame, fill=wording.fill)
-        name = wording.body.kind
-        text = replaced(filled.text, wording.replace)
-        blank = _blank(text, wording.main)
-        note = filled.columns.reset_index(drop=True).mask(blank, f"VALUE_MISSING:{name}")
-        return Worded({name: text.reset_index(drop=True)}, filled.missing.to_numpy() | blank, note)
+        return Worded({}, ())
     texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
-    missing, note = templates.missing_values(texts, len(frame))
-    values = {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
-    return Worded(values, missing.to_numpy(), note)
+    main = wording.messages[0].main
+    if main is None:
+        return _worded(_data(wording, texts), *_lacking(texts, len(frame)))
+    return _worded(*_filled(wording, main, texts, len(frame)))
+
+
+def _worded(values: dict[str, pd.Series[str]], missing: npt.NDArray[np.bool_], note: pd.Series[str]) -> Worded:
+    return Worded(values, (("VALUE_MISSING", missing, note),))
+
+
+def _lacking(texts: Mapping[str, pd.Series[str]], size: int) -> tuple[npt.NDArray[np.bool_], pd.Series[str]]:
+    missing, note = templates.missing_values(texts, size)
+    return missing.to_numpy(), note
+
+
+def _data(wording: Wording, texts: Mapping[str, pd.Series[str]]) -> dict[str, pd.Series[str]]:
+    return {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
+
+
+def _filled(
+    wording: Wording, main: templates.Template, texts: Mapping[str, pd.Series[str]], size: int
+) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
+    """Return a message filled for these rows, which of them lack a value, and which value that is."""
+    text = replaced(templates.written(main, texts, size), wording.replace)
+    missing, note = _lacking({name: texts[name] for name in main.names}, size)
+    blank = _blank(text, main)
+    if blank.any():
+        missing, note = missing | blank, note.mask(blank, f"VALUE_MISSING:{wording.kind}")
+    return {wording.kind: text}, missing, note
+
+
+def _word_segments(wording: Wording, frame: pd.DataFrame, segments: Segments) -> Worded:
+    """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
+    size, codes = len(frame), segments.codes
+    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
+    if wording.kind == "template":
+        values, (missing, note) = _data(wording, texts), _lacking(texts, size)
+    else:
+        values, missing, note = _filled_by_segment(wording, texts, codes)
+    unknown, blank = codes == UNKNOWN, codes == BLANK
+    lacking = (
+        ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
+        ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
+        ("VALUE_MISSING", missing & (codes >= 0), note),
+    )
+    return Worded(values, lacking, _template_ids(wording, codes))
+
+
+def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
+    if wording.kind != "template":
+        return None
+    ids = _str([message.body.template_id for message in wording.messages])
+    return ids.take(np.maximum(codes, 0)).reset_index(drop=True)
+
+
+def _filled_by_segment(
+    wording: Wording, texts: Mapping[str, pd.Series[str]], codes: Ints
+) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(wording.messages) + 1))
+    none = _repeated(None, ends[0])
+    pieces, missing, notes = [none], [np.zeros(ends[0], dtype=bool)], [none]
+    for number, message in enumerate(wording.messages):
+        at = order[ends[number] : ends[number + 1]]
+        if message.main is None or not len(at):
+            continue
+        mine = {name: texts[name].take(at).reset_index(drop=True) for name in message.main.names}
+        filled, lacks, note = _filled(wording, message.main, mine, len(at))
+        pieces.append(filled[wording.kind])
+        missing.append(lacks)
+        notes.append(note)
+    back = np.empty(len(codes), dtype=np.intp)
+    back[order] = np.arange(len(codes))
+    in_order = [pd.concat(of, ignore_index=True).take(back).reset_index(drop=True) for of in (pieces, notes)]
+    return {wording.kind: in_order[0]}, np.concatenate(missing)[back], in_order[1]
+
+
+def _repeated(text: str | None, size: int) -> pd.Series[str]:
+    return _str([text]).take(np.zeros(size, dtype=np.intp)).reset_index(drop=True)
 
 
 def _blank(text: pd.Series[str], template: templates.Template) -> npt.NDArray[np.bool_]:
@@ -63,7 +141,7 @@ def group(worded: Worded, at: npt.NDArray[np.intp]) -> tuple[Ints, npt.NDArray[n
         The body number of each of these rows, and for each body the position of the row where it appears first.
     """
     codes = np.zeros(len(at), dtype=np.int64)
-    for values in worded.values.values():
+    for values in (*worded.values.values(), *([] if worded.template_id is None else [worded.template_id])):
         found, distinct = pd.factorize(values.take(at))
         codes, _ = pd.factorize(codes * (len(distinct) + 1) + found)
     codes = codes.astype(np.int64)
@@ -73,11 +151,12 @@ def group(worded: Worded, at: npt.NDArray[np.intp]) -> tuple[Ints, npt.NDArray[n
 
 def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.DataFrame:
     """Return the bodies frame, without recipients and estimate; index is the body number."""
-    body, size = wording.body, len(first)
+    body, size = wording.messages[0].body, len(first)
+    literal = _literal(wording.messages[0], wording.replace)
     same: dict[str, str | None] = {
         "kind": body.kind,
-        "text": _literal(wording) if body.kind == "text" else None,
-        "content": _literal(wording) if body.kind == "content" else None,
+        "text": literal if body.kind == "text" else None,
+        "content": literal if body.kind == "content" else None,
         "template_id": body.template_id,
         "template_data": "{}" if body.kind == "template" else None,
         "signature": body.signature,
@@ -90,12 +169,14 @@ def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.D
     else:
         for name, values in distinct.items():
             frame[name] = values.set_axis(frame.index)
+    if worded.template_id is not None:
+        frame["template_id"] = worded.template_id.take(first).set_axis(frame.index)
     return frame
 
 
-def _literal(wording: Wording) -> str | None:
+def _literal(message: Message, replace: Mapping[str, str]) -> str | None:
     """Return the text of a message without placeholders."""
-    return parts.plain("".join(wording.main.literals), replace=wording.replace) if wording.main else None
+    return parts.plain("".join(message.main.literals), replace=replace) if message.main else None
 
 
 def _json_objects(values: Mapping[str, pd.Series[str]]) -> list[str | None]:
@@ -188,16 +269,21 @@ def body_keys(frame: pd.DataFrame) -> Ints:
     """Return `body_key` of every body, without building the bodies."""
     if frame.empty:
         return np.zeros(0, dtype=np.int64)
-    kind, template_id, signature = (_or_none(frame[name].iloc[0]) for name in ("kind", "template_id", "signature"))
-    return _keys(_head(str(kind), template_id, signature), frame[_VARYING[str(kind)]].tolist())
+    kind, signature = str(frame["kind"].iloc[0]), _or_none(frame["signature"].iloc[0])
+    keys = np.zeros(len(frame), dtype=np.int64)
+    of_template, ids = pd.factorize(frame["template_id"], use_na_sentinel=False)
+    for number, template_id in enumerate(ids.tolist()):
+        mine = of_template == number
+        keys[mine] = _keys(_head(kind, _or_none(template_id), signature), frame[_VARYING[kind]].array[mine].tolist())
+    return keys
 
 
-# In which field the bodies of one plan may differ; all others are equal.
+# In which field the bodies of one plan may differ, beside the id of their template; all others are equal.
 _VARYING = {"text": "text", "content": "content", "template": "template_data"}
 
 
 def _head(kind: str, template_id: str | None, signature: str | None) -> bytes:
-    """Return what is equal in all bodies of a plan; JSON holds no line break, so what follows cannot be mistaken."""
+    """Return what is equal in all bodies of a kind; JSON holds no line break, so what follows cannot be mistaken."""
     return f"{_compact([kind, template_id, signature])}\n".encode()
 
 

@@ -40,21 +40,48 @@ def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> p
 
 def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns."""
+    frame = _summed(planned, rates, "region", planned["region"])
+    frame.insert(2, "country", pd.Series([lookup.country_name(region) for region in frame["region"]], dtype=STR))
+    order = ["est_cost", "messages", "region"]
+    return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
+
+
+def by_segment(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], labels: tuple[str, ...]
+) -> pd.DataFrame:
+    """Sum planned rows by segment and currency; see ``Plan.estimate_by_segment`` for the columns."""
+    frame = _summed(planned, rates, _KEY, values).rename(columns={_KEY: name})
+    cells = pd.DataFrame({_KEY: values, "body": planned["body"], "encoding": planned["encoding"]})
+    groups = cells.groupby([_KEY, rates["currency"]], dropna=False, sort=True)
+    frame.insert(3, "bodies", pd.Series(groups["body"].nunique().to_numpy(), dtype="Int64"))
+    encodings = groups["encoding"].agg(["nunique", "first"]).reset_index(drop=True)
+    frame["encoding"] = encodings["first"].mask(encodings["nunique"] > 1, MIXED).astype(STR)
+    place = {label: number for number, label in enumerate(labels)}
+    absent = [label for label in labels if label not in set(frame[name])]
+    nobody = {name: pd.Series(absent, dtype=STR), "confidence": "none"} | dict.fromkeys(_COUNTS, 0)
+    whole = pd.concat([frame, pd.DataFrame(nobody).reindex(columns=frame.columns).astype(frame.dtypes)])
+    return whole.sort_values(name, key=lambda of: of.map(place), kind="stable", ignore_index=True)
+
+
+MIXED = "mixed"
+_KEY = "segment"
+_COUNTS = ("messages", "bodies", "est_parts")
+
+
+def _summed(planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str]) -> pd.DataFrame:
+    """Sum planned rows by a column and currency, in the order of both."""
     parts = planned["est_parts"].astype("float64")
-    cells = pd.DataFrame(
-        {"region": planned["region"], "currency": rates["currency"], "old": rates["old"], "parts": parts}
-    )
-    for name in ("micros", "low", "high"):
-        cells[name] = parts * rates[name]
+    cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})
+    for amount in ("micros", "low", "high"):
+        cells[amount] = parts * rates[amount]
     cells["rate"] = rates["micros"]
-    groups = cells.groupby(["region", "currency"], dropna=False, sort=True)
+    groups = cells.groupby([name, "currency"], dropna=False, sort=True)
     sums = groups[["parts", "micros", "low", "high"]].sum(min_count=1).reset_index()
     confidence = np.where(sums["currency"].isna(), "none", np.where(groups["old"].any(), "old", "known"))
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "currency": sums["currency"].astype(STR),
-            "region": sums["region"].astype(STR),
-            "country": pd.Series([lookup.country_name(str(region)) for region in sums["region"]], dtype=STR),
+            name: sums[name].astype(STR),
             "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
             "est_parts": sums["parts"].astype("Int64"),
             "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
@@ -64,8 +91,6 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
             "confidence": pd.Series(confidence, dtype=STR),
         }
     )
-    order = ["est_cost", "messages", "region"]
-    return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
 
 
 def _rate(groups: Any, by_parts: pd.Series[float]) -> pd.Series[float]:

@@ -6,7 +6,7 @@ Each would reach everybody on the list as it stands, so each is refused before a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from .. import templates
 from .._arguments import given
 from ..columns import absent
-from .wording import Wording
+from .wording import Message, Wording, for_segments
 
 _SHOWN: Final = 3
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
@@ -22,27 +22,35 @@ _SLOT: Final = re.compile(r"\{([^{}]+)\}")
 _FOREIGN: Final = r"\{{0}\}|\[{0}\]|<{0}>|«{0}»|%\({0}\)s|%{0}%|\*\|{0}\|\*|\${0}(?![\w])"
 
 
-def found_in(wording: Wording, frame: pd.DataFrame) -> list[str]:
-    """Return what is wrong with a message in the light of the columns of its recipients.
+def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any]) -> list[str]:
+    """Return what is wrong with messages in the light of the columns of their recipients.
+
+    ``frame`` is what the messages are filled from, ``names`` the columns of the recipients.
 
     Example:
         >>> from .wording import read
         >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
         ...     "signature_join", "fill", "replace"))
-        >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}))[0][:47]
+        >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}), ["msg"])[0][:47]
         "text='msg' is the name of a column: everybody w"
     """
-    columns = [name for name in frame.columns if isinstance(name, str) and name.strip()]
-    body = wording.body
-    words = {"text": body.text, "content": body.content, "signature": body.signature}
-    said = [(name, value) for name, value in words.items() if value is not None]
-    wrong = [wrong for name, value in said for wrong in _column_names(name, value, columns)]
-    if wording.main is not None:
-        kind = "text" if body.text is not None else "content"
-        wrong += _foreign(kind, " ".join(wording.main.literals), columns)
-    if body.signature is not None and _SLOT.search(body.signature):
-        wrong.append("signature= is one name for everybody; {placeholders} are filled in text= and content= alone")
+    columns = [name for name in names if isinstance(name, str) and name.strip()]
+    complaints = [(message.segment, said) for message in wording.messages for said in _in_message(message, columns)]
+    wrong = for_segments(complaints, len(wording.messages))
+    signature = wording.signature
+    if signature is not None:
+        wrong += _column_names("signature", signature, columns)
+        if _SLOT.search(signature):
+            wrong.append("signature= is one name for everybody; {placeholders} are filled in text= and content= alone")
     return wrong + list(_nested(wording, frame, set(columns)))
+
+
+def _in_message(message: Message, columns: list[str]) -> Iterator[str]:
+    if message.main is None or message.own is not None:
+        return
+    body = message.body
+    yield from _column_names(body.kind, body.text or body.content or "", columns)
+    yield from _foreign(body.kind, " ".join(message.main.literals), columns)
 
 
 def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
@@ -52,7 +60,8 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
     elif meant:
         yield (
             f"{name}={given(value)} is the name of a column: everybody would get this word. Write "
-            f"{name}='{{{meant[0]}}}' for what stands in it; rename the column if the word itself is meant"
+            f"{name}=sms.column({meant[0]!r}) where its cells are whole messages, or '{{{meant[0]}}}' within a message "
+            "for what stands in it; rename the column if the word itself is meant"
         )
 
 

@@ -12,6 +12,8 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
 from ..problems import of_stage
+from . import segment_blocks
+from .wording import label_of
 
 if TYPE_CHECKING:
     from .value import Plan
@@ -24,7 +26,6 @@ _WARNINGS = {
     "REGION_MISMATCH": "Planned numbers of another country than their row says",
     "FIXED_LINE": "Planned numbers that are landlines and may not receive texts",
 }
-_ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 
 
 def one_line(plan: Plan) -> str:
@@ -46,11 +47,15 @@ def card(plan: Plan) -> cards.Card:
     blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned))]
     if len(planned):
         blocks.append(_countries(plan.estimate))
+    if len(planned) and plan.by is not None:
+        blocks.append(segment_blocks.table(plan))
     if len(planned) < len(rows):
         blocks.append(_left_out(plan.skipped))
     blocks += _messages(plan)
     if plan.hint:
         blocks.append(cards.Note("!", plan.hint))
+    if plan.by is not None:
+        blocks += segment_blocks.notes(plan)
     blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(plan, planned)
     if len(planned):
         closing = "Next: check plan.rows and plan.skipped, then send(plan, client=...)."
@@ -191,12 +196,16 @@ def _label(label: Any) -> str:
 
 
 def _messages(plan: Plan) -> list[cards.Message]:
-    preview = plan.preview()
+    preview = plan.preview(max(3, min(len(plan.segments), _COUNTRIES)))
     labels = preview.index.tolist()
     return [
-        _message(plan, f"Row {_label(label)}, {row['to']}", row)
+        _message(plan, f"Row {_label(label)}, {row['to']}{_segment(plan, row)}", row)
         for label, row in zip(labels, preview.to_dict("records"), strict=True)
     ]
+
+
+def _segment(plan: Plan, row: dict[Hashable, Any]) -> str:
+    return "" if plan.by is None else f", {plan.by} {_label(label_of(row[plan.by]))}"
 
 
 def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
@@ -210,7 +219,7 @@ def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
 def _foot(row: dict[Hashable, Any]) -> str:
     parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
     forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
-    return f"{parts}, {_ENCODINGS[row['encoding']]}{forced}"
+    return f"{parts}, {segment_blocks.ENCODINGS[row['encoding']]}{forced}"
 
 
 def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
@@ -229,7 +238,13 @@ def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
 
 def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
     notes = []
-    if planned["est_parts"].isna().any():
+    unknown = int(planned["est_parts"].isna().sum())
+    if 0 < unknown < len(planned):
+        notes.append(
+            f"Parts and cost of {cards.counted(unknown, 'recipient')} are not known without the text of their "
+            "template; name it in template_text= to estimate them."
+        )
+    elif unknown:
         notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
     elif planned["est_currency"].isna().all() and len(planned):
         notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")

@@ -1,94 +1,160 @@
-"""What a campaign says: the message as it was asked for, checked, and how its recipients read it."""
+"""What a campaign says: its message, or one for each segment, checked, and how the recipients read it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, TypeAlias, cast
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._arguments import given, not_replacement, not_text
+from .._arguments import given, not_replacement, not_text, refuse
 from .._pandas import STR
 from ..errors import UsageError
 
 TemplateData = Sequence[str] | Mapping[str, str] | None
+EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
+_LISTED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column whose cells are whole messages; see `column`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message with its placeholders: ``body`` as asked for, ``main`` its parsed text or content.
+
+    ``segment`` is the label of those who get it, None for everybody; ``own`` is the column of whole messages in place
+    of a text; ``template_text`` is what a template is said to hold.
+    """
+
+    segment: str | None
+    body: wire.Body
+    main: templates.Template | None
+    own: str | None
+    template_text: templates.Template | None
+
+
+Words: TypeAlias = "str | Column | pd.Series[Any] | Mapping[Any, str | Column] | None"
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A message with its placeholders: ``body`` as asked for, ``main`` its parsed text or content.
+    """The messages of a plan, all of one kind and with one signature.
 
-    ``variables`` are (variable, column) pairs in the order of the variables' names; ``template_text`` is what a
-    template is said to hold, ``join`` and ``join_text`` how content and signature come together, ``replace`` the
-    characters written otherwise.
+    ``variables`` are (variable, column) pairs in the order of the variables' names; ``join`` and ``join_text`` are how
+    content and signature come together, ``replace`` the characters written otherwise.
     """
 
-    body: wire.Body
-    main: templates.Template | None
+    messages: tuple[Message, ...]
     variables: tuple[tuple[str, str], ...]
-    template_text: templates.Template | None
     join: templates.Template
     join_text: str
     fill: Mapping[str, Any]
     replace: Mapping[str, str]
 
     @property
+    def kind(self) -> str:
+        return self.messages[0].body.kind
+
+    @property
+    def signature(self) -> str | None:
+        return self.messages[0].body.signature
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The labels of the segments; none where there is one message for everybody."""
+        return tuple(message.segment for message in self.messages if message.segment is not None)
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the frame that the message uses."""
-        return self.main.names if self.main else tuple(dict.fromkeys(column for _, column in self.variables))
+        """The columns of the frame that the messages use."""
+        in_texts = [name for message in self.messages if message.main for name in message.main.names]
+        return tuple(dict.fromkeys([*in_texts, *(column for _, column in self.variables)]))
 
     def reads(self, bodies: pd.DataFrame) -> pd.Series[str]:
         """Return the texts of these bodies as their recipients read them; NaN where a template's text is unknown."""
-        if self.body.kind == "text":
+        if self.kind == "text":
             return cast("pd.Series[str]", bodies["text"])
-        if self.body.kind == "content":
-            return _joined(self.join, bodies["content"], self.body.signature)
-        if self.template_text is None:
-            return cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype=STR))
+        if self.kind == "content":
+            return _joined(self.join, bodies["content"], self.signature)
+        known = {message.body.template_id: message.template_text for message in self.messages if message.template_text}
+        if len(self.messages) == 1 and known:
+            return self._of_template(bodies, *known.values())
+        texts = cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype=STR))
+        for template_id, text in known.items():
+            mine = bodies["template_id"].eq(str(template_id)).to_numpy(dtype=bool)
+            texts = texts.mask(mine, self._of_template(bodies[mine], text).reindex(bodies.index))
+        return texts
+
+    def _of_template(self, bodies: pd.DataFrame, text: templates.Template) -> pd.Series[str]:
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]
         data = pd.DataFrame(values, columns=names, index=bodies.index, dtype=STR)
-        return self.template_text.fill(data, fill=dict.fromkeys(self.template_text.names, "")).text
+        return text.fill(data, fill=dict.fromkeys(text.names, "")).text
+
+
+def column(name: str) -> Column:
+    """Return what ``plan(text=...)`` and ``plan(content=...)`` take for a column of whole messages.
+
+    Each row's cell is its message as it stands: nothing in it is a placeholder, and a blank one is VALUE_MISSING.
+
+    Raises:
+        UsageError: not the name of a column.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"], "msg": ["Hi Ann", "Dear Ben, 20 % off"]})
+        >>> sms.plan(people, to="phone", campaign="demo", text=sms.column("msg")).bodies["text"].tolist()
+        ['Hi Ann', 'Dear Ben, 20 % off']
+    """
+    refuse(not_text("name", name, hint="; column takes the name of the column that holds the messages"))
+    return Column(name)
 
 
 def read(
     *,
-    text: str | None,
-    content: str | None,
-    template_id: str | None,
+    text: Words,
+    content: Words,
+    template_id: str | Mapping[Any, str] | None,
     template_data: TemplateData,
-    template_text: str | None,
+    template_text: str | Mapping[Any, str] | None,
     signature: str | None,
     signature_join: str | None,
     variant: wire.Variant,
     fill: Mapping[str, Any] | None,
     replace: Mapping[str, str] | None,
 ) -> Wording:
-    """Read the message's arguments.
+    """Read the message's arguments; a mapping says a message for each segment.
 
     Raises:
         UsageError: lists everything wrong with them.
     """
-    wrong = _not_text(text=text, content=content, template_id=template_id, template_text=template_text)
+    variables, wrong = _variables(template_data)
     wrong += _not_text(signature=signature, signature_join=signature_join)
-    variables, complaints = _variables(template_data)
-    wrong += complaints
-    if not wrong:
-        data = tuple((variable, "") for variable, _ in variables)
-        body = wire.Body(text, content, template_id, data, signature)
-        wrong += wire.check_body(body, variant=variant)
-    parsed = {}
-    sources = {"main": text if text is not None else content, "template_text": template_text, "join": signature_join}
-    for name, source in sources.items():
-        parsed[name] = _parsed(name, source, wrong)
-    if template_text is not None:
-        wrong += _check_template_text(parsed["template_text"], template_id, [name for name, _ in variables])
+    said = {"text": text, "content": content, "template_id": template_id, "template_text": template_text}
+    by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
+    labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
+    wrong += _one_set(by_segment, labels)
+    messages: list[Message] = []
+    complaints: list[tuple[str | None, str]] = []
+    everybody: list[str | None] = [None]
+    for label in labels or everybody:
+        mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
+        message, found = _message(label, mine, variables, signature, variant, known=not wrong)
+        messages.append(message)
+        complaints += [(label, complaint) for complaint in found]
+    wrong += for_segments(complaints, len(labels))
+    wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
-    join = parsed["join"] or templates.parse(wire.SIGNATURE_JOIN[variant])
+    join = _parsed("signature_join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
     if sorted(join.slots) != ["content", "signature"]:
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
     if fill is not None and not isinstance(fill, Mapping):
@@ -96,9 +162,128 @@ def read(
     wrong += _check_replace(replace)
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
-    return Wording(
-        body, parsed["main"], variables, parsed["template_text"], join, join_text, dict(fill or {}), dict(replace or {})
-    )
+    return Wording(tuple(messages), variables, join, join_text, dict(fill or {}), dict(replace or {}))
+
+
+# -- segments ----------------------------------------------------------------------------------------------------------
+
+
+def label_of(value: Any) -> str | None:
+    """Return a segment's label as it is compared: as text, without blanks around it; None of what is none.
+
+    Example:
+        >>> label_of(" de "), label_of(2), label_of(None)
+        ('de', '2', None)
+    """
+    if not pd.api.types.is_scalar(value):
+        return None
+    text = templates.as_text(pd.Series([value], dtype=object)).iloc[0]
+    return None if pd.isna(text) else str(text).strip()
+
+
+def for_segments(complaints: Iterable[tuple[str | None, str]], segments: int) -> list[str]:
+    """Return complaints of messages, each with its segment, but for those that hold for all of them.
+
+    Example:
+        >>> for_segments([("de", "a"), ("en", "a"), ("de", "b")], 2)
+        ['a', "segment 'de': b"]
+    """
+    where: dict[str, list[str | None]] = {}
+    for label, complaint in complaints:
+        where.setdefault(complaint, []).append(label)
+    return [
+        complaint if len(labels) >= segments else f"segment {given(label)}: {complaint}"
+        for complaint, labels in where.items()
+        for label in (labels[:1] if len(labels) >= segments else labels)
+    ]
+
+
+def _labelled(name: str, value: Any, wrong: list[str]) -> dict[str, Any] | None:
+    """Return a mapping by labels as they are compared; None of an argument that is none."""
+    if not isinstance(value, Mapping):
+        return None
+    if not value:
+        wrong.append(f"{name}= is an empty dict; give a message for each segment, such as {EXAMPLE}")
+    found: dict[str, Any] = {}
+    for key, message in value.items():
+        label = label_of(key)
+        if label is None:
+            wrong.append(f"{name}= has the key {given(key)}, which is no segment; a key is what stands in its cells")
+        elif label in found:
+            wrong.append(f"{name}= has the segment {label!r} twice; blanks around a key do not count")
+        else:
+            found[label] = message
+            if message is None:
+                wrong.append(f"{name}[{label!r}] must be text, got None")
+    return found
+
+
+def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str]) -> list[str]:
+    """Complain of a template's text for segments that have no template."""
+    texts = by_segment["template_text"]
+    if texts is None:
+        return []
+    if by_segment["template_id"] is None:
+        return ["template_text= is a dict by segment; template_id= must be one, too"]
+    return [
+        f"template_text= has the segment {label!r}, template_id= has {listed(labels)}"
+        for label in texts
+        if label not in labels
+    ]
+
+
+def listed(labels: Iterable[str]) -> str:
+    """Return the labels of segments in words, each as it may be shown.
+
+    Example:
+        >>> listed(["de", "en"])
+        "'de', 'en'"
+    """
+    there = [given(label) for label in labels]
+    more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
+    return ", ".join(there[:_LISTED]) + more
+
+
+def _two_texts(messages: Sequence[Message]) -> list[str]:
+    """Complain of one template that is said to hold two texts: a body does not know its segment."""
+    texts: dict[str | None, set[templates.Template | None]] = {}
+    for message in messages:
+        texts.setdefault(message.body.template_id, set()).add(message.template_text)
+    return [
+        f"template_text= says two texts of the template {given(name)}"
+        for name, found in texts.items()
+        if name is not None and len(found) > 1
+    ]
+
+
+# -- one message -------------------------------------------------------------------------------------------------------
+
+
+def _message(
+    label: str | None,
+    said: Mapping[str, Any],
+    variables: Sequence[tuple[str, str]],
+    signature: str | None,
+    variant: wire.Variant,
+    *,
+    known: bool,
+) -> tuple[Message, list[str]]:
+    """Return one message, and what is wrong with it; its body is looked at where all else is ``known`` to be right."""
+    own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
+    whole = templates.Template(("", ""), (own,)) if own is not None else None
+    texts = {name: f"{{{value.name}}}" if isinstance(value, Column) else value for name, value in said.items()}
+    wrong = _not_text(**texts)
+    body = wire.Body()
+    if known and not wrong:
+        data = tuple((variable, "") for variable, _ in variables)
+        body = wire.Body(texts["text"], texts["content"], texts["template_id"], data, signature)
+        wrong += wire.check_body(body, variant=variant)
+    main = whole or _parsed("main", texts["text"] if texts["text"] is not None else texts["content"], wrong)
+    text = texts["template_text"]
+    parsed = _parsed("template_text", text, wrong)
+    if text is not None:
+        wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
+    return Message(label, body, main, own, parsed), wrong
 
 
 def _joined(join: templates.Template, content: pd.Series[str], signature: str | None) -> pd.Series[str]:

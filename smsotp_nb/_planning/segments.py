@@ -1,0 +1,197 @@
+"""Who is in which segment, and which segment goes first where a person stands in several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .. import results, templates
+from .._arguments import given
+from .._pandas import lent
+from ..columns import absent, nearest
+from ..errors import UsageError
+from .wording import label_of, listed
+
+Ints = npt.NDArray[np.int64]
+NAME: Final = "segment"  # of the column that is kept, where ``by`` is a Series without a name
+UNKNOWN: Final = -1
+BLANK: Final = -2
+# Notes on a row of a person whose row of another segment is planned: which segment that is, and why.
+BY_PRIORITY: Final = "SEGMENT_PRIORITY:"
+BY_ORDER: Final = "SEGMENT_FIRST:"
+# Columns of a plan's own frames, beside those of the results.
+OURS: Final = ("body", "note", "messages", "bodies", "rate", "est_low", "est_high", "confidence")
+_LOOKED_AT: Final = 1_000  # rows, for the column that was meant
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The segment of every row.
+
+    ``codes`` is its place in ``labels``, UNKNOWN or BLANK; ``values`` (str, on 0..) what stands in its cell as it is
+    compared; ``column`` is carried into the results; ``priority`` holds the labels that go first.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    codes: Ints
+    values: pd.Series[str]
+    column: pd.Series[Any]
+    priority: tuple[str, ...]
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of every row: the lower goes first."""
+        places = [self.priority.index(label) if label in self.priority else len(self.priority) for label in self.labels]
+        return np.array([*places, len(places), len(places)], dtype=np.int64)[self.codes]
+
+    def said_of(self, copies: npt.NDArray[np.intp], firsts: npt.NDArray[np.intp]) -> npt.NDArray[np.object_]:
+        """Return what is added to the notes of rows whose person is texted as another row of another segment."""
+        names = np.array([*self.labels, ""], dtype=object)[self.codes[firsts]]
+        lost, won = self.ranks[copies], self.ranks[firsts]
+        why = np.where(won < lost, f" {BY_PRIORITY}", f" {BY_ORDER}").astype(object)
+        return np.where(self.codes[copies] == self.codes[firsts], "", why + names)
+
+
+def as_labels(column: pd.Series[Any]) -> pd.Series[str]:
+    """Return the cells of a column as they are compared: as text, without blanks around it.
+
+    Example:
+        >>> as_labels(pd.Series([" de", "en", ""])).tolist()
+        ['de', 'en', nan]
+    """
+    return templates.as_text(column).str.strip()
+
+
+def read(
+    frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, kept: Sequence[str], said: str
+) -> Segments | None:
+    """Read ``by`` and ``priority`` beside messages for these segments; None where there are none.
+
+    ``said`` is the argument that has the messages.
+
+    Raises:
+        UsageError: lists everything wrong with them.
+    """
+    wrong = _of_call(frame, by, labels, priority, said)
+    if wrong:
+        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    if not labels:
+        return None
+    name = by if isinstance(by, str) else _name(by)
+    column = frame[by] if isinstance(by, str) else by
+    first, wrong = _priority(priority, labels)
+    if name in results.COLUMNS or name in OURS:
+        wrong.append(f"by=: {name!r} is a column of the results or the estimate, too; rename yours first")
+    if not isinstance(by, str) and name in kept and not by.equals(frame[name]):
+        wrong.append(f"by= and keep= both name a column {name!r}, and they differ; rename one")
+    texts = templates.as_text(column).reset_index(drop=True)
+    values = texts.str.strip()
+    codes = _codes(values, labels)
+    if len(codes) and (codes < 0).all():
+        wrong.append(_nobody(name, values, labels, said))
+    if wrong:
+        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    # Blanks around a label would make two groups of one in the results.
+    carried = column if texts.equals(values) else values.set_axis(frame.index)
+    return Segments(name, labels, codes, values, carried.rename(name), first)
+
+
+def _of_call(frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, said: str) -> list[str]:
+    """Complain of arguments that do not go together, and of a ``by`` that is no column."""
+    if not labels:
+        message = f"{said}= is one message for everybody; by= needs a dict with one for each segment"
+        alone = "priority= says which segment goes first; it needs by= and a dict with a message for each segment"
+        return [message] * (by is not None) + [alone] * (by is None and _is_given(priority))
+    if by is None:
+        column = f"the column that holds each row's segment{_meant_column(frame, labels)}"
+        return [f"{said}= is a dict by segment; say by=, {column}"]
+    if isinstance(by, pd.Series):
+        other = "by= is a Series on another index than the recipients; take it from the same frame"
+        return [] if by.index.equals(frame.index) else [other]
+    if not isinstance(by, str):
+        return [f"by= must be a column's name or a Series, got {given(by)}"]
+    missing = absent(by, frame.columns)
+    return [f"by=: {missing}"] if missing else []
+
+
+def _is_given(priority: Any) -> bool:
+    return not (isinstance(priority, list | tuple) and not priority)
+
+
+def _name(by: pd.Series[Any]) -> str:
+    return by.name if isinstance(by.name, str) and by.name.strip() else NAME
+
+
+def _meant_column(frame: pd.DataFrame, labels: tuple[str, ...]) -> str:
+    """Name a column whose cells are these labels."""
+    for name in frame.columns:
+        if isinstance(name, str) and not absent(name, frame.columns):
+            found = as_labels(frame[name].head(_LOOKED_AT)).dropna()
+            if 2 * int(found.isin(labels).sum()) > len(found) > 0:
+                return f"; did you mean by={name!r}?"
+    return ""
+
+
+def _codes(values: pd.Series[str], labels: tuple[str, ...]) -> Ints:
+    number = {label: place for place, label in enumerate(labels)}
+    codes, distinct = pd.factorize(values)
+    places = np.array([*(number.get(label, UNKNOWN) for label in distinct.tolist()), BLANK], dtype=np.int64)
+    return places[codes]
+
+
+def _priority(priority: Any, labels: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+    if not isinstance(priority, list | tuple):
+        return (), [f"priority= must be a list of segments, the first goes first, got {given(priority)}"]
+    found = [(label, label_of(label)) for label in priority]
+    wrong = [
+        f"priority=: no segment {given(asked)}{meant(asked, labels)} (segments: {listed(labels)})"
+        for asked, label in found
+        if label not in labels
+    ]
+    named = tuple(label for _, label in found if label is not None)
+    if not wrong and len(set(named)) < len(named):
+        wrong.append("priority= names a segment twice")
+    return named, wrong
+
+
+def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...], said: str) -> str:
+    """Say that no row is in any of the segments, and what there is instead."""
+    there = values.dropna().value_counts().index.tolist()
+    if not there:
+        return f"by=: every cell of {name!r} is blank, so no row is in a segment of {said}= ({listed(labels)})"
+    close = next((hint for label in there if (hint := meant(label, labels))), "")
+    return f"by=: no row of {name!r} is in a segment of {said}= ({listed(labels)}); it holds {listed(there)}{close}"
+
+
+def meant(label: Any, labels: Sequence[str]) -> str:
+    """Return ``; did you mean ...?`` with the nearest label there is, or nothing.
+
+    Example:
+        >>> meant("DE", ["de", "en"])
+        "; did you mean 'de'?"
+    """
+    close = nearest(str(label), labels)
+    return f"; did you mean {close!r}?" if close is not None else ""
+
+
+def copied(value: Any) -> Any:
+    """Return an argument as it is now, whatever becomes of the caller's.
+
+    Example:
+        >>> theirs = {"name": "you"}
+        >>> ours = copied(theirs)
+        >>> theirs.clear()
+        >>> ours
+        {'name': 'you'}
+    """
+    if isinstance(value, pd.Series):
+        return lent(value.to_frame()).iloc[:, 0]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, list) else value

@@ -1,0 +1,181 @@
+"""The same plan with other words: nobody is judged again but by the words, and nobody is added."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.small_plans import RATES, number, people, plan
+
+import smsotp_nb as sms
+from smsotp_nb import phones
+from smsotp_nb.errors import UsageError
+
+WORDS = {"de": "Hallo {name}", "en": "Hi {name}"}
+
+
+def spoken(*languages: Any, **columns: Any) -> pd.DataFrame:
+    return people(len(languages), language=pd.Series(languages, dtype=object), **columns)
+
+
+def problems(made: sms.Plan) -> list[str]:
+    return made.rows["problem"].fillna("").tolist()
+
+
+def without_words(made: sms.Plan) -> pd.DataFrame:
+    return made.rows[["to", "region", "type", "status", "problem", "note", *made.kept]]
+
+
+NEW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "text": ({"text": "Hi {name}"}, {"text": "Hello {name}!"}),
+    "text to content": ({"text": "Hi {name}"}, {"content": "Hello {name}!"}),
+    "to a template": ({"text": "Hi {name}"}, {"template_id": "t", "template_data": ["name"]}),
+    "another template": (
+        {"template_id": "t", "template_data": ["name"]},
+        {"template_id": "u", "template_data": ["name"]},
+    ),
+    "segments": ({"text": WORDS, "by": "language"}, {"text": {"de": "Servus {name}", "en": "Hey"}, "by": "language"}),
+    "to a column": ({"text": "Hi"}, {"text": sms.column("name")}),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), NEW.values(), ids=NEW)
+def test_reworded_is_the_plan_of_the_new_words(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Against planning anew; of what was kept by ``by`` nothing is lost."""
+    frame = spoken("de", "en", "de", "en", "fr", phone=[number(0), number(1), "hello", number(1), number(4)])
+    options = {"keep": ["name"], "rates": RATES, "chunk_size": 2, "suppress": [number(4)]}
+    reworded = plan(frame, **before, **options).reworded(**after)
+    anew = plan(frame, **after, **options)
+    assert reworded.fingerprint == anew.fingerprint
+    pd.testing.assert_frame_equal(reworded.rows[anew.rows.columns], anew.rows)
+    pd.testing.assert_frame_equal(reworded.bodies, anew.bodies)
+    pd.testing.assert_frame_equal(reworded.estimate, anew.estimate)
+    assert (reworded.campaign, reworded.variant, reworded.chunk_size) == (anew.campaign, anew.variant, anew.chunk_size)
+
+
+def test_numbers_are_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = plan(people(2))
+    monkeypatch.delattr(phones, "normalize")
+    assert made.reworded(text="Hello {name}").texts.tolist() == ["Hello N0", "Hello N1"]
+
+
+def test_the_callers_frame_may_have_changed_since() -> None:
+    frame = spoken("de", "en", city=["Bonn", "Bath"])
+    by, fill = frame["language"].copy(), {"name": "you"}
+    made = plan(frame, text=WORDS, by=by, fill=fill)
+    by[:] = "fr"
+    fill["name"] = "me"
+    frame.loc[0, ["name", "city"]] = [None, "changed"]
+    frame["phone"] = None
+    again = made.reworded(text={"de": "{name}, {city}", "en": "{city}"})
+    assert again.texts.tolist() == ["N0, Bonn", "Bath"]
+
+
+def test_rows_held_back_by_words_are_judged_anew_and_others_stay() -> None:
+    frame = spoken("de", "fr", None, "en", "de", phone=[number(0), number(1), number(2), "hello", number(4)])
+    frame["name"] = [None, "Ben", "Cy", "Di", "Ed"]
+    made = plan(frame, text=WORDS, by="language", suppress=[number(4)])
+    assert problems(made) == ["VALUE_MISSING", "SEGMENT_UNKNOWN", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
+    more = made.reworded(text={"de": "Hallo", "fr": "Salut {name}", "en": "Hi"})
+    assert problems(more) == ["", "", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
+    all_of_them = more.reworded(text="Hi")
+    assert problems(all_of_them) == ["", "", "", "NOT_A_NUMBER", "SUPPRESSED"]
+    assert problems(all_of_them.reworded(text=WORDS, by="language")) == problems(made)
+
+
+def test_of_several_rows_of_a_person_the_planned_one_stays() -> None:
+    """It may have been texted: another row of the same person must not take its place."""
+    frame = people(3, phone=[number(0)] * 3)
+    frame["name"] = [None, "Ana", "Bo"]
+    made = plan(frame)
+    assert problems(made) == ["VALUE_MISSING", "", "DUPLICATE_OF"]
+    assert problems(made.reworded(text="Hi")) == ["DUPLICATE_OF", "", "DUPLICATE_OF"]
+    by_segment = spoken("de", "en", phone=[number(0)] * 2)
+    first = plan(by_segment, text=WORDS, by="language", priority=["en"])
+    assert problems(first.reworded(text=WORDS, priority=["de"])) == ["DUPLICATE_OF", ""]
+
+
+def test_when_the_planned_row_lacks_a_word_another_row_of_the_person_serves() -> None:
+    frame = people(2, phone=[number(0)] * 2, city=[None, "Bonn"])
+    assert problems(plan(frame).reworded(text="From {city}")) == ["VALUE_MISSING", ""]
+
+
+STAYS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
+    "signature": ({"content": "a", "signature": "Acme"}, {"content": "b"}, ["[Acme] b"]),
+    "join": (
+        {"content": "a", "signature": "Acme", "signature_join": "{content} ({signature})"},
+        {"content": "b"},
+        ["b (Acme)"],
+    ),
+    "no signature before a text": ({"content": "a", "signature": "Acme"}, {"text": "b"}, ["b"]),
+    "another signature": ({"content": "a", "signature": "Acme"}, {"content": "b", "signature": "Beta"}, ["[Beta] b"]),
+    "fill": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "Hi {name}"}, ["Hi you"]),
+    "a fill that is not used": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "Hi"}, ["Hi"]),
+    "another fill": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "{name}", "fill": {"name": "me"}}, ["me"]),
+    "replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä"}, ["bae"]),
+    "no replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä", "replace": {}}, ["bä"]),
+    "template data": (
+        {"template_id": "t", "template_data": {"who": "city"}},
+        {"template_id": "u", "template_text": "Hi {who}"},
+        ["Hi X"],
+    ),
+    "template text": (
+        {"template_id": "t", "template_data": {"who": "city"}, "template_text": "{who}"},
+        {"template_id": "t", "template_data": {"who": "country"}},
+        ["US"],
+    ),
+    "by": ({"text": {"de": "a"}, "by": "language"}, {"text": {"de": "b"}}, ["b"]),
+    "by, not for one message": ({"text": {"de": "a"}, "by": "language"}, {"text": "b"}, ["b"]),
+    "priority, where it applies": (
+        {"text": {"de": "a", "en": "b"}, "by": "language", "priority": ["en", "de"]}, {"text": {"de": "c"}}, ["c"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "texts"), STAYS.values(), ids=STAYS)
+def test_what_is_not_said_stays_as_it_was(before: dict[str, Any], after: dict[str, Any], texts: list[str]) -> None:
+    frame = people(1, name=[None], city=["X"], country=["US"], language=["de"])
+    made = plan(frame, **before).reworded(**after)
+    assert made.texts.tolist() == texts
+    assert made.kept == plan(frame, **before).kept
+
+
+def test_a_new_column_of_segments_is_carried_along() -> None:
+    made = plan(spoken("de", "en"), keep=["name"]).reworded(text=WORDS, by="language")
+    assert (made.kept, made.by) == (("name", "language"), "language")
+    assert made.texts.tolist() == ["Hallo N0", "Hi N1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        pytest.param({}, "the new words are missing", id="nothing"),
+        pytest.param({"signature": "Beta"}, "the new words are missing", id="no words"),
+        pytest.param({"text": "a", "content": "b"}, "only one of text=, content=", id="two"),
+        pytest.param({"text": "Hi {nam}"}, r"did you mean 'name'\?", id="placeholder"),
+        pytest.param({"text": WORDS}, "say by=", id="segments without by"),
+        pytest.param({"campaign": "x"}, "reworded has no argument campaign=", id="campaign"),
+    ],
+)
+def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        plan(people(2)).reworded(**changes)
+
+
+def test_in_the_cn_variant_a_text_keeps_its_signature() -> None:
+    made = plan(people(1, phone=["+8613800138000"]), variant="cn", content="a", signature="Acme")
+    assert made.reworded(text="b").message(0).signature == "Acme"
+
+
+def test_a_plan_that_was_pickled_can_be_reworded() -> None:
+    made = pickle.loads(pickle.dumps(plan(people(2))))
+    assert made.reworded(text="Hello").texts.tolist() == ["Hello"]
+
+
+def test_the_first_plan_stays_what_it_was() -> None:
+    made = plan(spoken("de", "en"), text=WORDS, by="language")
+    before = str(made)
+    made.reworded(text="Hi")
+    assert str(made) == before
