@@ -43,6 +43,10 @@ MESSAGES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"template_id": {"de": "t1", "en": "t2"}, "template_data": ["name"], "template_text": WORDS},
         ["Hallo N0", "Hi N1", "Hallo N2"],
     ),
+    "templates without variables": (
+        {"template_id": {"de": "t1", "en": "t2"}, "template_text": {"de": "Hallo", "en": "Hi"}},
+        ["Hallo", "Hi", "Hallo"],
+    ),
     "one template": ({"template_id": {"de": "t", "en": "t"}, "template_text": "Welcome"}, ["Welcome"] * 3),
     "a column of a segment": ({"text": {"de": sms.column("name"), "en": "Hi {name}"}}, ["N0", "Hi N1", "N2"]),
     "replaced": ({"text": {"de": "„Hallo“", "en": "Hi"}, "replace": sms.parts.PLAIN}, ['"Hallo"', "Hi", '"Hallo"']),
