@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.extensions import ExtensionDtype
 
+from ._calls import in_our_words
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def as_pandas(value: Any) -> Any:
     return _of_others(value)
 
 
+@in_our_words
 def like(table: Any, given: Any) -> Any:
     """Return a table in the kind of frame that ``given`` is, such as the one that the recipients came in.
 

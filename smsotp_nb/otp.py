@@ -135,6 +135,7 @@ class Challenge:
 
     __slots__ = ("_client", "_now", "_request", "record", "sent_at", "verified")
 
+    @in_our_words
     def __init__(self, request: Request, *, client: Client, record: MessageRecord, now: Now = utc_now) -> None:
         self._request = request
         self._client = client

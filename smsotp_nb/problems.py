@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from ._calls import in_our_words
 from ._guards import GUARDS
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ _KNOWN: Final = (
 PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}
 
 
+@in_our_words
 def explain(code: str) -> str:
     """Return a code in one line: what it means and the next step.
 

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
 from ._arguments import given, not_flag
+from ._calls import in_our_words
 from ._services import account_id, claims_rehearsal
 from ._wire import Form, Variant
 from .errors import UsageError
@@ -112,6 +113,7 @@ class Settings:
     service: str
     access_key_secret: Secret | None
 
+    @in_our_words
     def __init__(
         self,
         base_url: str = "",

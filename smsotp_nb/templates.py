@@ -18,6 +18,7 @@ import pandas as pd
 
 from . import columns
 from ._arguments import given, not_frame, not_mapping, not_text, refuse
+from ._calls import in_our_words
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
 from .errors import UsageError
@@ -82,6 +83,7 @@ class Template:
         return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
 
 
+@in_our_words
 def parse(text: str) -> Template:
     """Parse the placeholders of a text.
 

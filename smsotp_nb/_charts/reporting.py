@@ -50,6 +50,7 @@ def by_month(results: Source, *, tz: str = "UTC", top: int = 12) -> Card:
     return bars(cost.by_month(results, tz=tz), top=top)
 
 
+@in_our_words
 def by_encoding(results: Source) -> Card:
     """Draw how many parts each encoding took, and its share.
 

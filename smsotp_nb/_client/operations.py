@@ -55,6 +55,7 @@ class Client:
         Client(https://sms.example, variant 'intl', key ***)
     """
 
+    @in_our_words
     def __init__(
         self,
         settings: Settings | None = None,
@@ -141,6 +142,7 @@ class Client:
             )
         return reply
 
+    @in_our_words
     def deliver(
         self, to: Sequence[str], body: wire.Body, *, gate: Gate | None = None, patience: Patience | None = None
     ) -> wire.SendReply:
@@ -155,6 +157,7 @@ class Client:
         reply: wire.SendReply = self._call(request, gate, patience or self.patience)
         return reply
 
+    @in_our_words
     def send_otp(
         self,
         to: str,
@@ -203,13 +206,14 @@ class Client:
         _refuse(wire.OTP_SEND, wrong)
         if ttl is not None and not own_code:
             warnings.warn(
-                "ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp", SmsOtpWarning, 2
+                "ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp", SmsOtpWarning, 3
             )
         if digits is not None and own_code:
-            warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=2)
+            warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=3)
         reply: wire.OtpReply = self._call(request, None, self.patience)
         return reply
 
+    @in_our_words
     def verify_otp(self, to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> wire.VerifyReply:
         """Check the passcode that a user entered (``otp.verify``).
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
+from .._calls import in_our_words
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
 from .sources import NEEDED
 
 
+@in_our_words
 def rates(results: pd.DataFrame) -> pd.DataFrame:
     """Return what one part last cost in each country: a rate table for ``plan(rates=...)``, learned from results.
 

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
+from .._calls import in_our_words
 from .._cards import Bar, Card, Figures, Note, Table, counted, money, number, places_of, share
 from .._pandas import STR
 from .sources import Source, has_estimates, is_summed, read, records
@@ -15,6 +16,7 @@ from .views import outcomes
 _SHOWN: Final = 12
 
 
+@in_our_words
 def card(results: Source) -> Card:
     """Return the cost of a result table or ledger as a card: totals, countries, and what the totals leave out.
 

@@ -75,6 +75,7 @@ def with_country(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+@in_our_words
 def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
     """Return the accepted rows whose price or currency could not be read. They cost something, but the amount is
     unknown.

@@ -95,6 +95,7 @@ def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     return by(results, [], decimals=decimals)
 
 
+@in_our_words
 def outcomes(results: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a result table by their state, with estimated and billed cost. Nothing is left out.
 
@@ -166,6 +167,7 @@ def _per_part(source: Source) -> pd.DataFrame:
     return sums[["currency", "iso", "parts"]].assign(each=each)
 
 
+@in_our_words
 def differences(results: pd.DataFrame) -> pd.DataFrame:
     """Return the accepted rows that were not billed as estimated, and why.
 

@@ -132,6 +132,7 @@ class Ledger:
         number, owner, kept, recorded = found[0]
         return Campaign(self, self._store, number, recorded, owner, tuple(json.loads(kept)))
 
+    @in_our_words
     def knows(self, name: str, *, service: str) -> bool:
         """Say whether a campaign is recorded.
 
@@ -142,6 +143,7 @@ class Ledger:
         """
         return self._find(service, name) is not None
 
+    @in_our_words
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
@@ -185,6 +187,7 @@ class Ledger:
         return copies.backup(self._store, given(path, create=True))
 
     @classmethod
+    @in_our_words
     def restore(cls, backup: str | Path, path: str | Path | None = None, *, accept_older: bool = False) -> Self:
         """Replace a ledger with a backup and open it. The replaced file is kept beside it.
 

@@ -286,4 +286,4 @@ def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
     return LedgerError(
         f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
         "disk has room, that the file may be written and that it is a ledger, then call again"
-    )
+    ) from None

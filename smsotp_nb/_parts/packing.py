@@ -65,6 +65,7 @@ def count(text: str) -> Parts:
     return Parts(encoding, len(pieces), units, JOINED[encoding] - units_of(pieces[-1], encoding), forcing)
 
 
+@in_our_words
 def split(text: str) -> list[str]:
     """Split a text into its parts as they would be sent; joined they are the text.
 

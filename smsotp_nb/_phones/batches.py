@@ -111,6 +111,7 @@ def normalize_batch(
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 
 
+@in_our_words
 def verdict_schema(schema: pa.Schema) -> pa.Schema:
     """Return the schema of what ``verdict_batch`` returns for batches of this schema.
 
@@ -121,6 +122,7 @@ def verdict_schema(schema: pa.Schema) -> pa.Schema:
     return _extended(schema, VERDICT_SCHEMA)
 
 
+@in_our_words
 def normalize_schema(schema: pa.Schema) -> pa.Schema:
     """Return the schema of what ``normalize_batch`` returns for batches of this schema.
 

@@ -96,6 +96,7 @@ def _mobile_beginnings() -> dict[str, tuple[str, tuple[int, ...]]]:
     return found
 
 
+@in_our_words
 def one_phone(to: AnySeries) -> pd.Series:
     """Return E.164 numbers in a form in which two numbers that ring the same phone are equal.
 

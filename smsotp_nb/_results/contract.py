@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR
 from ..columns import absent, listed
@@ -142,6 +143,7 @@ def micros(amounts: AnySeries) -> pd.Series:
     return whole.astype("Int64")
 
 
+@in_our_words
 def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
     """Return a result table with the right dtypes on the same index, whatever dtypes it came with.
 

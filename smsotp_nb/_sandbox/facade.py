@@ -126,6 +126,7 @@ class Sandbox(Remote):
             _HOLDERS[held] = self
 
     @classmethod
+    @in_our_words
     def at(cls, url: str, *, token: str | None = None, certificate: str | Path | None = None) -> Self:
         """Connect to a sandbox in another process by its address; ``close()`` does not end it.
 

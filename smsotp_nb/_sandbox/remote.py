@@ -165,6 +165,7 @@ class Remote:
         """
         self._call("DELETE", "/inbox.json", None)
 
+    @in_our_words
     def top_up(self, amount: str | float | Decimal) -> Decimal:
         """Add to the balance and return the new one.
 
@@ -176,6 +177,7 @@ class Remote:
         """
         return Decimal(self._post("/balance.json", {"add": str(wire.amount(millionths(amount)))})["balance"])
 
+    @in_our_words
     def advance(self, seconds: float) -> datetime:
         """Move the sandbox's clock forward, so that a lifetime passes without waiting, and return its time.
 
@@ -249,6 +251,7 @@ class Remote:
         """
         self.switch_on({"kind": kind, **settings})
 
+    @in_our_words
     def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
         """Switch on a fault in the form in which it is given to a new sandbox.
 
@@ -262,6 +265,7 @@ class Remote:
         told = asdict(Fault.read(fault))
         self._post("/faults.json", {name: value for name, value in told.items() if value is not None})
 
+    @in_our_words
     def clear_faults(self, kind: str | None = None) -> None:
         """Switch off the faults of one kind, or all of them."""
         self._call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}", None)

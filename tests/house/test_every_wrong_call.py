@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import smsotp_nb as sms
 from smsotp_nb import errors
 
 from . import wrong_world
@@ -44,7 +47,43 @@ def test_a_wrong_call_is_answered_in_our_words(call: str, kind: str, held: list[
     assert [word for word in held if word not in said] == [], said
     digits = "".join(filter(str.isdigit, said + repr(getattr(found.value, "problems", ""))))
     assert not any(number in digits for number in PEOPLE), said
-    assert found.value.__cause__ is None or isinstance(found.value.__cause__, errors.SmsOtpError)
+    assert all(isinstance(error, errors.SmsOtpError) for error in printed_with(found.value))
+
+
+def printed_with(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors that a traceback prints above this one."""
+    above = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if above is not None:
+        yield above
+        yield from printed_with(above)
+
+
+def callables() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield what people call: functions, classes and their methods, but neither errors nor plain values."""
+    modules = [thing for thing in (getattr(sms, name) for name in sms.__all__) if inspect.ismodule(thing)]
+    for public in (sms, *modules):
+        for name in public.__all__:
+            thing = getattr(public, name)
+            if inspect.isfunction(thing):
+                yield f"{public.__name__}.{name}", thing
+            elif inspect.isclass(thing) and not issubclass(thing, BaseException | tuple) and not is_dataclass(thing):
+                methods = {word: getattr(thing, word) for word in vars(thing) if not word.startswith("_")}
+                yield name, thing
+                yield from ((f"{name}.{word}", method) for word, method in methods.items() if callable(method))
+
+
+def takes_named(call: Callable[..., object]) -> bool:
+    named = [one for one in inspect.signature(call).parameters.values() if one.name != "self"]
+    return bool(named) and not any(one.kind is one.VAR_KEYWORD for one in named)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"), [*((name, call) for name, call in callables() if takes_named(call)), ("Settings", sms.Settings)]
+)
+def test_a_misspelt_argument_is_named_everywhere(name: str, call: Callable[..., object]) -> None:
+    method = "self" in inspect.signature(call).parameters
+    with pytest.raises(errors.UsageError, match="has no argument misspelt="):
+        call(*[None] * method, misspelt=1)
 
 
 def test_the_table_covers_every_public_room() -> None:

@@ -38,6 +38,7 @@ SAME_LEVEL = {
         ("charts", "cost"),
         ("problems", "pandas"),
         ("problems", "guards"),
+        ("problems", "calls"),
     ),
 }
 LIBRARIES: dict[str, set[str]] = {
