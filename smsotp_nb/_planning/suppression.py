@@ -97,9 +97,9 @@ def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
 def _columns(
     source: Any, names: Sequence[str], reading: Reading, argument: str
 ) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
-    source = as_pandas(source)
+    source = usable(source, argument)
     if isinstance(source, (str, Path)):
-        source = _file(source, argument)
+        source = recipients.read_recipients(source)
     if isinstance(source, pd.DataFrame):
         name = _phone_column(source, names, reading, argument)
         beside = None if reading.region is None else _named(source, (reading.region,))
@@ -107,18 +107,36 @@ def _columns(
         return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
         return source, None
+    return pd.Series(source, dtype=object), None
+
+
+def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
+    """Return a source that can be read, also more than once: a path with a file, a frame, a Series or a list.
+
+    Raises:
+        UsageError: it is none of them.
+
+    Example:
+        >>> usable(iter(["+12025550123"]), "suppress=")
+        ['+12025550123']
+    """
+    source = as_pandas(source)
+    if isinstance(source, (str, Path)):
+        _check_path(source, argument)
+        return source
+    if isinstance(source, pd.DataFrame | pd.Series):
+        return source
     if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
         also = "a campaign of the ledger, " if argument == "exclude=" else ""
         raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {given(source)}")
-    return pd.Series(list(source), dtype=object), None
+    return list(source)
 
 
-def _file(path: str | Path, argument: str) -> pd.DataFrame:
+def _check_path(path: str | Path, argument: str) -> None:
     if not Path(path).expanduser().is_file():
         shown = given(str(path)) if isinstance(path, str) else repr(str(path))
         campaign = "; a campaign is ledger.campaign(name)" if argument == "exclude=" else ""
         raise UsageError(f"{argument}{shown} not found; pass the path of a file, or a list of numbers{campaign}")
-    return recipients.read_recipients(path)
 
 
 def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, argument: str) -> Any:

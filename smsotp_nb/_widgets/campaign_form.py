@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import pandas as pd
 
 from .. import phones
+from .. import rates as rate_tables
 from .._calls import in_our_words
 from .._cards import counted
 from .._frames import AnyFrame, as_pandas
 from .._guards import GUARDS
 from .._ledger import LedgerOrPath
+from .._planning.suppression import usable
 from ..errors import UsageError
 from . import campaign_html, skin
 from .arguments import names_of, with_none
@@ -52,7 +55,8 @@ class CampaignForm(skin.Shown):
         steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: ``frame`` is not a frame with columns, or ``client`` is not a client.
+        UsageError: ``frame`` is not a frame with columns, ``client`` is not a client, or ``suppress`` or ``rates``
+            cannot be read.
 
     Example:
         >>> import pathlib, tempfile
@@ -81,7 +85,7 @@ class CampaignForm(skin.Shown):
         frame = as_pandas(frame)
         self.steps = CampaignSteps(frame, client=client, ledger=ledger, type_above=type_above, changed=self._render)
         self._variant = self.steps.client.settings.variant
-        self._given = {"suppress": suppress, "rates": rates}
+        self._given = {"suppress": _usable_people(suppress), "rates": _usable_rates(rates)}
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
         self._drawn: object = None
@@ -383,6 +387,17 @@ class CampaignForm(skin.Shown):
             return choices.lines(self.guards())
         except UsageError as error:
             return f"{choices.lines()}\n# {error}"
+
+
+def _usable_people(suppress: Any) -> Any:
+    return None if suppress is None else usable(suppress, "suppress=")
+
+
+def _usable_rates(rates: Any) -> Any:
+    """Return rates as they were given, once they are known to be some."""
+    if rates is not None:
+        rate_tables.read(rates) if isinstance(rates, str | Path) else rate_tables.check(rates)
+    return rates
 
 
 def _pairs(typed: str) -> dict[str, str]:

@@ -412,6 +412,18 @@ def test_the_focus_goes_where_reading_goes_on(form: CampaignForm) -> None:
     assert form._next_to_read() is form.send_button
 
 
+def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
+    people: pd.DataFrame, box: Sandbox, ledger: Ledger
+) -> None:
+    """The preview reads it before the check does; who said no is left out of both."""
+    form = CampaignForm(people, client=box, ledger=ledger, suppress=iter(["+12025550100"]))
+    choices = dataclasses.replace(form.choices(), campaign="hello", kind="text", words="Hi", default_region="US")
+    for _ in range(2):
+        plan = form.steps.draft(choices).plan
+        assert plan is not None
+        assert plan.rows["problem"].eq("SUPPRESSED").sum() == 1
+
+
 # -- on the real service
 
 
