@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import itertools
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from . import __version__
 from ._cards import counted
 from ._outputs import outputs
 from ._sandbox import command
+from ._sandbox.command import path_typed
 from .errors import FileExists, LedgerOlder, SmsOtpError, UsageError
 from .settings import Settings, ledger_path
 
@@ -48,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             code: int = options.run(options)
     except SmsOtpError as error:
-        print(f"smsotp-nb: {error}", file=sys.stderr)
+        print(f"smsotp-nb: {_with_options(str(error), options)}", file=sys.stderr)
         return USUAL
     except KeyboardInterrupt as stop:
         print(f"smsotp-nb: {stop or 'stopped'}", file=sys.stderr)
@@ -84,12 +86,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _describe_demo(demo: argparse.ArgumentParser) -> None:
-    demo.add_argument("--ledger", type=Path, help="file of the campaign record (default: this user's ledger)")
+    demo.add_argument("--ledger", type=path_typed, help="file of the campaign record (default: this user's ledger)")
     demo.add_argument(
         "--accept-older", action="store_true", help="use the ledger although more was seen in it, or it was deleted"
     )
     demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
-    demo.add_argument("--data", type=Path, help="folder of the sample data")
+    demo.add_argument("--data", type=path_typed, help="folder of the sample data")
     demo.set_defaults(run=_demo)
 
 
@@ -99,19 +101,19 @@ def _describe_contract(told: argparse.ArgumentParser) -> None:
     told.add_argument("--part", metavar="AMOUNT", help="most that one part to this phone costs")
     told.add_argument("--signature", default="Acme", help="the sender's name where one is required")
     told.add_argument("--template", metavar="ID:VARIABLE", help="a template of yours with one variable")
-    told.add_argument("--record", type=Path, metavar="FILE", help="record what the service did")
-    told.add_argument("--against", type=Path, metavar="FILE", help="check an earlier record; nothing is sent")
+    told.add_argument("--record", type=path_typed, metavar="FILE", help="record what the service did")
+    told.add_argument("--against", type=path_typed, metavar="FILE", help="check an earlier record; nothing is sent")
     told.set_defaults(run=_contract)
 
 
 def _describe_notebooks(written: argparse.ArgumentParser) -> None:
-    written.add_argument("folder", type=Path, metavar="DIR", help="gets two folders: notebooks and sample_data")
+    written.add_argument("folder", type=path_typed, metavar="DIR", help="gets two folders: notebooks and sample_data")
     written.add_argument("--force", action="store_true", help="replace files that are there already")
     written.set_defaults(run=_notebooks)
 
 
 def _describe_clean(clean: argparse.ArgumentParser) -> None:
-    clean.add_argument("file", type=Path, help="CSV, Excel or Parquet")
+    clean.add_argument("file", type=path_typed, help="CSV, Excel or Parquet")
     clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: found by content)")
     clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
     clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
@@ -123,12 +125,13 @@ def _describe_clean(clean: argparse.ArgumentParser) -> None:
         help="a repair made only when asked for: lost_plus, ...",
     )
     clean.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
+    clean.add_argument("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
     clean.add_argument(
-        "--out", type=Path, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
+        "--out", type=path_typed, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
     )
     clean.add_argument(
         "--unusable",
-        type=Path,
+        type=path_typed,
         metavar="FILE",
         help="write the rows without a usable number, with their row in the list and the reason",
     )
@@ -222,7 +225,7 @@ def _recorded(options: argparse.Namespace) -> contract.Record:
     missing = [f"--{name}" for name in ("to", "cap", "part") if getattr(options, name) is None]
     if missing:
         raise UsageError(
-            f"{', '.join(missing)} is missing: the run sends billed messages to a phone of yours, up to a cap. "
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing: the run sends billed messages to a phone of yours, up to a cap. "
             "--against FILE checks an earlier record and sends nothing."
         )
     template = options.template.partition(":")[::2] if options.template else None
@@ -267,7 +270,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
     from . import phones
     from .recipients import read_chunks
 
-    chunks = read_chunks(options.file, sheet=options.sheet, numbered=True)
+    chunks = read_chunks(options.file, sheet=options.sheet, encoding=options.encoding, numbered=True)
     first = next(chunks)
     phone, region = options.phone, options.region
     if phone is None:
@@ -278,9 +281,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
             )
-    where = f"{options.file}{_sheet_read(options)}"
-    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
-    yield from phones.clean_chunks(
+    cleaned = phones.clean_chunks(
         itertools.chain([first], chunks),
         phone=phone,
         region=region,
@@ -288,6 +289,11 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
         repair=options.repair,
         tally=tally,
     )
+    begun = next(cleaned)  # columns and repairs are known to be right
+    where = f"{options.file}{_sheet_read(options)}"
+    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    yield begun
+    yield from cleaned
 
 
 def _sheet_read(options: argparse.Namespace) -> str:
@@ -339,6 +345,20 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"the folder {folder} cannot be created: {error.strerror}") from None
+
+
+def _with_options(said: str, options: argparse.Namespace) -> str:
+    """Name the options of the command where a message names the arguments of a function.
+
+    Example:
+        >>> _with_options("default_region='X' is not a country", argparse.Namespace(default_region="X"))
+        "--default-region 'X' is not a country"
+    """
+    for name in vars(options):
+        option = f"--{name.replace('_', '-')}"
+        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[])", f"{option} ", said)
+        said = re.sub(rf"(?<![\w.(]){name}=", option, said)
+    return said
 
 
 def _write_any_sign() -> None:

@@ -73,6 +73,8 @@ def given(path: str | Path, *, create: bool) -> Path:
     except (RuntimeError, ValueError, OSError) as error:
         reason = str(error)
     else:
+        if there and found.is_dir():
+            raise LedgerError(f"{found} is a folder; name the file of the ledger in it")
         if there or create:
             return found
         raise LedgerError(

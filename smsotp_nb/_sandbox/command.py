@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .._outputs import write_file
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server
@@ -16,7 +17,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     add = parser.add_argument
     add("--port", type=int, default=0, help="port to listen on (default: a free one)")
-    add("--state", type=Path, help="file that keeps inbox, balance and passcodes")
+    add("--state", type=path_typed, help="file that keeps inbox, balance and passcodes")
     add("--variant", choices=("intl", "cn"), default="intl")
     add("--form", choices=("current", "earlier"), default="current")
     add("--balance", metavar="AMOUNT", help="what a new state begins with (default: 1000)")
@@ -39,16 +40,16 @@ def _describe_reach(group: argparse._ArgumentGroup) -> None:
     allow_help = "a name by which others call it, such as a container's; may be repeated"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
     token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"
-    add("--token-file", type=Path, metavar="FILE", help=token_help)
+    add("--token-file", type=path_typed, metavar="FILE", help=token_help)
     add("--https", action="store_true", help="with a certificate made at the start; needs smsotp_nb[https]")
-    add("--certificate", type=Path, metavar="FILE", help="write that certificate here, for clients to trust")
+    add("--certificate", type=path_typed, metavar="FILE", help="write that certificate here, for clients to trust")
 
 
 def _describe_rules(group: argparse._ArgumentGroup) -> None:
     add, usual = group.add_argument, Rules()
-    add("--templates", type=Path, metavar="FILE", help="templates of your own beside the built-in ones")
+    add("--templates", type=path_typed, metavar="FILE", help="templates of your own beside the built-in ones")
     secret_help = "ask for signed requests, with the secret in this file (or set SMSOTP_SANDBOX_SECRET)"
-    add("--hmac-secret-file", type=Path, metavar="FILE", help=secret_help)
+    add("--hmac-secret-file", type=path_typed, metavar="FILE", help=secret_help)
     add(
         "--attempts",
         type=int,
@@ -65,6 +66,8 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run it until Ctrl-C or SIGTERM."""
+    if options.certificate is not None and not options.https:
+        raise UsageError("--certificate is written only with --https")
     secret, token = sandbox_secrets()
     names = ("templates", "attempts", "max_recipients", "sends", "single_use", "replace", "both_counts")
     rules = Rules(
@@ -83,13 +86,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def path_typed(typed: str) -> Path:
+    """Return the path that was typed; a blank one is most often a variable that is not set."""
+    if not typed.strip():
+        raise argparse.ArgumentTypeError("the path is empty")
+    return Path(typed)
+
+
 def _content(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
         found = path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not found:
         raise UsageError(f"{path} is empty; write the secret into it")
     return found
@@ -101,7 +111,8 @@ def _announce(running: server.Server, certificate: Path | None) -> None:
         said += [f"Its inbox: {running.url}/?token={running.token}"]
         said += ["Everything but the three operations asks for the token: Authorization: Bearer TOKEN."]
     if running.certificate is not None and certificate is not None:
-        certificate.write_text(running.certificate.pem, encoding="ascii")
+        pem = running.certificate.pem.encode("ascii")
+        write_file(certificate, lambda file: file.write(pem), overwrite=True)
         said += [f"Certificate to trust: {certificate}"]
     said += ["Nothing is texted. The address shows the inbox; Ctrl-C stops it."]
     print("\n".join(said), flush=True)

@@ -75,7 +75,9 @@ class Record:
                 raise ValueError("another version")
             observations = tuple(Observation(**one) for one in found.pop("observations"))
             return cls(observations=observations, **found)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except OSError as error:
+            raise UsageError(f"the record {path} cannot be read: {error.strerror}") from None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise UsageError(f"{path} is not a record of the contract suite: {error}") from None
 
 

@@ -221,7 +221,10 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
         listener.close()
-        raise UsageError(f"port {port} cannot be used ({error}); take another one, or 0 for a free one") from None
+        if isinstance(error, socket.gaierror):
+            raise UsageError(f"no address of this machine is called {host!r}; 127.0.0.1 is usual") from None
+        reason = getattr(error, "strerror", None) or "a port is a number from 0 to 65535"
+        raise UsageError(f"{host}, port {port} cannot be used: {reason}; port 0 takes a free one") from None
     listener.listen(128)
     return listener
 

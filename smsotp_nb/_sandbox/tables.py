@@ -90,7 +90,8 @@ def _create_private(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        return
+        if path.is_dir():
+            raise UsageError(f"the state file {path} is a folder; name a file in it") from None
     except OSError as error:
         raise UsageError(f"the state file {path} cannot be used: {error.strerror}") from None
 

@@ -45,7 +45,8 @@ def _read_templates(path: Path) -> Mapping[str, str]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"the templates file {path} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"the templates file {path} cannot be read: {reason}") from None
     if not isinstance(found, dict):
         raise UsageError(f'the templates file {path} must hold an object such as {{"welcome": "Hello {{name}}"}}')
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -291,6 +292,47 @@ def test_what_cannot_be_used_is_said(
     error = capsys.readouterr().err
     assert error.startswith("smsotp-nb: ")
     assert said in error
+
+
+WRONG = Path(__file__).with_name("wrong_commands.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def odd_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with a list, and with what is not what its name says."""
+    noise = random.Random(16).randbytes(3000)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "list.csv").write_text("name,phone,country\nAnn,+12025550123,US\n", encoding="utf-8")
+    (tmp_path / "header.csv").write_text("phone\n", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("hello", encoding="utf-8")
+    (tmp_path / "empty.csv").touch()
+    for ending in ("csv", "xlsx", "parquet"):
+        (tmp_path / f"noise.{ending}").write_bytes(noise)
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("SMSOTP_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("odd_files")
+@pytest.mark.parametrize("line", WRONG, ids=lambda line: line.partition("|")[0].strip())
+def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It names the option, the file and the way on; nothing is printed as if it had worked."""
+    command, _, said = (part.strip() for part in line.partition("|"))
+    assert cli.main(command.split()) == 2
+    written = capsys.readouterr()
+    lines = [one for one in written.err.splitlines() if not one.startswith("! ")]
+    assert said in lines[0].removeprefix("smsotp-nb: ")
+    assert len(lines) == 1
+    assert "[Errno" not in written.err
+    assert written.out == ""
+
+
+@pytest.mark.parametrize("command", ["clean", "notebooks", "demo --ledger", "sandbox --state", "contract --record"])
+def test_a_blank_path_is_a_variable_that_is_not_set(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*command.split(), ""])
+    assert stop.value.code == 2
+    assert "the path is empty" in capsys.readouterr().err
 
 
 HELP = """\

@@ -221,7 +221,7 @@ def test_the_command_records_and_checks(
     assert capsys.readouterr().out == first.out
     assert len(service.requests) == requests, "a check of a record sends nothing"
     assert cli.main(["contract", "--to", PHONE]) == 2
-    assert "--cap, --part is missing" in capsys.readouterr().err
+    assert "--cap and --part are missing" in capsys.readouterr().err
 
 
 def test_the_command_ends_with_1_where_the_service_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
