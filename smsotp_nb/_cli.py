@@ -225,7 +225,8 @@ def _recorded(options: argparse.Namespace) -> contract.Record:
     missing = [f"--{name}" for name in ("to", "cap", "part") if getattr(options, name) is None]
     if missing:
         raise UsageError(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing: the run sends billed messages to a phone of yours, up to a cap. "
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing: the run sends billed messages to "
+            "a phone of yours, up to a cap. "
             "--against FILE checks an earlier record and sends nothing."
         )
     template = options.template.partition(":")[::2] if options.template else None

@@ -219,7 +219,7 @@ class Store:
                 refusal = unusable(self.path, error)
             else:
                 return
-            raise refusal
+            raise refusal from None
 
     def _open(self) -> Opened:
         if self._opened is None:
@@ -277,7 +277,7 @@ def named(path: Path) -> Iterator[None]:
         refusal = unusable(path, error)
     else:
         return
-    raise refusal
+    raise refusal from None
 
 
 def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
@@ -286,4 +286,4 @@ def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
     return LedgerError(
         f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
         "disk has room, that the file may be written and that it is a ledger, then call again"
-    ) from None
+    )

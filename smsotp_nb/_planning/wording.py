@@ -12,6 +12,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import templates
 from .._arguments import given, not_replacement, not_text, refuse
+from .._calls import in_our_words
 from .._pandas import STR
 from ..errors import UsageError
 
@@ -101,6 +102,7 @@ class Wording:
         return text.fill(data, fill=dict.fromkeys(text.names, "")).text
 
 
+@in_our_words
 def column(name: str) -> Column:
     """Return what ``plan(text=...)`` and ``plan(content=...)`` take for a column of whole messages.
 
