@@ -106,21 +106,23 @@ def _filled_by_segment(
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(wording.messages) + 1))
-    none = _repeated(None, ends[0])
+    none, none_at_all = _repeated(None, ends[0]), _repeated(None, len(codes))
     pieces, missing, notes = [none], [np.zeros(ends[0], dtype=bool)], [none]
     for number, message in enumerate(wording.messages):
         at = order[ends[number] : ends[number + 1]]
         if message.main is None or not len(at):
             continue
         mine = {name: texts[name].take(at).reset_index(drop=True) for name in message.main.names}
-        filled, lacks, note = _filled(wording, message.main, mine, len(at))
+        filled, lacking, note = _filled(wording, message.main, mine, len(at))
         pieces.append(filled[wording.kind])
-        missing.append(lacks)
+        missing.append(lacking)
         notes.append(note)
     back = np.empty(len(codes), dtype=np.intp)
     back[order] = np.arange(len(codes))
-    in_order = [pd.concat(of, ignore_index=True).take(back).reset_index(drop=True) for of in (pieces, notes)]
-    return {wording.kind: in_order[0]}, np.concatenate(missing)[back], in_order[1]
+    lacks = np.concatenate(missing)
+    text = pd.concat(pieces, ignore_index=True).take(back).reset_index(drop=True)
+    note = pd.concat(notes, ignore_index=True).take(back).reset_index(drop=True) if lacks.any() else none_at_all
+    return {wording.kind: text}, lacks[back], note
 
 
 def _repeated(text: str | None, size: int) -> pd.Series[str]:
