@@ -209,7 +209,7 @@ class _Watched:
         trace.phase = "connected"
         lines = [f"{method} {trace.target or url} HTTP/1.1", *[f"{name}: {value}" for name, value in headers.items()]]
         data = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
-        self.sock.settimeout(min(trace.read_timeout, trace.left()))
+        self._limit(trace)
         trace.phase = "writing"
         self.sock.sendall(data)
         trace.phase = "awaiting"
@@ -230,7 +230,7 @@ class _Watched:
 
     def _read(self, reply: _Reply, trace: Trace) -> None:
         while not reply.whole:
-            self.sock.settimeout(min(trace.read_timeout, trace.left()))
+            self._limit(trace)
             data = self.sock.recv(PIECE)
             if not data:
                 if reply.until_close:
@@ -242,6 +242,11 @@ class _Watched:
             if trace.received > (MAX_REPLY if reply.status else MAX_HEAD):
                 raise ReplyTooLarge("the reply is larger than any of this interface")
             reply.feed(data)
+
+    def _limit(self, trace: Trace) -> None:
+        seconds = min(trace.read_timeout, trace.left())
+        if seconds != self.sock.gettimeout():  # to set it is a system call
+            self.sock.settimeout(seconds)
 
     @property
     def is_connected(self) -> bool:
