@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
     from ._ledger import Ledger
+    from ._people import People
     from ._planning import Plan, column, plan
+    from ._policy import Policy
     from ._sandbox import Sandbox
     from .otp import Challenge
     from .recipients import read_recipients
@@ -34,7 +36,9 @@ __all__ = [
     "Challenge",
     "Client",
     "Ledger",
+    "People",
     "Plan",
+    "Policy",
     "Sandbox",
     "Settings",
     "charts",
@@ -65,7 +69,9 @@ __getattr__ = attributes(
         "_dispatch": ["preflight", "send", "send_test"],
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
+        "_people": ["People"],
         "_planning": ["Plan", "column", "plan"],
+        "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],
         "settings": ["Settings"],

@@ -13,10 +13,12 @@ from . import _planning as planning
 from . import cost, phones, results
 from ._calls import in_our_words
 from ._cards import Card
+from ._ledger import LedgerOrPath
 from ._pandas import STR
 from ._phones.evidence import Evidence, Level
-from ._phones.judgement import TEXTABLE, Policy
+from ._phones.judgement import TEXTABLE, NoteOrRefuse
 from ._planning.wording import TemplateData, Words
+from ._policy import Policy
 from ._wire import Variant, mask
 from .columns import require
 from .results import COLUMNS
@@ -43,8 +45,8 @@ class Sms:
         default_region: str | None = None,
         repair: Collection[str] = (),
         allow_types: Collection[str] = TEXTABLE,
-        region_mismatch: Policy = "note",
-        test_numbers: Policy = "note",
+        region_mismatch: NoteOrRefuse = "note",
+        test_numbers: NoteOrRefuse = "note",
         evidence: Level | Evidence = "overwhelming",
         progress: Callable[[int], None] | None = None,
     ) -> pd.DataFrame:
@@ -113,6 +115,8 @@ class Sms:
         replace: Mapping[str, str] | None = None,
         chunk_size: int = 100,
         repair: Sequence[str] = (),
+        policy: Policy | None = None,
+        ledger: LedgerOrPath | None = None,
     ) -> planning.Plan:
         """Plan a campaign to the people in this frame; see ``smsotp_nb.plan`` for the arguments.
 
@@ -147,6 +151,8 @@ class Sms:
             replace=replace,
             chunk_size=chunk_size,
             repair=repair,
+            policy=policy,
+            ledger=ledger,
         )
 
     @in_our_words

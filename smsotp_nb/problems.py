@@ -228,6 +228,34 @@ _KNOWN: Final = (
         "its request was refused for a wrong number, and the send ended before it was posted again in halves",
         "send again to continue",
     ),
+    _yours(
+        "OPTED_OUT",
+        "send",
+        "skipped",
+        "this person opted out, as the register of the ledger says",
+        "nothing: this person said no; people.history(number) says when and where",
+    ),
+    _yours(
+        "WITHDRAWN",
+        "send",
+        "skipped",
+        "the row was withdrawn before it was sent",
+        "nothing; to text this person after all, plan a new campaign",
+    ),
+    _yours(
+        "SAME_TEXT",
+        "send",
+        "planned",
+        "this person had the same message lately, perhaps by another campaign",
+        "send again after not_before, or with repeat_text=True",
+    ),
+    _yours(
+        "CAPPED",
+        "send",
+        "planned",
+        "one more message would be more than the policy allows",
+        "send again after not_before",
+    ),
     *(_yours(guard.code, "send", "planned", guard.meaning, guard.next_step) for guard in GUARDS),
 )
 PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}

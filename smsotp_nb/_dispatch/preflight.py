@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from .. import _cards as cards
-from .._arguments import not_callable, refuse
+from .._arguments import not_callable, not_flag, refuse
 from .._calls import in_our_words
 from .._client import Client
 from .._guards import GuardArguments, takes_guards
@@ -26,6 +26,7 @@ def preflight(
     client: Client,
     ledger: LedgerOrPath | None = None,
     max_per_second: float | None = None,
+    repeat_text: bool = False,
     now: Now = utc_now,
     **guard_arguments: Unpack[GuardArguments],
 ) -> cards.Card:
@@ -47,11 +48,13 @@ def preflight(
         True
     """
     check_kinds(plan, client, what="preflight")
-    refuse(not_callable("now", now, example="lambda: datetime.now(UTC)", none=False))
+    clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
+    refuse(not_flag("repeat_text", repeat_text), clock)
     asked = guards.read(**guard_arguments)
     check_speed(max_per_second)
     with opened(ledger) as book:
         recorded = _recorded(plan, client, book)
+        prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
         new = ", a new file" if book.created else ""
         lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
     left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
@@ -61,6 +64,7 @@ def preflight(
     if max_per_second is not None:
         took = _duration(left / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
+    lines += prospect.notes(plan.campaign)
     lines += guards.ahead(asked, plan, now())
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(

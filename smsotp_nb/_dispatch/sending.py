@@ -103,6 +103,7 @@ def send(
     ledger: LedgerOrPath | None = None,
     concurrency: int = 4,
     max_per_second: float | None = None,
+    repeat_text: bool = False,
     isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
@@ -124,6 +125,7 @@ def send(
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt.
         max_per_second: upper limit of recipients a second, over all threads; None for no limit. When the service
             throttles, the speed drops for a while.
+        repeat_text: let people have a message that they had within the time that the plan's policy says (three days).
         isolate_invalid: when a list is refused with 107111, send its halves again until the invalid numbers stand
             alone. This assumes that nothing of a refused list was sent.
         progress: True draws a progress bar, False draws nothing, a callable receives ``results.Progress`` values.
@@ -154,12 +156,15 @@ def send(
     """
     asked = guards.read(**guard_arguments)
     _check(plan, client, concurrency)
-    _check_switches(isolate_invalid, progress, stop)
+    _check_switches(isolate_invalid, repeat_text, progress, stop)
     check_speed(max_per_second)
     with opened(ledger) as book:
         if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
             return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
-        with book.begin(plan, service=client.service) as run, _callback(progress, plan, book) as callback:
+        with (
+            book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
+            _callback(progress, plan, book) as callback,
+        ):
             campaign = _Sending(
                 plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
             )
@@ -507,9 +512,10 @@ def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
         raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox().client()")
 
 
-def _check_switches(isolate_invalid: object, progress: object, stop: object) -> None:
+def _check_switches(isolate_invalid: object, repeat_text: object, progress: object, stop: object) -> None:
     refuse(
         not_flag("isolate_invalid", isolate_invalid),
+        not_flag("repeat_text", repeat_text),
         None if isinstance(progress, bool) else not_callable("progress", progress, example="print", none=False),
         None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
         said="nothing was sent: ",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .._cards import counted
-from .._ledger import state_line
+from .._ledger import places, state_line
 from .._planning import Plan
 from ..errors import CampaignIncomplete, SmsOtpWarning
 from ..problems import explain
@@ -18,16 +19,15 @@ from ..results import COLUMNS
 def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
     """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
 
-    The two are matched by order, which the fingerprint holds: what a plan left out may differ from the recorded one.
+    The two are matched by person, so the list may be in another order than the recorded one.
     """
     rows = plan.rows
-    planned = rows["status"].eq("planned").to_numpy().nonzero()[0]
     if outcomes is None:
-        unknown = [name for name in COLUMNS if name in {"status", "problem"} or name not in rows]
-        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown})
-    sendable = outcomes.loc[outcomes["status"].ne("skipped")]
-    sendable.index = pd.Index(planned)
-    by_position = sendable.reindex(range(len(rows)))
+        unknown = [name for name in COLUMNS if name in {"status", "problem", "chunk"} or name not in rows]
+        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown}).assign(number=None)
+    recorded = outcomes[outcomes["chunk"].notna().to_numpy()]
+    place = places(rows, recorded["number"])
+    by_position = recorded.take(np.flatnonzero(place >= 0)).set_axis(place[place >= 0]).reindex(range(len(rows)))
     table = pd.DataFrame(index=rows.index)
     for name, dtype in COLUMNS.items():
         if name in {"campaign", "service"}:

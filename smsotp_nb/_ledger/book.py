@@ -23,13 +23,15 @@ from .._services import is_rehearsal, name_key
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import copies, overview, reading
+from . import changing, contacts, copies, overview, reading
 from .disk import runs
+from .holds import Rules
 from .lock import RunLock
 from .overview import state_line
 from .ownership import Ownership
 from .places import given, not_a_ledger, users_own
-from .recording import Planned, difference, purge, record
+from .prospect import Prospect, prospect
+from .recording import Planned, purge, record
 from .run import OWNER_DIED, Run, give_up
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
@@ -144,7 +146,24 @@ class Ledger:
         return self._find(service, name) is not None
 
     @in_our_words
-    def begin(self, plan: Planned, *, service: str, kind: str = "campaign") -> Run:
+    def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
+        """Say how a plan stands to what is recorded: the campaign of its name, and whom the rules hold back now.
+
+        Without ``service`` the latest campaign of this name counts, on whatever service; where there is none, contacts
+        of live services count. Nothing is recorded.
+        """
+        with self._store.reading() as connection:
+            found = connection.execute(
+                "SELECT id, service FROM campaign WHERE name_key=? AND kind='campaign' AND NOT purged "
+                "AND service=coalesce(?, service) ORDER BY id DESC LIMIT 1",
+                (name_key(plan.campaign), service),
+            ).fetchone()
+        number, where = found or (None, service)
+        rules = Rules.of(plan.policy, repeat_text=repeat_text)
+        return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._now())
+
+    @in_our_words
+    def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:
@@ -163,8 +182,9 @@ class Ledger:
             number = record(self._store, plan, service=service, kind=kind, now=self._now())
         lock = self._lock(number, plan.campaign)
         try:
-            self._same_plan(number, plan)
-            return Run(self._store, number, lock, now=self._now, ownership=ownership)
+            self._agree(number, plan)
+            rules = Rules.of(plan.policy, repeat_text=repeat_text) if kind == "campaign" else Rules()
+            return Run(self._store, number, lock, now=self._now, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()
             raise
@@ -249,11 +269,29 @@ class Ledger:
             ).fetchone()
         return found[0] if found else None
 
-    def _same_plan(self, number: int, plan: Planned) -> None:
+    def _agree(self, number: int, plan: Planned) -> None:
+        """Let a plan go on with a recorded campaign, or refuse it; called by whoever holds the campaign's lock."""
+        self._refuse_another_name(number, plan)
         with self._store.reading() as connection:
-            known, purged, name = connection.execute(
-                "SELECT fingerprint, purged, name FROM campaign WHERE id=?", (number,)
-            ).fetchone()
+            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (number,)).fetchone()[0]
+            corrected = changing.was_corrected(connection, number)
+        if known == plan.fingerprint and not corrected:
+            return
+        with self._store.snapshot() as connection:
+            found = changing.compare(connection, number, plan)
+            replaced = changing.replaced_at(connection, number, plan.fingerprint)
+        if known == plan.fingerprint:
+            with self._store.writing() as connection:
+                changing.reword(connection, number, plan)
+        elif replaced or not found.resumes or (found.others and not corrected):
+            raise changing.refusal(plan, found, replaced)
+        elif len(found.dropped):
+            with self._store.writing() as connection:
+                changing.adopt(connection, number, plan, found, what="suppressed", reason=None, now=self._now())
+
+    def _refuse_another_name(self, number: int, plan: Planned) -> None:
+        with self._store.reading() as connection:
+            purged, name = connection.execute("SELECT purged, name FROM campaign WHERE id=?", (number,)).fetchone()
         if name != plan.campaign:
             raise LedgerError(
                 f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
@@ -265,8 +303,6 @@ class Ledger:
                 f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
                 "again. Nothing was sent; choose another campaign name"
             )
-        if known != plan.fingerprint:
-            raise difference(reading.recorded(self._store, number), plan)
 
 
 LedgerOrPath = Ledger | str | Path
@@ -391,6 +427,105 @@ class Campaign:
         rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED)
 
+    @property
+    def changes(self) -> pd.DataFrame:
+        """What was changed of the campaign after it was recorded, one row each: ``at`` (UTC), ``what`` (str:
+        corrected, extended, suppressed or withdrawn), ``rows`` (Int64), ``reason`` (str).
+        """
+        return reading.changes(self._store, self._number)
+
+    @in_our_words
+    def withdraw(self, rows: AnyFrame | Sequence[str] | str | None = None, *, reason: str | None = None) -> int:
+        """Take rows that are still planned out of the campaign for good, all or these; return how many.
+
+        They become ``skipped`` with the problem WITHDRAWN. No later ``send`` of this campaign texts them, by whatever
+        plan. It may be called while the campaign runs: requests that are under way end, and no further one begins.
+
+        Args:
+            rows: a frame with a column ``to``, such as a part of ``frame``, or E.164 numbers. By default all that are
+                still planned.
+            reason: why, for the record.
+
+        Raises:
+            UsageError: a number is not planned in this campaign. Nothing was changed.
+
+        Example:
+            >>> import tempfile, pathlib, smsotp_nb as sms
+            >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="sale", text="Hi")
+            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> ledger.campaign("sale").withdraw(reason="wrong price")
+            1
+        """
+        refuse(None if reason is None else not_text("reason", reason))
+        numbers = None if rows is None else Numbers(int(number) for number in _numbers(_hidden(rows)))
+        with self._store.writing() as connection:
+            return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._now())
+
+    @in_our_words
+    def correct(self, plan: Planned, *, reason: str | None = None) -> int:
+        """Give the rows that are still planned the words of a new plan; return how many changed.
+
+        Rows that a message may have reached are never touched. From then on ``send`` takes the new plan, and the old
+        one is refused.
+
+        Args:
+            plan: a plan of this campaign's name over the same recipients, with the new message
+                (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
+                entries of ``suppress=``, are left out of the campaign, too.
+            reason: why, for the record.
+
+        Raises:
+            PlanChanged: it adds recipients, or lacks some. Nothing was changed.
+            UsageError: it changes nothing, or is of another campaign.
+            CampaignHeld: the campaign is running.
+        """
+        return self._change(plan, "corrected", reason)
+
+    @in_our_words
+    def extend(self, plan: Planned, *, reason: str | None = None) -> int:
+        """Add the new recipients of a plan to the campaign; return how many. Nobody who is in it gets a second row.
+
+        Args:
+            plan: a plan of this campaign's name and words over the whole list, earlier recipients and new ones.
+            reason: why, for the record.
+
+        Raises:
+            PlanChanged: it has other words for recipients who are still planned, or lacks some. Nothing was changed.
+            UsageError: it adds nobody, or is of another campaign.
+            CampaignHeld: the campaign is running.
+        """
+        return self._change(plan, "extended", reason)
+
+    def _change(self, plan: Planned, what: str, reason: str | None) -> int:
+        refuse(None if reason is None else not_text("reason", reason), self._not_its_plan(plan))
+        self._refuse_purged()
+        lock = self._ledger._lock(self._number, self.name)
+        try:
+            with self._store.writing() as connection:
+                found = changing.compare(connection, self._number, plan)
+                wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
+                if len(other) or found.gone or found.lost:
+                    raise changing.refusal(plan, found, "")
+                if not len(wanted):
+                    none = "changes no words of rows that are still planned"
+                    raise UsageError(
+                        f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
+                        "nothing was changed"
+                    )
+                now = self._ledger._now()
+                changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)
+                return len(wanted)
+        finally:
+            lock.release()
+
+    def _not_its_plan(self, plan: Planned) -> str | None:
+        if not isinstance(plan, Planned):
+            return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
+        if plan.campaign != self.name:
+            return f"the plan is of campaign {plan.campaign!r}, and this is {self.name!r}"
+        return None
+
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path."""
@@ -399,7 +534,8 @@ class Campaign:
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
 
-        What the campaign cost stays known, in sums that name nobody (`cost.spending`). Its name stays taken: without
+        What the campaign cost stays known, in sums that name nobody (`cost.spending`), and a keyed hash of each person
+        for the policy of later campaigns. Opt-outs are not touched. Its name stays taken: without
         the numbers nobody can know who was texted, so the campaign is never sent again.
 
         Raises:
@@ -407,7 +543,7 @@ class Campaign:
         """
         lock = self._ledger._lock(self._number, self.name)
         try:
-            gone = purge(self._store, self._number)
+            gone = purge(self._store, self._number, now=self._ledger._now())
         finally:
             lock.release()
         return gone
@@ -459,6 +595,7 @@ class Campaign:
                     what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
                     more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
                     raise UsageError(f"{what}{more}; nothing was changed")
+                contacts.unpack(connection, self._number)
                 connection.executemany(
                     "UPDATE recipient SET own_state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
                     [(after, self._number, *places[number]) for number in wanted],

@@ -216,7 +216,9 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if _is_new(connection):  # nobody else has begun it meanwhile
         for statement in TABLES.split(";\n"):
             connection.execute(statement)
-        connection.execute("INSERT INTO ledger (id) VALUES (?)", (secrets.token_bytes(16),))
+        connection.execute(
+            "INSERT INTO ledger (id, secret) VALUES (?, ?)", (secrets.token_bytes(16), secrets.token_bytes(32))
+        )
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={VERSION}")
     connection.execute("COMMIT")

@@ -18,7 +18,7 @@ from .tables import ACCEPTED, PLANNED
 
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
-    "error_code", "error", "request_id", "http_status", "at",
+    "error_code", "error", "request_id", "http_status", "at", "not_before", "number",
 )  # fmt: skip
 
 _OF_REQUEST = (
@@ -44,9 +44,13 @@ def counts(store: Store, campaign: int) -> dict[str, int]:
 
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:
-    """Return what the ledger knows of every row, indexed by the row's position in the caller's frame."""
+    """Return what the ledger knows of every row, indexed by the row's position in the caller's frame.
+
+    Beside columns of the result table: ``number`` (Int64), see `people`.
+    """
     columns = Columns(
-        ("position", "chunk", "state", "attempts", "attempt", "billed", "parts", "price"), ("problem", "id")
+        ("position", "chunk", "number", "state", "attempts", "attempt", "billed", "parts", "price", "not_before"),
+        ("problem", "id"),
     )
     with store.snapshot() as connection:
         columns.read(
@@ -55,9 +59,10 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
             {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"},
             by_row=True,
         )
-        for whole in accepted_whole(connection, campaign, ("position", "attempts")):
+        for whole in accepted_whole(connection, campaign, ("position", "number", "attempts")):
             columns.add(
                 len(whole.attempt), position=whole.columns["position"], chunk=whole.chunk, state=ACCEPTED,
+                number=whole.columns["number"],
                 attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, billed=whole.billed,
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
@@ -74,6 +79,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     frame["chunk"] = pd.Series(chunk).where(pd.Series(chunk) >= 0).array
     frame["price"] = money(rows["price"]).to_numpy("float64", na_value=np.nan)
     _join(frame, rows["attempt"], attempts)
+    frame["not_before"] = times(rows["not_before"]).array
+    frame["number"] = rows["number"].array
     # The evidence of an attempt belongs to the rows that it did not settle as accepted.
     clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
     frame.loc[clean, ["error_code", "error"]] = np.nan
@@ -88,7 +95,7 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     number = rows["number"].astype(STR)
-    frame["to"] = ("+" + number).where(rows["number"].notna()).array
+    frame["to"] = ("+" + number).where(rows["number"].gt(0).fillna(False)).array  # not of who was forgotten
     frame["body"] = rows["body"].array
     destination = _lookup(store, "SELECT id, region, type, currency, rate FROM destination",
                           ("region", "type", "est_currency", "rate"))  # fmt: skip
@@ -105,7 +112,7 @@ def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
     with store.snapshot() as connection:
         columns.read(connection, campaign)
     rows = columns.series()
-    mine = rows["state"].isin(states) & rows["number"].notna()
+    mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)
     position = pd.Index(rows["position"][mine].astype("int64"), name=None)
     return ("+" + rows["number"][mine].astype(STR)).set_axis(position).rename("to").sort_index()
 
@@ -132,7 +139,8 @@ def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
     columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
     frame = _query(
         store,
-        "SELECT r.position, '+' || r.number, r.chunk, r.attempts, a.phase, a.http_status, a.error_code, a.error, "
+        "SELECT r.position, CASE WHEN r.number>0 THEN '+' || r.number END, r.chunk, r.attempts, "
+        "a.phase, a.http_status, a.error_code, a.error, "
         "a.request_id, a.started_at, a.settled_at FROM fate r LEFT JOIN attempt a ON a.id=r.attempt "
         "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
         (campaign, state),
@@ -162,14 +170,29 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
     return frame.astype({**dict.fromkeys(text, STR), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
 
 
+def changes(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what was changed of a campaign after it was recorded: at, what, rows, reason."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT at, what, rows, reason FROM change WHERE campaign=? ORDER BY id", (campaign,)
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason"])
+    frame["at"] = times(frame["at"])
+    return frame.astype({"what": STR, "rows": "Int64", "reason": STR})
+
+
 def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
     """Return a small query as a frame, indexed by its first column, its times read."""
     with store.reading() as connection:
         found = connection.execute(sql, values).fetchall()
     frame = pd.DataFrame(found, columns=columns).set_index(columns[0]).rename_axis(None)
     for name in ("started_at", "settled_at"):
-        frame[name] = pd.to_datetime(frame[name].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+        frame[name] = times(frame[name])
     return frame
+
+
+def times(micros: pd.Series) -> pd.Series:
+    return pd.to_datetime(micros.astype("Int64"), unit="us", utc=True).dt.as_unit("us")
 
 
 def _attempts(store: Store, campaign: int) -> pd.DataFrame:
@@ -181,7 +204,7 @@ def _attempts(store: Store, campaign: int) -> pd.DataFrame:
         (campaign,),
     )
     frame["http_status"] = frame["http_status"].astype("Int64")
-    frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+    frame["at"] = times(frame["at"])
     return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), STR))
 
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
+from .._policy import Policy
 from .._services import name_key
-from ..errors import LedgerError, PlanChanged
+from ..errors import LedgerError
 from . import summing
-from .answers import MOST_KINDS
+from .answers import MOST_KINDS, Ints
+from .contacts import pack_hashed
 from .store import Store
 from .tables import PLANNED, SKIPPED
 
+LEFT_OUT = -1  # the chunk of rows that a plan leaves out
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
 
 
+@runtime_checkable
 class Planned(Protocol):
     """What the ledger needs of a plan: its rows in order, the key of each body, and one fingerprint over both."""
 
@@ -30,6 +34,8 @@ class Planned(Protocol):
     def fingerprint(self) -> str: ...
     @property
     def kept(self) -> tuple[str, ...]: ...
+    @property
+    def policy(self) -> Policy | None: ...
     @property
     def rows(self) -> pd.DataFrame: ...
     @property
@@ -68,16 +74,30 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
             "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?,?,?,?,?)",
             _chunk_rows(rows, keys, number),
         )
+        chunk = rows["chunk"].to_numpy("int64", na_value=LEFT_OUT)
+        going = rows["status"].eq("planned").to_numpy()
         for state in (SKIPPED, PLANNED):
-            _insert_rows(connection, number, plan, state)
+            mine = np.flatnonzero(going == (state == PLANNED))
+            insert_rows(connection, number, rows.iloc[mine], mine, chunk[mine], plan.kept, state)
     return number
 
 
-def _insert_rows(connection: sqlite3.Connection, campaign: int, plan: Planned, state: int) -> None:
-    names, rows, values = _columns(connection, plan, state)
+def insert_rows(
+    connection: sqlite3.Connection,
+    campaign: int,
+    rows: pd.DataFrame,
+    position: Ints,
+    chunk: Ints,
+    kept: Sequence[str],
+    state: int,
+) -> None:
+    """Record rows of a plan, at their positions in its frame, as planned in these chunks or as skipped."""
+    order = np.argsort(chunk, kind="stable")
+    places = {"chunk": chunk[order].tolist(), "position": position[order].tolist()}
+    names, values = _columns(connection, rows.iloc[order], places, kept, state)
     own = f"({campaign},{state},0,{','.join('?' * len(names))})"  # what is the same in all rows
-    for begins in range(0, rows, TOGETHER):
-        many = min(TOGETHER, rows - begins)
+    for begins in range(0, len(rows), TOGETHER):
+        many = min(TOGETHER, len(rows) - begins)
         sql = (
             f"INSERT INTO recipient (campaign, own_state, attempts, {', '.join(names)}) VALUES {','.join([own] * many)}"
         )
@@ -85,13 +105,15 @@ def _insert_rows(connection: sqlite3.Connection, campaign: int, plan: Planned, s
         connection.execute(sql, [*chain.from_iterable(islice(values, many))])
 
 
-def purge(store: Store, campaign: int) -> int:
+def purge(store: Store, campaign: int, *, now: int) -> int:
     """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many.
 
-    What it cost stays, in sums that name nobody.
+    What it cost stays, in sums that name nobody; and for the rules on how often a person is texted, when it contacted
+    whom with which message, by hashes in the place of people.
     """
     sums = summing.sums_of(store, campaign)
     with store.writing() as connection:
+        pack_hashed(connection, campaign, now=now)
         summing.keep(connection, campaign, sums)
         gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
         # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
@@ -109,12 +131,10 @@ def purge(store: Store, campaign: int) -> int:
             (campaign,),
         )
         connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
+        connection.execute("DELETE FROM change WHERE campaign=?", (campaign,))
         connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
         connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
-    store.checkpoint()
-    with store.writing_outside() as connection:
-        connection.execute("VACUUM")
-    store.checkpoint()
+    store.vacuum()
     return gone
 
 
@@ -150,32 +170,28 @@ def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence
 def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Iterable[tuple[Any, ...]]:
     first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
     for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
-        yield campaign, int(chunk), keys[int(body)], _int(parts), _text(encoding)
+        yield campaign, int(chunk), keys[int(body)], optional_int(parts), optional_text(encoding)
 
 
 def _columns(
-    connection: sqlite3.Connection, plan: Planned, state: int
-) -> tuple[list[str], int, Iterator[tuple[Any, ...]]]:
-    """Return what is recorded of the rows of a state: names, how many rows, and them in the order of the table."""
-    mine = np.flatnonzero(plan.rows["status"].eq("planned").to_numpy() == (state == PLANNED))
-    chunk = plan.rows["chunk"].to_numpy("int64", na_value=-1)[mine]
-    order = np.argsort(chunk, kind="stable")
-    rows = plan.rows.iloc[mine[order]]
-    columns = {
-        "chunk": chunk[order].tolist(),
-        "position": mine[order].tolist(),
-        "destination": _destinations(connection, rows),
-    }
-    if plan.kept:
-        columns["kept"] = _kept_texts(rows, plan.kept)
+    connection: sqlite3.Connection,
+    rows: pd.DataFrame,
+    places: Mapping[str, list[int]],
+    kept: Sequence[str],
+    state: int,
+) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Return what is recorded of rows: names, and the rows in the order of the table."""
+    columns: dict[str, list[Any]] = {**places, "destination": destinations(connection, rows)}
+    if kept:
+        columns["kept"] = _kept_texts(rows, kept)
     if state == SKIPPED:
         columns["problem"] = _objects(rows["problem"])
     # Last, for a traceback prints the variables of every frame, and more can go wrong above.
     columns["number"] = _objects(rows["to"].str[1:].astype("Int64"))
-    return list(columns), len(rows), zip(*columns.values(), strict=True)
+    return list(columns), zip(*columns.values(), strict=True)
 
 
-def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:
+def destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:
     """Return the number of each row's destination, recording those that are new."""
     cost = (rows["est_cost"] * 1_000_000).round().to_numpy("float64", na_value=np.nan)
     parts = rows["est_parts"].to_numpy("float64", na_value=np.nan)
@@ -190,7 +206,7 @@ def _destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[in
     return [numbers[place] for place in group.tolist()]
 
 
-def _kept_texts(rows: pd.DataFrame, kept: tuple[str, ...]) -> list[str]:
+def _kept_texts(rows: pd.DataFrame, kept: Sequence[str]) -> list[str]:
     columns = [_objects(rows[name]) for name in kept]
     texts = [_json(values) for values in zip(*columns, strict=True)]
     # Half a surrogate, which no file of Unicode text can hold, becomes a question mark.
@@ -221,34 +237,9 @@ def _objects(column: pd.Series) -> list[Any]:
     return column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload, no-any-return]
 
 
-def _int(value: Any) -> int | None:
+def optional_int(value: Any) -> int | None:
     return None if pd.isna(value) else int(value)
 
 
-def _text(value: Any) -> str | None:
+def optional_text(value: Any) -> str | None:
     return None if pd.isna(value) else str(value)
-
-
-def difference(recorded: pd.DataFrame, plan: Planned) -> PlanChanged:
-    """Return the refusal of a plan that is not the one recorded; it says how many rows differ, and in what."""
-    then = recorded.loc[recorded["body"].notna()]
-    rows = plan.rows
-    now = rows.loc[rows["status"].eq("planned")]
-    keys = pd.Series(plan.body_keys)
-    before = pd.Series(then["body"].to_numpy("int64"), index=then["to"].to_numpy(object))
-    after = pd.Series(keys.take(now["body"].to_numpy("int64")).to_numpy(), index=now["to"].to_numpy(object))
-    added = len(after.index.difference(before.index))
-    removed = len(before.index.difference(after.index))
-    both = before.index.intersection(after.index)
-    changed = int((before.loc[both].to_numpy() != after.loc[both].to_numpy()).sum())
-    said = [f"{added} recipients added"] * bool(added) + [f"{removed} removed"] * bool(removed)
-    said += [f"{changed} with another text"] * bool(changed)
-    text = ", ".join(said) or "the same recipients and texts in another order"
-    return PlanChanged(
-        f"campaign {plan.campaign!r} is recorded with a different plan: {text}. Nothing was sent. Call send with the "
-        "plan as it was to continue; or plan under a new campaign name, with exclude=ledger.campaign(...) for what "
-        "was added",
-        added=added,
-        removed=removed,
-        changed=changed,
-    )

@@ -13,8 +13,10 @@ import pandas as pd
 
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
+from . import contacts
 from .answers import Place, Whole, by_row, fits, whole
 from .columns import sums_whole
+from .holds import Holds, Rules, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
 from .reading import counts, outcomes
@@ -50,6 +52,7 @@ class Claim:
     body: int
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
+    upto: tuple[int, int] = (0, 0)  # what was recorded when it was decided, see holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +97,25 @@ class Run:
     """
 
     def __init__(
-        self, store: Store, campaign: int, lock: RunLock, *, now: Callable[[], int], ownership: Ownership | None = None
+        self,
+        store: Store,
+        campaign: int,
+        lock: RunLock,
+        *,
+        now: Callable[[], int],
+        service: str,
+        rules: Rules,
+        ownership: Ownership | None = None,
     ) -> None:
         self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
         self._ownership = ownership
         self._billed: dict[Place, int] = {}
         self._billings: dict[Billing, int] = {}
         self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
+        contacts.begin_changing(store, campaign)
+        self._holds = Holds(campaign, service, rules, now)
+        with store.snapshot() as connection:
+            self._holds.begin(connection)
 
     def abandon(self) -> int:
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
@@ -117,7 +132,13 @@ class Run:
             return [row[0] for row in rows]
 
     def pending(self, chunk: int) -> list[Pending]:
-        """Return the rows of a chunk still to go, in order."""
+        """Return the rows of a chunk still to go that no rule holds back now, in order."""
+        if self._holds.of(chunk):
+            with self._store.writing("NORMAL") as connection:
+                if self._ownership is not None:
+                    self._ownership.check(connection)
+                if not set_aside(connection, self.campaign, chunk, self._holds):
+                    return []
         with self._store.reading() as connection:
             rows = connection.execute(
                 "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
@@ -146,7 +167,8 @@ class Run:
         """Forget what held rows back in an earlier call."""
         with self._store.writing("NORMAL") as connection:
             connection.execute(
-                "UPDATE recipient SET problem=NULL WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
+                "UPDATE recipient SET problem=NULL, not_before=NULL "
+                "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
                 (self.campaign, PLANNED),
             )
 
@@ -265,11 +287,17 @@ class Run:
         """Refuse, outside of the transaction that others may share, what another account has taken over."""
         if self._ownership is not None:
             self._ownership.refuse_if_lost()
+        if found is not None:
+            self._holds.confirm(found.upto)
         return found
 
     def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
+        upto = self._holds.look(connection)
         attempt = self._begin_attempt(connection, wanted.chunk)
         if attempt is None:
+            return None
+        if not set_aside(connection, self.campaign, wanted.chunk, self._holds):
+            _take_back(connection, attempt)
             return None
         going = f"own_state={PLANNED}"
         if wanted.positions is not None:
@@ -277,13 +305,13 @@ class Run:
         mine = (self.campaign, wanted.chunk)
         if not self._claim_whole(connection, attempt, wanted.chunk, going):
             claimed = connection.execute(
-                "UPDATE recipient SET own_state=?, problem=NULL, attempts=attempts+1, attempt=? "
+                "UPDATE recipient SET own_state=?, problem=NULL, not_before=NULL, attempts=attempts+1, attempt=? "
                 f"WHERE campaign=? AND chunk=? AND {going} "
                 "AND (SELECT state FROM chunk WHERE campaign=? AND chunk=?) IS NULL",
                 (SENDING, attempt, *mine, *mine),
             ).rowcount
             if not claimed:
-                connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+                _take_back(connection, attempt)
                 return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
         positions, numbers, body = connection.execute(
@@ -292,10 +320,11 @@ class Run:
             "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
             (*mine, attempt, attempt, SENDING),
         ).fetchone()
-        to = ("+" + numbers.replace(",", ",+")).split(",")
-        pairs = sorted(zip(map(int, positions.split(",")), to, strict=True))
+        numbered = ("+" + numbers.replace(",", ",+")).split(",")
+        pairs = sorted(zip(map(int, positions.split(",")), numbered, strict=True))
         self._store.claimed(attempt, len(pairs))
-        return Claim(attempt, wanted.chunk, body, *zip(*pairs, strict=True))
+        places, to = zip(*pairs, strict=True)
+        return Claim(attempt, wanted.chunk, body, places, to, upto)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the name of the campaign is another account's."""
@@ -327,7 +356,9 @@ class Run:
     def close(self) -> None:
         """Leave what was recorded in the ledger's one file, and let the next runner in."""
         try:
-            self._store.checkpoint()
+            if self._store.is_open:  # else its file turned out to be another one
+                contacts.end_changing(self._store, self.campaign, now=self._now())
+                self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
             warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
         finally:
@@ -408,6 +439,11 @@ class Run:
                 billings.update({billing: number} if number else {})
 
 
+def _take_back(connection: sqlite3.Connection, attempt: int) -> None:
+    """Take back an attempt that claimed nobody."""
+    connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
+
+
 def _totals(reply: SendReply) -> tuple[object, ...]:
     """Return what a reply says of itself, and in words where its records say something else."""
     said = "; ".join(reply.disagreements()) or None
@@ -419,6 +455,7 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     if not _anything_under_way(store, campaign):
         return 0
     with store.writing() as connection:
+        contacts.unpack(connection, campaign)
         whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
         for chunk, attempt in connection.execute(whole_ones, (campaign, SENDING)).fetchall():
             spread(connection, campaign, chunk, attempt)

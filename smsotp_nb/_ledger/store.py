@@ -110,6 +110,11 @@ class Store:
         self._claimed = attempt, self._claimed[1] + recipients
 
     @property
+    def is_open(self) -> bool:
+        """Whether this process has the file open; it lets go of a file that turns out to be another one."""
+        return self._opened is not None
+
+    @property
     def session(self) -> int:
         """The number of this process's session in the ledger, inside a transaction that writes."""
         return cast("Opened", self._opened).session
@@ -172,6 +177,13 @@ class Store:
                 with self._turn() as opened:
                     opened.anchor.verify()
                     opened.checkpoint()
+
+    def vacuum(self) -> None:
+        """Let nothing that was deleted stand in the file or its log any more."""
+        self.checkpoint()
+        with self.writing_outside() as connection:
+            connection.execute("VACUUM")
+        self.checkpoint()
 
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""

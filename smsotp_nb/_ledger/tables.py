@@ -21,13 +21,14 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 3  # nobody has a file of an earlier one: they are refused
+VERSION = 4  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 
 TABLES = """
 CREATE TABLE ledger (            -- one row: which ledger this is, wherever it stands
-  id BLOB NOT NULL
+  id BLOB NOT NULL,
+  secret BLOB NOT NULL           -- of the hashes that stand for people who were forgotten, see people
 );
 
 CREATE TABLE session (           -- one process that wrote, from its first transaction to its closing; see marks
@@ -72,7 +73,7 @@ CREATE TABLE recipient (
   campaign INTEGER NOT NULL,
   chunk INTEGER NOT NULL,        -- -1: left out of the plan
   position INTEGER NOT NULL,     -- row of the caller's frame
-  number INTEGER,                -- E.164 without its plus
+  number INTEGER,                -- E.164 without its plus; negative: the hash of somebody who was forgotten
   destination INTEGER NOT NULL,
   kept TEXT,                     -- JSON list of the caller's own columns
   own_state INTEGER NOT NULL,    -- not looked at while its chunk has a state
@@ -83,6 +84,7 @@ CREATE TABLE recipient (
   billed INTEGER,
   parts INTEGER,
   price INTEGER,                 -- micro-units
+  not_before INTEGER,            -- of a row that a rule holds back: when it may go, microseconds since 1970
   PRIMARY KEY (campaign, chunk, position)
 ) WITHOUT ROWID;
 
@@ -124,12 +126,47 @@ CREATE TABLE billing (           -- what messages of a campaign were billed as, 
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX billing_kind ON billing (campaign, billed, parts, price);
 
+CREATE TABLE change (            -- what a person changed of a campaign after it was recorded
+  id INTEGER PRIMARY KEY,
+  campaign INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,            -- corrected, extended, suppressed, withdrawn
+  rows INTEGER NOT NULL,
+  reason TEXT,
+  replaced TEXT                  -- the fingerprint of the plan that no longer holds
+);
+CREATE INDEX change_campaign ON change (campaign);
+
+CREATE TABLE consent (           -- what people said, in the order in which it was recorded; no purge touches it
+  id INTEGER PRIMARY KEY,
+  person INTEGER NOT NULL,       -- see people
+  opted_out INTEGER NOT NULL,    -- 1: does not want to be texted; 0: does
+  at INTEGER NOT NULL,           -- when it was said, microseconds since 1970
+  zone INTEGER NOT NULL,         -- minutes east of UTC where it was said
+  recorded_at INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  proof TEXT
+);
+CREATE UNIQUE INDEX consent_said ON consent (person, at, opted_out, source);
+
+CREATE TABLE opted_out (         -- who does not want to be texted, as the latest consents say
+  person INTEGER PRIMARY KEY
+);
+
+CREATE TABLE contacts (          -- whom a campaign may have reached, packed; absent while it runs, see contacts
+  campaign INTEGER PRIMARY KEY,
+  latest INTEGER NOT NULL,       -- its latest contact, microseconds since 1970
+  people BLOB NOT NULL,
+  at BLOB NOT NULL,
+  body BLOB NOT NULL
+);
+
 -- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart
 CREATE VIEW fate AS
 SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
   coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
   r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
-  r.message, r.billed, r.parts, r.price
+  r.message, r.billed, r.parts, r.price, CASE WHEN c.state IS NULL THEN r.not_before END AS not_before
 FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """
 

@@ -22,7 +22,7 @@ from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError
 from .evidence import NOTHING, Evidence
-from .judgement import TEXTABLE, Policy, normalize
+from .judgement import TEXTABLE, NoteOrRefuse, normalize
 from .verdicts import verdict
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
@@ -73,8 +73,8 @@ def normalize_batch(
     default_region: str | None = None,
     repair: Collection[str] = (),
     allow_types: Collection[str] = TEXTABLE,
-    region_mismatch: Policy = "note",
-    test_numbers: Policy = "note",
+    region_mismatch: NoteOrRefuse = "note",
+    test_numbers: NoteOrRefuse = "note",
     evidence: Evidence = NOTHING,
 ) -> Batch:
     """Normalize the numbers of a record batch, or of a table, which is then returned.

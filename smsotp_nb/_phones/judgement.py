@@ -35,7 +35,7 @@ from .lookup import calling_code, calling_codes
 from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
 from .work import Second, Work, matching
 
-Policy = Literal["note", "refuse"]
+NoteOrRefuse = Literal["note", "refuse"]
 
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 CODES: Final = calling_codes()
@@ -60,8 +60,8 @@ class Asked:
 
     repair: frozenset[str]
     allow_types: frozenset[str]
-    region_mismatch: Policy
-    test_numbers: Policy
+    region_mismatch: NoteOrRefuse
+    test_numbers: NoteOrRefuse
 
 
 @in_our_words
@@ -72,8 +72,8 @@ def normalize(
     default_region: str | None = None,
     repair: Collection[str] = (),
     allow_types: Collection[str] = TEXTABLE,
-    region_mismatch: Policy = "note",
-    test_numbers: Policy = "note",
+    region_mismatch: NoteOrRefuse = "note",
+    test_numbers: NoteOrRefuse = "note",
     evidence: Level | Evidence = "overwhelming",
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -174,8 +174,8 @@ def weigh_column(
 def checked(
     repair: Collection[str] = (),
     kinds: Collection[str] = TEXTABLE,
-    mismatch: Policy = "note",
-    tests: Policy = "note",
+    mismatch: NoteOrRefuse = "note",
+    tests: NoteOrRefuse = "note",
     evidence: Level | Evidence = "overwhelming",
 ) -> Asked:
     """Return what a call asks for, or say all that is wrong with it."""

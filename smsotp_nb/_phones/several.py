@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import phonenumbers
 
@@ -115,6 +116,38 @@ def one_phone(to: AnySeries) -> pd.Series:
     alike = text.to_numpy(object, copy=True)
     alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
     found: pd.Series = pd.Series(alike, index=numbers.index, name=numbers.name, dtype=STR)
+    return found
+
+
+def one_phone_digits(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return `one_phone` of E.164 numbers without their plus, as integers.
+
+    Example:
+        >>> one_phone_digits(np.array([5491123456789, 541123456789, 14155550100])).tolist()
+        [541123456789, 541123456789, 14155550100]
+    """
+    found = numbers
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        for length in lengths:
+            mine = numbers // 10**length == int(begins[1:])
+            if mine.any():
+                found = np.where(mine, int(without[1:]) * 10**length + numbers % 10**length, found)
+    return found
+
+
+def spellings(number: int) -> list[int]:
+    """Return all numbers that `one_phone_digits` takes for this one.
+
+    Example:
+        >>> spellings(541123456789), spellings(14155550100)
+        ([541123456789, 5491123456789], [14155550100])
+    """
+    written = f"+{number}"
+    found = [number]
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        rest = written.removeprefix(without)
+        if rest != written and len(rest) in lengths:
+            found.append(int(begins[1:] + rest))
     return found
 
 

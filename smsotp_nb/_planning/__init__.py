@@ -5,6 +5,7 @@ The plan is the dry run. Nothing here opens a connection.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,11 @@ from .. import phones
 from .._arguments import not_flag, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
+from .._ledger import LedgerOrPath, Prospect, opened
 from .._pandas import lent
+from .._policy import Policy, not_policy
+from ..errors import LedgerError
+from ..settings import ledger_path
 from . import arguments, assembly, making, suppression
 from .bodies import body_key
 from .oneself import to_oneself
@@ -55,6 +60,8 @@ def plan(
     replace: Mapping[str, str] | None = None,
     chunk_size: int = 100,
     repair: Sequence[str] = (),
+    policy: Policy | None = None,
+    ledger: LedgerOrPath | None = None,
 ) -> Plan:
     """Plan a campaign without sending anything.
 
@@ -98,6 +105,11 @@ def plan(
         replace: characters to replace in the message, such as ``parts.PLAIN``. By default nothing is replaced.
         chunk_size: recipients per request, at most 1,000.
         repair: repairs of ``phones.normalize`` that are made only on request.
+        policy: how often a person may be texted over all campaigns, see `Policy`. Without one, nobody gets the same
+            message again within three days. `send` decides it when the request leaves.
+        ledger: the Ledger, or its path, that is asked whom opt-outs and the policy hold back now, and how the plan
+            differs from the recorded campaign of this name; the plan's card says so, and ``plan.prospect`` holds it. By
+            default this user's one ledger, where there is one. Nothing is recorded in it.
 
     Returns:
         The plan. Print it, or show it in a notebook, before you send it.
@@ -142,7 +154,7 @@ def plan(
         today=today,
         message=message,
     )
-    refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions))
+    refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions), not_policy(policy))
     numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
     reading = suppression.Reading(
         to, region if isinstance(region, str) else None, default_region, repair, ignore_unreadable_suppressions
@@ -155,4 +167,19 @@ def plan(
     kept = making.carried(recipients[list(asked.keep)], asked.words)
     numbers = numbers.reset_index(drop=True)
     made_of = making.MadeOf(lent(recipients), asked, numbers, left_out, making.given(message), kept)
-    return Plan(**assembly.assemble(made_of))
+    made = Plan(**assembly.assemble(made_of), policy=policy)
+    return dataclasses.replace(made, prospect=_prospect(made, ledger))
+
+
+def _prospect(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
+    if ledger is not None:
+        with opened(ledger) as book:
+            return book.prospect(made)
+    path = ledger_path()
+    if not path.is_file():
+        return None
+    try:
+        with opened(path) as book:
+            return book.prospect(made)
+    except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
+        return Prospect(path, trouble=str(error))

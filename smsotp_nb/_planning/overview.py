@@ -52,6 +52,8 @@ def card(plan: Plan) -> cards.Card:
     if len(planned) < len(rows):
         blocks.append(_left_out(plan.skipped))
     blocks += _messages(plan)
+    if plan.prospect:
+        blocks += plan.prospect.notes(plan.campaign)
     if plan.hint:
         blocks.append(cards.Note("!", plan.hint))
     if plan.by is not None:

@@ -16,7 +16,9 @@ from .. import parts
 from .._arguments import not_replacement, not_whole, refuse
 from .._calls import in_our_words
 from .._frames import as_pandas
+from .._ledger import Prospect
 from .._pandas import STR, lent
+from .._policy import Policy
 from ..errors import UsageError
 from . import assembly, bodies, estimating, overview, segments
 from .bodies import Ints
@@ -41,6 +43,9 @@ class Plan:
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         body_keys: int64 array by body number; equal bodies have equal keys.
         hint: advice about the message, or None.
+        policy: as given to `plan`.
+        prospect: what a send would meet in the ledger: people held back, and how the plan differs from the recorded
+            campaign. None where there is no ledger yet.
 
     Example:
         >>> import smsotp_nb._planning as planning
@@ -65,6 +70,8 @@ class Plan:
     _estimate: pd.DataFrame = field(repr=False)
     _wording: Wording = field(repr=False)
     _made_of: MadeOf = field(repr=False)
+    policy: Policy | None = None
+    prospect: Prospect | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -245,7 +252,7 @@ class Plan:
             "replace": replace,
         }
         before = self._rows["status"].eq("planned").to_numpy()
-        return Plan(**assembly.assemble(self._made_of.reworded(changes), planned_before=before))
+        return Plan(**assembly.assemble(self._made_of.reworded(changes), planned_before=before), policy=self.policy)
 
     def _preview_rows(self, n: int) -> list[int]:
         body = self._rows["body"]

@@ -22,8 +22,9 @@ LEVELS: dict[str, int] = {
     "guards": 0, "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
+    "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
-    "dispatch": 4, "otp": 4, "cost": 4, "charts": 4,
+    "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4,
     "accessor": 5, "widgets": 5, "cli": 5, "pytest_plugin": 5,
     "init": 6, "main": 6,
 }  # fmt: skip
@@ -40,6 +41,7 @@ SAME_LEVEL = {
         ("problems", "guards"),
         ("problems", "calls"),
     ),
+    ("planning", "ledger"),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},

@@ -24,5 +24,6 @@ def numbers(count: int) -> list[str]:
 def plan_of(count: int, *, campaign: str = "autumn", chunk_size: int = 10, **options: Any) -> Plan:
     """Return a plan of one text for this many people."""
     people = pd.DataFrame({"phone": numbers(count)})
-    message = options or {"text": "Hello"}
+    # The same words to the same people by another campaign would be held back.
+    message = options or {"text": "Hello" if campaign.strip() == "autumn" else f"Hello from {campaign}"}
     return plan(people, to="phone", campaign=campaign, chunk_size=chunk_size, **message)

@@ -22,7 +22,7 @@ def made(name: str = "autumn") -> Plan:
     """Fifty people in chunks of five, and one who is none."""
     phones = [*numbers(20), "nobody", *numbers(50)[20:]]
     frame = pd.DataFrame({"phone": phones, "n": range(len(phones))})
-    return plan(frame, to="phone", campaign=name, text="Hello", chunk_size=5, keep=["n"], rates=RATES)
+    return plan(frame, to="phone", campaign=name, text=f"Hello {name}", chunk_size=5, keep=["n"], rates=RATES)
 
 
 def record(to: str, n: int, **other: Any) -> MessageRecord:

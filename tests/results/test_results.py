@@ -97,7 +97,7 @@ def test_no_cell_of_a_spreadsheet_runs(tmp_path: Path) -> None:
     numbers = [cell for cell in cells if str(cell.value).startswith("+")]
     assert {cell.number_format for cell in numbers} == {"@"}
     assert {cell.data_type for cell in numbers} == {"s"}
-    prices = next(sheet.iter_cols(min_col=16, max_col=16))
+    prices = next(sheet.iter_cols(min_col=17, max_col=17))
     assert [cell.value for cell in prices] == ["price"] + [0.0075] * len(HOSTILE)
 
 

@@ -17,6 +17,7 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
         "type": "FIXED_LINE_OR_MOBILE",
         "status": "accepted",
         "problem": None,
+        "not_before": pd.Series([pd.NaT] * rows, dtype="datetime64[us, UTC]"),
         "id": [f"{n:032x}" for n in range(rows)],
         "iso": "US",
         "cc": "1",

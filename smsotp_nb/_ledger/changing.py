@@ -1,0 +1,332 @@
+"""A recorded campaign and a later plan of it: how the two differ, and how what has not left may change.
+
+The rows of the two are matched by person. Rows that a message may have reached never change.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from .._cards import counted
+from ..errors import LedgerError, PlanChanged, UsageError
+from .answers import Ints
+from .columns import Columns
+from .people import persons
+from .recording import LEFT_OUT, Planned, destinations, insert_rows, optional_int, optional_text
+from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, SKIPPED
+
+WITHDRAWN = "WITHDRAWN"
+REACHED = (SENDING, ACCEPTED, IN_DOUBT)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What of a plan is not as it is recorded.
+
+    Attributes:
+        added: places, in the plan's frame, of people to text whom the campaign does not have.
+        changed: places of people to text who are recorded with another message, and not reached yet.
+        others: how many are recorded with another message and were reached, rejected or left out.
+        dropped: places of people whom the plan leaves out and the record still has to go.
+        gone: how many the record still has to go and the plan does not have at all.
+        lost: how many others the record has and the plan does not.
+        recorded: the record, one row a person, indexed by person: chunk, position, state, body.
+        people: of each row of the plan, whose it is; 0 where that is not known or a row above is theirs.
+    """
+
+    added: Ints
+    changed: Ints
+    others: int
+    dropped: Ints
+    gone: int
+    lost: int
+    recorded: pd.DataFrame = field(repr=False)
+    people: Ints = field(repr=False)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether the plan texts nobody whom the record would not text, with the same words."""
+        return not (len(self.added) or len(self.changed) or self.gone or self.lost)
+
+    def told(self) -> str:
+        """Return in words what differs."""
+        another = len(self.changed) + self.others
+        said = [
+            (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
+            (self.gone + self.lost, f"{self.gone + self.lost:,} removed"),
+            (len(self.dropped), f"{len(self.dropped):,} left out now"),
+            (another, f"{another:,} with another text"),
+        ]
+        return ", ".join(text for many, text in said if many) or "the same recipients and texts in another order"
+
+
+def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Difference:
+    """Return how a plan differs from what is recorded of its campaign."""
+    recorded = _recorded(connection, campaign)
+    rows = plan.rows
+    people = people_of(rows)
+    going = rows["status"].eq("planned").to_numpy()
+    place = recorded.index.get_indexer(pd.Index(people))
+    known = (place >= 0) & (people != 0)
+    state = np.where(known, recorded["state"].to_numpy()[place], -1) if len(recorded) else np.full(len(place), -1)
+    keys = np.zeros(len(rows), np.int64)
+    keys[going] = np.asarray(plan.body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
+    another = going & known
+    if len(recorded):
+        another &= recorded["body"].to_numpy()[place] != keys
+    still = ~np.isin(recorded.index.to_numpy(), people)
+    to_go = recorded["state"].eq(PLANNED).to_numpy()
+    left_out = recorded["state"].eq(SKIPPED).to_numpy()
+    return Difference(
+        added=np.flatnonzero(going & ~known),
+        changed=np.flatnonzero(another & (state == PLANNED)),
+        others=int((another & np.isin(state, (*REACHED, REJECTED))).sum()),
+        dropped=np.flatnonzero(~going & known & (state == PLANNED)),
+        gone=int((still & to_go).sum()),
+        lost=int((still & ~to_go & ~left_out).sum()),
+        recorded=recorded,
+        people=people,
+    )
+
+
+def people_of(rows: pd.DataFrame) -> Ints:
+    """Return whose the rows of a plan are: 0 where no number could be read, or where another row is that person's."""
+    people = persons(np.array(rows["to"].str[1:].astype("Int64").fillna(0), np.int64))
+    first = np.argsort(rows["status"].ne("planned").to_numpy(), kind="stable")  # who is to be texted before the others
+    repeated = np.zeros(len(people), bool)
+    repeated[first] = pd.Series(people[first]).duplicated().to_numpy()
+    return np.where(repeated, 0, people)
+
+
+def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
+    """Return where in a plan's rows each recorded number is, -1 where it is not.
+
+    Somebody who was forgotten has no number any more: where all others are in order, so are they.
+    """
+    numbers = recorded.to_numpy("int64", na_value=0)
+    going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
+    planned = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
+    if len(planned) == len(numbers) and ((planned == numbers) | (numbers < 0)).all():
+        return going
+    people = people_of(rows)
+    known = np.flatnonzero(people)
+    found = pd.Index(people[known]).get_indexer(pd.Index(persons(numbers)))
+    return np.where(found >= 0, known[found] if len(known) else -1, -1)
+
+
+def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
+    """Return the refusal of a plan that is not the one recorded; it says what differs, and what can be done."""
+    name = f"ledger.campaign({plan.campaign!r})"
+    steps = []
+    if len(found.changed):
+        steps.append(f"{name}.correct(plan, reason=...) gives the rows not yet sent the new text")
+    if len(found.added):
+        steps.append(f"{name}.extend(plan, reason=...) adds the new recipients")
+    if found.gone:
+        steps.append(f"{name}.withdraw(rows, reason=...) takes out recipients not yet sent")
+    steps.append("the plan as it was continues the campaign")
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{changes}. Nothing was sent. "
+        f"{'; '.join(steps)}; a new campaign needs another name, and exclude={name} for whom this one reached",
+        added=len(found.added),
+        removed=found.gone + found.lost + len(found.dropped),
+        changed=len(found.changed) + found.others,
+    )
+
+
+def adopt(
+    connection: sqlite3.Connection,
+    campaign: int,
+    plan: Planned,
+    found: Difference,
+    *,
+    what: str,
+    reason: str | None,
+    now: int,
+) -> int:
+    """Make the record that of a later plan, for what has not left; return how many rows changed.
+
+    Inside a transaction of whoever holds the campaign's lock.
+    """
+    replaced, kept = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
+    if tuple(json.loads(kept)) != plan.kept:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} is recorded with keep={json.loads(kept)}, and the plan has "
+            f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
+        )
+    _leave_out(connection, campaign, plan, found)
+    _reword(connection, campaign, plan, found, found.changed)
+    _add(connection, campaign, plan, found)
+    _move(connection, campaign, found.people)
+    rows = len(found.added) + len(found.changed) + len(found.dropped)
+    connection.execute(
+        "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
+        (plan.fingerprint, campaign, campaign),
+    )
+    note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
+    return rows
+
+
+def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None:
+    """Give rows that came back to be sent the words of the plan, after the campaign was corrected."""
+    found = compare(connection, campaign, plan)
+    _reword(connection, campaign, plan, found, found.changed)
+
+
+def withdraw(
+    connection: sqlite3.Connection, campaign: int, numbers: Sequence[int] | None, *, reason: str | None, now: int
+) -> int:
+    """Skip rows that are still to go for good, these or all; return how many. A campaign that runs sees it at once."""
+    recorded = _recorded(connection, campaign)
+    to_go = recorded[recorded["state"].eq(PLANNED).to_numpy()]
+    if numbers is not None:
+        wanted = persons(np.array(numbers, np.int64))
+        strangers = ~np.isin(wanted, to_go.index.to_numpy())
+        if strangers.any():
+            raise UsageError(
+                f"{counted(int(strangers.sum()), 'number is', 'numbers are')} not still to go in this campaign; "
+                "nothing was changed"
+            )
+        to_go = to_go.loc[wanted]
+    _skip(connection, campaign, to_go, WITHDRAWN)
+    if len(to_go):
+        note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)
+    return len(to_go)
+
+
+def note(
+    connection: sqlite3.Connection,
+    campaign: int,
+    *,
+    what: str,
+    rows: int,
+    reason: str | None,
+    replaced: str | None,
+    now: int,
+) -> None:
+    connection.execute(
+        "INSERT INTO change (campaign, at, what, rows, reason, replaced) VALUES (?, ?, ?, ?, ?, ?)",
+        (campaign, now, what, rows, reason, replaced),
+    )
+
+
+def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
+    """Say whether the words of a campaign were changed."""
+    sql = "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')"
+    return bool(connection.execute(sql, (campaign,)).fetchone()[0])
+
+
+def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
+    """Say, where a plan held once, what replaced it; else nothing."""
+    found = connection.execute(
+        "SELECT what, reason, datetime(at / 1000000, 'unixepoch') FROM change WHERE campaign=? AND replaced=? "
+        "ORDER BY id DESC LIMIT 1",
+        (campaign, fingerprint),
+    ).fetchone()
+    if found is None:
+        return ""
+    what, reason, at = found
+    done = "continued with people left out" if what == "suppressed" else what
+    return f"; this plan held until the campaign was {done} on {at} UTC" + (f" ({reason})" if reason else "")
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _recorded(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+    """Return what is recorded of the people of a campaign, indexed by person."""
+    columns = Columns(("position", "chunk", "number", "state", "body"), ())
+    columns.read(connection, campaign)
+    rows = pd.DataFrame(columns.series())
+    mine = rows[(rows["chunk"].ge(0) & rows["number"].notna()).to_numpy(bool)].astype("int64")
+    return mine.set_index(pd.Index(persons(mine.pop("number").to_numpy()), name="person"))
+
+
+def _leave_out(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
+    """Let the rows that the plan leaves out, and have not left, be recorded as it says."""
+    dropped = found.recorded.index.isin(found.people[found.dropped])
+    connection.executemany(
+        f"DELETE FROM recipient WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [(campaign, chunk, at) for chunk, at in _places(found.recorded[dropped])],
+    )
+    connection.execute("DELETE FROM recipient WHERE campaign=? AND chunk=?", (campaign, LEFT_OUT))
+    stays = np.isin(found.people, found.recorded.index.to_numpy()[~dropped])
+    places = np.flatnonzero(plan.rows["status"].ne("planned").to_numpy() & ~stays)
+    rows = plan.rows.iloc[places]
+    insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
+
+
+def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, problem: str) -> None:
+    connection.executemany(
+        "UPDATE recipient SET own_state=?, problem=?, not_before=NULL "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED} "
+        "AND (SELECT state FROM chunk c WHERE c.campaign=recipient.campaign AND c.chunk=recipient.chunk) IS NULL",
+        [(SKIPPED, problem, campaign, chunk, at) for chunk, at in _places(rows)],
+    )
+
+
+def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, places: Ints) -> None:
+    """Give rows that have not left the message of the plan, in chunks of their own."""
+    if not len(places):
+        return
+    rows = plan.rows.iloc[places]
+    chunk = _new_chunks(connection, campaign, plan, rows)
+    recorded = found.recorded.loc[found.people[places]]
+    values = zip(chunk.tolist(), destinations(connection, rows), _places(recorded), strict=True)
+    connection.executemany(
+        "UPDATE recipient SET chunk=?, destination=?, problem=NULL, not_before=NULL "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [(new, destination, campaign, old, at) for new, destination, (old, at) in values],
+    )
+
+
+def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
+    """Record the people whom the campaign does not have."""
+    if len(found.added):
+        rows = plan.rows.iloc[found.added]
+        chunk = _new_chunks(connection, campaign, plan, rows)
+        insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
+
+
+def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
+    """Let every recorded row be at its place in the plan's frame."""
+    recorded = _recorded(connection, campaign)
+    known = np.flatnonzero(people)
+    found = pd.Index(people[known]).get_indexer(recorded.index)
+    place = np.where(found >= 0, known[found], recorded["position"].to_numpy())
+    moved = place != recorded["position"].to_numpy()
+    now = zip(place[moved].tolist(), _places(recorded[moved]), strict=True)
+    connection.executemany(  # by way of negative ones: two rows may change places
+        "UPDATE recipient SET position=? WHERE campaign=? AND chunk=? AND position=?",
+        [(-2 - new, campaign, chunk, at) for new, (chunk, at) in now],
+    )
+    connection.execute("UPDATE recipient SET position=-2-position WHERE campaign=? AND position<0", (campaign,))
+
+
+def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame) -> Ints:
+    """Make a chunk of its own for these rows of each chunk of a plan; return each row's."""
+    first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
+    which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
+    number = (which + int(first[0])).astype(np.int64)
+    body = np.asarray(plan.body_keys)[rows["body"].to_numpy("int64")]
+    made = pd.DataFrame(
+        {"chunk": number, "body": body, "parts": rows["est_parts"].array, "encoding": rows["encoding"].array}
+    ).drop_duplicates("chunk")
+    connection.executemany(
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?, ?, ?, ?, ?)",
+        [
+            (campaign, int(chunk), int(key), optional_int(parts), optional_text(encoding))
+            for chunk, key, parts, encoding in made.itertuples(index=False)
+        ],
+    )
+    return number
+
+
+def _places(rows: pd.DataFrame) -> Iterable[tuple[int, int]]:
+    return zip(rows["chunk"].tolist(), rows["position"].tolist(), strict=True)

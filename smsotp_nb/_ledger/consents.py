@@ -1,0 +1,180 @@
+"""What people said about being texted: recorded in order, never purged, and who is opted out by it now.
+
+What was said later counts; an opt-out wins over an opt-in of the same moment. Somebody who asked to be forgotten is
+kept as opted out under a hash (`people`), and nothing else is known of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._pandas import STR
+from .._phones.several import spellings
+from .._results.contract import STATES
+from . import contacts
+from .answers import Ints
+from .book import Ledger
+from .people import hashed, persons, secret_of
+from .reading import times
+from .store import Store
+from .tables import PLANNED, SKIPPED
+
+FORGOTTEN = "asked to be forgotten"
+_NEWER = "person IN (SELECT person FROM consent WHERE id>?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one person said: E.164 without its plus, whether they opted out, when (microseconds, minutes from UTC)."""
+
+    number: int
+    opted_out: bool
+    at: int
+    zone: int
+    proof: str | None = None
+
+
+def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str, now: int) -> int:
+    """Record what people said and return how much of it is new; inside a transaction."""
+    known = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM consent").fetchone()
+    rows = list(said)
+    who = persons(np.array([one.number for one in rows], np.int64)).tolist()
+    connection.executemany(
+        "INSERT OR IGNORE INTO consent (person, opted_out, at, zone, recorded_at, source, proof) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (person, int(one.opted_out), one.at, one.zone, now, source, one.proof)
+            for person, one in zip(who, rows, strict=True)
+        ],
+    )
+    connection.execute(f"DELETE FROM opted_out WHERE {_NEWER}", known[:1])
+    connection.execute(
+        "INSERT INTO opted_out SELECT person FROM consent "
+        f"WHERE {_NEWER} GROUP BY person HAVING max(2*at + opted_out) % 2 = 1",
+        known[:1],
+    )
+    _remember(connection, who)
+    return int(connection.execute("SELECT count(*) FROM consent").fetchone()[0]) - int(known[1])
+
+
+def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
+    """Let somebody who was forgotten be texted again, where they opted in since."""
+    if not connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out WHERE person<0)").fetchone()[0]:
+        return
+    codes = hashed(np.array(people, np.int64), secret_of(connection)).tolist()
+    connection.executemany(
+        "DELETE FROM opted_out WHERE person=? AND (SELECT max(2*at + opted_out) FROM consent WHERE person=?) > "
+        "(SELECT max(2*at + opted_out) FROM consent WHERE person=?)",
+        [(code, person, code) for code, person in zip(codes, people, strict=True)],
+    )
+
+
+def opted_out(connection: sqlite3.Connection, number: int) -> bool:
+    """Say whether a person is opted out."""
+    found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", _keys(connection, number))
+    return found.fetchone() is not None
+
+
+def register(store: Store, number: int | None = None) -> pd.DataFrame:
+    """Return what was said, by one person or by all, in the order of time."""
+    with store.snapshot() as connection:
+        where = "" if number is None else "WHERE person IN (?, ?)"
+        found = connection.execute(
+            "SELECT CASE WHEN person>0 THEN '+' || person END, CASE opted_out WHEN 1 THEN 'opted out' ELSE 'opted in' "
+            f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, id",
+            () if number is None else _keys(connection, number),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
+    frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
+    return frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
+
+
+def history(store: Store, number: int) -> pd.DataFrame:
+    """Return the rows of all campaigns that are one person's, in the order of time."""
+    with store.snapshot() as connection:
+        person = int(persons(np.array([number]))[0])
+        names = [*spellings(person), _keys(connection, number)[1]]
+        found = connection.execute(
+            "SELECT k.name, k.service, k.kind, coalesce(a.settled_at, a.started_at, k.created_at), f.state, f.problem, "
+            "f.not_before FROM fate f JOIN campaign k ON k.id=f.campaign LEFT JOIN attempt a ON a.id=f.attempt "
+            f"WHERE f.number IN ({','.join('?' * len(names))}) ORDER BY 4, k.id",
+            names,
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["campaign", "service", "kind", "at", "status", "problem", "not_before"])
+    frame["at"], frame["not_before"] = times(frame["at"]), times(frame["not_before"])
+    frame["status"] = [STATES[state] for state in frame["status"]]
+    return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
+
+
+def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
+    """Return one person's rows of the result tables of all campaigns, each as a mapping ready for JSON."""
+    person = int(persons(np.array([number]))[0])
+    names = spellings(person)
+    with ledger._store.reading() as connection:
+        found = connection.execute(
+            "SELECT DISTINCT k.name, k.service FROM recipient r JOIN campaign k ON k.id=r.campaign "
+            f"WHERE r.number IN ({','.join('?' * len(names))}) AND k.kind='campaign' ORDER BY k.id",
+            names,
+        ).fetchall()
+    rows: list[dict[str, Any]] = []
+    for name, service in found:
+        frame = ledger.campaign(name, service=service).frame
+        mine = frame[frame["to"].isin([f"+{one}" for one in names]).to_numpy()]
+        rows += json.loads(mine.to_json(orient="records", date_format="iso"))
+    return rows
+
+
+def forget(connection: sqlite3.Connection, numbers: Ints, *, now: int) -> int:
+    """Put hashes in the place of people in all that is recorded, inside a transaction; return how many rows."""
+    people = np.unique(persons(numbers))
+    codes = hashed(people, secret_of(connection)).tolist()
+    gone = 0
+    for person, code in zip(people.tolist(), codes, strict=True):
+        connection.execute("DELETE FROM consent WHERE person=?", (person,))
+        connection.execute("DELETE FROM opted_out WHERE person=?", (person,))
+        connection.execute(
+            "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source) VALUES (?, 1, ?, 0, ?, ?)",
+            (code, now, now, FORGOTTEN),
+        )
+        connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
+        gone += _forget_rows(connection, person, code, now)
+    return gone
+
+
+def _forget_rows(connection: sqlite3.Connection, person: int, code: int, now: int) -> int:
+    names = spellings(person)
+    those = f"number IN ({','.join('?' * len(names))})"
+    rows = connection.execute(
+        f"SELECT f.campaign, f.chunk, f.position, f.state, k.kept FROM fate f JOIN campaign k ON k.id=f.campaign "
+        f"WHERE f.{those}",
+        names,
+    ).fetchall()
+    for campaign, chunk, position, state, kept in rows:
+        mine = (campaign, chunk, position)
+        nothing = json.dumps([None] * len(json.loads(kept))) if json.loads(kept) else None
+        connection.execute(
+            "UPDATE recipient SET number=?, kept=? WHERE campaign=? AND chunk=? AND position=?", (code, nothing, *mine)
+        )
+        if state == PLANNED:
+            connection.execute(
+                "UPDATE recipient SET own_state=?, problem='OPTED_OUT', not_before=NULL "
+                "WHERE campaign=? AND chunk=? AND position=?",
+                (SKIPPED, *mine),
+            )
+    for campaign in {row[0] for row in rows}:
+        if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+            contacts.pack(connection, campaign, now=now)
+    return len(rows)
+
+
+def _keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+    """Return the two keys under which a person may be in the register: the number, and the hash of it."""
+    person = persons(np.array([number]))
+    return int(person[0]), int(hashed(person, secret_of(connection))[0])

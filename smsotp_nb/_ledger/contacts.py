@@ -1,0 +1,198 @@
+"""Whom campaigns may have reached, when, and with which body.
+
+A contact is a row that is being sent, accepted or in doubt. Its time is when its request ended, which is never before
+the message left. While the request is under way, its message is taken to leave as late as it can.
+
+The contacts of a campaign that is not running are packed beside it, in the order of people, so that ten million of
+them are read in a second. `Run` deletes them when it begins and packs them when it closes; whatever else changes the
+state of a row deletes them, too. Where they are absent, because the process died, they are read row by row. The packed
+contacts of a purged campaign stay, with hashes in the place of people.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .answers import Ints
+from .people import hashed, persons, secret_of
+from .store import Store
+from .tables import ACCEPTED, IN_DOUBT, SENDING
+
+IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
+_CHUNKS = 500  # whose numbers are read at once
+_KINDS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"), np.dtype("<i8"))
+_LIVE = "substr(service, 1, 8) <> 'sandbox:'"
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """Arrays with an entry a contact, in the order of people: who, when (microseconds since 1970), which body."""
+
+    people: Ints
+    at: Ints
+    body: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Realm:
+    """Whose contacts count: those of every live service, or those of one sandbox.
+
+    Example:
+        >>> Realm("sandbox:1a2b").sql
+        'service=?'
+    """
+
+    service: str
+
+    @property
+    def sql(self) -> str:
+        return "service=?" if self.service.startswith("sandbox:") else f"({_LIVE} OR service=?)"
+
+
+def others(
+    connection: sqlite3.Connection, realm: Realm, *, but: int | None, since: int, now: int
+) -> Iterator[tuple[int, Contacts]]:
+    """Yield the contacts of each campaign but one that may have some since a moment."""
+    found = connection.execute(
+        "SELECT k.id, c.campaign IS NOT NULL FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
+        f"WHERE {realm.sql} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
+        "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id))",
+        (realm.service, but, since),
+    ).fetchall()
+    for campaign, packed in found:
+        contacts = _packed(connection, campaign) if packed else read(connection, campaign, now=now)
+        if len(contacts.people):
+            yield campaign, contacts
+
+
+def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts:
+    """Read a campaign's contacts from its rows."""
+    numbers: list[Ints] = [np.array([], np.int64)]
+    times: list[Ints] = [np.array([], np.int64)]
+    bodies: list[Ints] = [np.array([], np.int64)]
+    whole = connection.execute(
+        "SELECT (SELECT group_concat(number) FROM recipient r WHERE r.campaign=c.campaign AND r.chunk=c.chunk), "
+        "coalesce(a.settled_at, ?), c.body FROM chunk c JOIN attempt a ON a.id=c.attempt "
+        "WHERE c.campaign=? AND c.state IS NOT NULL",
+        (now + IN_FLIGHT, campaign),
+    )
+    while chunks := whole.fetchmany(_CHUNKS):
+        texts, at, body = zip(*chunks, strict=True)
+        many = np.array([text.count(",") + 1 for text in texts])
+        numbers.append(_integers(",".join(texts)))
+        times.append(np.repeat(np.array(at, np.int64), many))
+        bodies.append(np.repeat(np.array(body, np.int64), many))
+    rows = connection.execute(
+        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
+        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
+        "WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN (?, ?, ?)",
+        (now + IN_FLIGHT, campaign, SENDING, ACCEPTED, IN_DOUBT),
+    ).fetchall()
+    if rows:
+        by_row = np.array(rows, np.int64).T
+        for known, column in zip((numbers, times, bodies), by_row, strict=True):
+            known.append(column)
+    return _sorted(persons(np.concatenate(numbers)), np.concatenate(times), np.concatenate(bodies))
+
+
+def begin_changing(store: Store, campaign: int) -> None:
+    """Delete what is packed of a campaign whose rows are about to change; where nothing is, nothing is written."""
+    with store.reading() as connection:
+        packed = connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone()
+    if packed:
+        with store.writing("NORMAL") as connection:
+            unpack(connection, campaign)
+
+
+def end_changing(store: Store, campaign: int, *, now: int) -> None:
+    """Pack the contacts of a campaign whose rows do not change any more; where it has none, nothing is written."""
+    with store.snapshot() as connection:
+        found = read(connection, campaign, now=now)
+    if len(found.people):
+        with store.writing("NORMAL") as connection:
+            _write(connection, campaign, found)
+
+
+def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+    """Put a campaign's contacts beside it; to be called by whoever holds its lock, inside a transaction."""
+    _write(connection, campaign, read(connection, campaign, now=now))
+
+
+def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+    """Pack a campaign's contacts with hashes in the place of people, before its rows are purged."""
+    found = read(connection, campaign, now=now)
+    _write(connection, campaign, _sorted(hashed(found.people, secret_of(connection)), found.at, found.body))
+
+
+def unpack(connection: sqlite3.Connection, campaign: int) -> None:
+    """Delete packed contacts, which are about to be untrue."""
+    connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
+
+
+def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> None:
+    if len(found.people):
+        connection.execute(
+            "INSERT OR REPLACE INTO contacts VALUES (?, ?, ?, ?, ?)",
+            (campaign, int(found.at.max()), _steps(found.people), _repeated(found.at), _repeated(found.body)),
+        )
+    else:
+        unpack(connection, campaign)
+
+
+def _packed(connection: sqlite3.Connection, campaign: int) -> Contacts:
+    people, at, body = connection.execute(
+        "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)
+    ).fetchone()
+    return Contacts(_from_steps(people), _from_repeated(at), _from_repeated(body))
+
+
+def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
+    order = np.argsort(people, kind="stable")
+    return Contacts(people[order], at[order], body[order])
+
+
+def _integers(text: str) -> Ints:
+    found: Ints = np.fromstring(text, np.int64, sep=",")
+    return found
+
+
+# -- columns of integers as bytes --------------------------------------------------------------------------------------
+
+
+def _steps(values: Ints) -> bytes:
+    """Pack ascending integers: the first one, then how far it is to the next."""
+    return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
+
+
+def _from_steps(packed: bytes) -> Ints:
+    steps = _from_small(packed[8:])
+    steps[0] = np.frombuffer(packed[:8], "<i8")[0]
+    return np.cumsum(steps)
+
+
+def _repeated(values: Ints) -> bytes:
+    """Pack integers of which most are alike: each that there is, then which."""
+    distinct, which = np.unique(values, return_inverse=True)
+    head = np.array([len(distinct)], "<i8").tobytes() + distinct.astype("<i8").tobytes()
+    return head + _small(which.ravel())
+
+
+def _from_repeated(packed: bytes) -> Ints:
+    many = int(np.frombuffer(packed[:8], "<i8")[0])
+    distinct = np.frombuffer(packed[8 : 8 + 8 * many], "<i8")
+    return np.array(np.take(distinct, _from_small(packed[8 + 8 * many :])), np.int64)
+
+
+def _small(values: Ints) -> bytes:
+    """Pack integers from 0 in as few bytes each as the largest needs."""
+    most = int(values.max(initial=0))
+    kind = next(kind for kind in _KINDS if most <= np.iinfo(kind).max)
+    return bytes([_KINDS.index(kind)]) + values.astype(kind).tobytes()
+
+
+def _from_small(packed: bytes) -> Ints:
+    return np.frombuffer(packed, _KINDS[packed[0]], offset=1).astype(np.int64)

@@ -1,0 +1,49 @@
+"""Who is one person to the ledger: the number of a phone, or the hash that stands for somebody who was forgotten.
+
+Numbers are E.164 without the plus, as integers; two numbers that ring one phone are one person. A person who asked to
+be forgotten is a negative number: a hash of theirs, keyed with a secret of the ledger, so that they are still
+recognized when a list holds them. The secret stands in the same file: whoever has the file and tries every number there
+is can find out whether a number is among the forgotten ones.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import blake2b
+
+import numpy as np
+
+from .._phones.several import one_phone_digits
+from .answers import Ints
+
+_HASH_BITS = 62
+
+
+def persons(numbers: Ints) -> Ints:
+    """Return whose these numbers are; those of forgotten people stay as they are.
+
+    Example:
+        >>> persons(np.array([5491123456789, -5])).tolist()
+        [541123456789, -5]
+    """
+    return one_phone_digits(numbers)
+
+
+def secret_of(connection: sqlite3.Connection) -> bytes:
+    """Return the key of this ledger's hashes."""
+    return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
+
+
+def hashed(people: Ints, secret: bytes) -> Ints:
+    """Return what stands for people when they are forgotten: negative numbers.
+
+    Example:
+        >>> hashed(np.array([12025550123]), b"a").tolist()[0] < 0
+        True
+    """
+    made = (
+        blake2b(b"%d" % person, key=secret, digest_size=8).digest() if person >= 0 else b""
+        for person in people.tolist()
+    )
+    codes = [-1 - (int.from_bytes(digest, "big") >> (64 - _HASH_BITS)) if digest else 0 for digest in made]
+    return np.where(people < 0, people, np.array(codes, np.int64))

@@ -1,0 +1,152 @@
+"""How a plan stands to the ledger before it is sent: what is recorded of it, and whom the rules hold back now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from .. import _cards as cards
+from .._pandas import STR
+from .._services import shown
+from . import changing
+from .contacts import Realm
+from .holds import CAPPED, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
+from .reading import times
+from .recording import Planned
+from .store import Store
+from .tables import PLANNED
+
+_SHOWN = 3
+_HELD = ("to", "problem", "not_before", "campaign")
+_DTYPES = {"to": STR, "problem": STR, "campaign": STR}
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What a send of a plan would meet in a ledger at one moment.
+
+    Attributes:
+        path: the ledger's file.
+        service: of the recorded campaign of this name; None where none is recorded.
+        reached: how many of the plan's recipients were texted already, or may have been.
+        added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
+            with another message; that are still planned and the plan lacks; and that it leaves out now.
+        held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
+            for an opt-out), ``campaign`` (str: whose message it was).
+        trouble: why the ledger could not be asked; then nothing else is known.
+    """
+
+    path: Path
+    service: str | None = None
+    reached: int = 0
+    added: int = 0
+    changed: int = 0
+    gone: int = 0
+    left_out: int = 0
+    held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD))
+    trouble: str = ""
+
+    def notes(self, campaign: str) -> list[cards.Note]:
+        """Return it as lines of a card."""
+        if self.trouble:
+            return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
+        return [*self._changes(f"ledger.campaign({campaign!r})"), *self._holds()]
+
+    def _changes(self, name: str) -> list[cards.Note]:
+        if self.service is None:
+            return []
+        texts: list[tuple[Literal["!", "i"], int, str]] = [
+            ("i", self.reached, "of the plan reached already, or in doubt"),
+            ("!", self.changed, f"not yet sent with another text than recorded: {name}.correct(plan, reason=...)"),
+            ("!", self.added, f"not in the recorded campaign: {name}.extend(plan, reason=...)"),
+            ("!", self.gone, f"not yet sent and not in the plan: {name}.withdraw(rows, reason=...)"),
+            ("i", self.left_out, "not yet sent and left out by this plan"),
+        ]
+        lines = [cards.Note(sign, f"{_people(many)} {text}.") for sign, many, text in texts if many]
+        lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
+        return lines
+
+    def _holds(self) -> list[cards.Note]:
+        return [self._hold(problem, said) for problem, said in _SAID.items() if self.held["problem"].eq(problem).any()]
+
+    def _hold(self, problem: str, said: str) -> cards.Note:
+        rows = self.held[self.held["problem"].eq(problem).to_numpy()]
+        by = rows["campaign"].dropna().unique().tolist()
+        names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
+        until = rows["not_before"]
+        when = (
+            ""
+            if until.isna().all()
+            else f", until {until.min():%Y-%m-%d %H:%M} UTC"
+            + ("" if until.min() == until.max() else f" to {until.max():%Y-%m-%d %H:%M} UTC")
+        )
+        return cards.Note("!", f"{_people(len(rows))} {said}{f' ({names})' if by else ''}{when}.")
+
+
+_SAID = {
+    OPTED_OUT: "opted out; they are skipped",
+    SAME_TEXT: "had the same message lately",
+    CAPPED: "had as many messages as the policy allows",
+}
+
+
+def _people(many: int) -> str:
+    return cards.counted(many, "recipient")
+
+
+def prospect(
+    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
+) -> Prospect:
+    """Return how a plan stands to the ledger, for a service; ``campaign`` is the recorded one of its name."""
+    with store.snapshot() as connection:
+        rows = plan.rows
+        going = rows["status"].eq("planned").to_numpy()
+        found = None if campaign is None else changing.compare(connection, campaign, plan)
+        if found is not None:
+            done = found.recorded.index[found.recorded["state"].ne(PLANNED).to_numpy()]
+            going = going & ~np.isin(found.people, done.to_numpy())
+        places = np.flatnonzero(going)
+        standing = Standing(_rows(plan, rows, places), rules)
+        standing.learn(connection, Realm(service or ""), but=campaign, now=now)
+        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
+        held = standing.held(slice(0, len(places)), now)
+    told = _held(rows, held, standing, names)
+    if found is None:
+        return Prospect(store.path, held=told)
+    known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(changing.REACHED)].to_numpy())
+    return Prospect(
+        store.path,
+        service=service,
+        reached=int(known.sum()),
+        added=len(found.added),
+        changed=len(found.changed),
+        gone=found.gone,
+        left_out=len(found.dropped),
+        held=told,
+    )
+
+
+def _rows(plan: Planned, rows: pd.DataFrame, places: np.ndarray) -> Rows:
+    mine = rows.iloc[places]
+    body = np.asarray(plan.body_keys)[mine["body"].to_numpy("int64")]
+    number = mine["to"].str[1:].astype("int64").to_numpy()
+    return Rows(np.zeros(len(places), np.int64), places.astype(np.int64), np.array(number), body)
+
+
+def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[int, str]) -> pd.DataFrame:
+    at = [row.position for row in held]
+    by = dict(zip(standing.rows.position.tolist(), standing.by.tolist(), strict=True))
+    frame = pd.DataFrame(
+        {
+            "to": rows["to"].iloc[at].to_numpy(object),
+            "problem": [row.problem for row in held],
+            "not_before": times(pd.Series([row.until for row in held], dtype="Int64")).array,
+            "campaign": [None if row.until is None else names.get(by[row.position]) for row in held],
+        },
+        index=rows.index[at],
+    )
+    return frame.astype(_DTYPES)

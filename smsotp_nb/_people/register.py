@@ -1,0 +1,362 @@
+"""The register: who opted out or in, when and by what source; who was contacted; who is to be forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import _cards as cards
+from .. import phones, recipients
+from .._arguments import given, not_flag, not_text, not_zone, refuse
+from .._calls import in_our_words
+from .._frames import AnyFrame, as_pandas
+from .._ledger import LedgerOrPath, opened
+from .._ledger import consents as recorded
+from .._ledger.consents import Said
+from .._moments import Now, microseconds, utc_now
+from .._outputs import write_file
+from .._wire import mask
+from ..columns import require
+from ..errors import UsageError
+from . import moments
+from .moments import Moment
+
+_SHOWN = 5
+
+
+class People:
+    """Who may be texted, as people themselves said: opt-outs and opt-ins with time, source and proof.
+
+    The register stands in the ledger's file. Every ``send`` by that ledger asks it in the moment that a request leaves,
+    whatever the plan says, so an opt-out that is recorded while a campaign runs counts for all that has not left. What
+    was said later counts; an opt-out wins over an opt-in of the same moment. `Campaign.purge` does not touch it.
+
+    Args:
+        ledger: the Ledger or its path. By default this user's one ledger.
+        now: the clock, a function that returns an aware datetime.
+
+    Example:
+        >>> import tempfile, pathlib, smsotp_nb as sms
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> people = People(ledger)
+        >>> people.opt_out("+49 151 23456789", source="phone call")
+        1
+        >>> people.is_opted_out("+4915123456789")
+        True
+    """
+
+    def __init__(self, ledger: LedgerOrPath | None = None, *, now: Now = utc_now) -> None:
+        with opened(ledger) as book:
+            self._ledger: LedgerOrPath = book if book is ledger else book.path
+        self._now = now
+
+    @in_our_words
+    def opt_out(
+        self,
+        numbers: str | Iterable[str],
+        *,
+        source: str,
+        proof: str | None = None,
+        at: Any = None,
+        default_region: str | None = None,
+    ) -> int:
+        """Record that people do not want to be texted any more; return how many entries are new.
+
+        Args:
+            numbers: a phone number, or several.
+            source: how it came, such as ``"phone call"``.
+            proof: what shows it, such as the number of a letter.
+            at: when it was said: an aware datetime or text such as ``"2026-11-12 09:30+01:00"``; now by default.
+            default_region: two-letter country code for numbers without a calling code.
+
+        Raises:
+            UsageError: a number cannot be read, the time has no zone or is in the future. Nothing was recorded.
+        """
+        return self._say(numbers, True, source=source, proof=proof, at=at, default_region=default_region)
+
+    @in_our_words
+    def opt_in(
+        self,
+        numbers: str | Iterable[str],
+        *,
+        source: str,
+        proof: str | None = None,
+        at: Any = None,
+        default_region: str | None = None,
+    ) -> int:
+        """Record that people agreed to be texted; return how many entries are new. The arguments are `opt_out`'s.
+
+        An opt-in ends an opt-out that was said before it. It is not required: whoever said nothing may be texted.
+        """
+        return self._say(numbers, False, source=source, proof=proof, at=at, default_region=default_region)
+
+    @in_our_words
+    def import_optouts(
+        self,
+        list: AnyFrame | str | Path,
+        *,
+        column: str,
+        source: str,
+        at: str | None = None,
+        zone: str | None = None,
+        proof: str | None = None,
+        region: str | None = None,
+        default_region: str | None = None,
+        ignore_unreadable: bool = False,
+    ) -> int:
+        """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
+
+        Args:
+            list: a frame, or the path of a CSV, Excel or Parquet file.
+            column: the column of phone numbers.
+            source: who the list is from, such as the provider's name.
+            at: the column of the time at which each was said. By default it counts as said now.
+            zone: zone of times that have none, such as ``"Europe/Berlin"``.
+            proof: the column of what shows it.
+            region: the column of each number's country.
+            default_region: two-letter country code for numbers without a country.
+            ignore_unreadable: record the others although some rows cannot be read.
+
+        Raises:
+            UsageError: a column is missing, or rows cannot be read: their number, or a time without a zone or in the
+                future. It lists them in ``problems``. Nothing was recorded.
+
+        Example:
+            >>> import tempfile, pathlib, smsotp_nb as sms
+            >>> people = People(sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True))
+            >>> stops = pd.DataFrame({"phone": ["0151 23456789"], "received": ["2026-11-12 09:30"]})
+            >>> people.import_optouts(
+            ...     stops, column="phone", default_region="DE", source="provider", at="received", zone="Europe/Berlin"
+            ... )
+            1
+        """
+        return self._import(
+            list, True, column, source, at, zone, proof, region, default_region, ignore_unreadable=ignore_unreadable
+        )
+
+    @in_our_words
+    def import_optins(
+        self,
+        list: AnyFrame | str | Path,
+        *,
+        column: str,
+        source: str,
+        at: str | None = None,
+        zone: str | None = None,
+        proof: str | None = None,
+        region: str | None = None,
+        default_region: str | None = None,
+        ignore_unreadable: bool = False,
+    ) -> int:
+        """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`."""
+        return self._import(
+            list, False, column, source, at, zone, proof, region, default_region, ignore_unreadable=ignore_unreadable
+        )
+
+    @in_our_words
+    def is_opted_out(self, number: str, *, default_region: str | None = None) -> bool:
+        """Say whether a person is opted out now, forgotten people included."""
+        with opened(self._ledger) as book, book._store.snapshot() as connection:
+            return recorded.opted_out(connection, _number(number, default_region))
+
+    @property
+    def register(self) -> pd.DataFrame:
+        """All that was said, in the order of time, one row each.
+
+        Columns: ``to`` (str; missing where the person asked to be forgotten), ``said`` (str: opted out, opted in),
+        ``at`` (UTC), ``zone`` (Int64: minutes east of UTC where it was said), ``source, proof`` (str), ``recorded_at``
+        (UTC).
+        """
+        with opened(self._ledger) as book:
+            return recorded.register(book._store)
+
+    @in_our_words
+    def history(self, number: str, *, default_region: str | None = None) -> pd.DataFrame:
+        """Return the rows of all campaigns that are one person's, in the order of time.
+
+        Columns: ``campaign, service, kind`` (str: campaign or test), ``at`` (UTC: of the latest request, or of the
+        recording), ``status`` and ``problem`` (str: what held it back), ``not_before`` (UTC).
+        """
+        with opened(self._ledger) as book:
+            return recorded.history(book._store, _number(number, default_region))
+
+    @in_our_words
+    def export(
+        self, number: str, path: str | Path, *, default_region: str | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write all that is stored about a person to a JSON file, for a person who asks; return its path.
+
+        It holds what they said (``said``), and their rows in all campaigns as the result table has them, with the kept
+        columns (``messages``). The texts of messages are not stored.
+        """
+        with opened(self._ledger) as book:
+            wanted = _number(number, default_region)
+            rows = recorded.messages(book, wanted)
+            found = {
+                "number": f"+{wanted}",
+                "said": json.loads(recorded.register(book._store, wanted).to_json(orient="records", date_format="iso")),
+                "messages": rows,
+            }
+            text = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+            return write_file(path, lambda file: file.write(text.encode()), overwrite=overwrite, inputs=[book.path])
+
+    @in_our_words
+    def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
+        """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
+
+        Their numbers, kept columns and what they said are gone. They stay opted out: the register keeps a hash of the
+        number, keyed with a secret in the ledger's file. A later opt-in ends that.
+
+        Raises:
+            UsageError: a number cannot be read. Nothing was changed.
+        """
+        with opened(self._ledger) as book:
+            found = np.array(_numbers(_several(numbers), default_region), np.int64)
+            with book._store.writing() as connection:
+                gone = recorded.forget(connection, found, now=microseconds(self._now()))
+            book._store.vacuum()
+            return gone
+
+    def card(self) -> cards.Card:
+        """Return the register as a card: how many people are opted out, and what was recorded last."""
+        frame = self.register
+        latest = frame.drop_duplicates("to", keep="last")
+        out = int(latest["said"].eq("opted out").sum())
+        lines = [
+            cards.Note("i", f"{row.said} on {row.at:%Y-%m-%d %H:%M} UTC: {mask(str(row.to))} ({row.source})")
+            for row in frame[frame["to"].notna().to_numpy()].tail(_SHOWN).iloc[::-1].itertuples()
+        ]
+        figures = cards.Figures((("opted out", cards.number(out)), ("entries", cards.number(len(frame)))))
+        return cards.Card("People", "Who may be texted, as they said.", (figures, *lines))
+
+    def __repr__(self) -> str:
+        return f"People({self._ledger!r})"
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+    def _say(
+        self, numbers: Any, opted_out: bool, *, source: str, proof: str | None, at: Any, default_region: str | None
+    ) -> int:
+        _check_source(source, proof=proof)
+        moment = moments.one("at=", at, now=self._now())
+        said = [Said(one, opted_out, *moment, proof) for one in _numbers(_several(numbers), default_region)]
+        return self._record(said, source)
+
+    def _import(
+        self,
+        source_list: Any,
+        opted_out: bool,
+        column: str,
+        source: str,
+        at: str | None,
+        zone: str | None,
+        proof: str | None,
+        region: str | None,
+        default_region: str | None,
+        *,
+        ignore_unreadable: bool,
+    ) -> int:
+        _check_source(source)
+        refuse(not_flag("ignore_unreadable", ignore_unreadable), None if zone is None else not_zone("zone", zone))
+        frame = _frame(source_list)
+        for name in (column, at, proof, region):
+            if name is not None:
+                require(name, frame.columns)
+        regions = None if region is None else frame[region]
+        found = phones.normalize(frame[column], region=regions, default_region=default_region, repair=("mx_1",))
+        when, wrong = self._moments(frame, at, zone)
+        blank = found["problem"].eq("MISSING").to_numpy(bool)
+        unread = found["to"].isna().to_numpy() & ~blank
+        problems = [
+            f"row {label!r}: {problem}"
+            for label, problem in zip(frame.index[unread], found["problem"][unread], strict=True)
+        ]
+        problems += [f"row {label!r}: {said}" for label, said in wrong.items()]
+        if problems and not ignore_unreadable:
+            raise _unread(problems, len(frame))
+        proofs = [None] * len(frame) if proof is None else frame[proof].astype(object).where(frame[proof].notna(), None)
+        said = [
+            Said(int(to[1:]), opted_out, *moment, None if shown is None else str(shown))
+            for to, moment, shown in zip(found["to"], when, proofs, strict=True)
+            if isinstance(to, str) and moment is not None
+        ]
+        return self._record(said, source)
+
+    def _moments(
+        self, frame: pd.DataFrame, at: str | None, zone: str | None
+    ) -> tuple[list[Moment | None], dict[Any, str]]:
+        """Return when each row was said, None where that cannot be read, and what is wrong by row label."""
+        now = self._now()
+        if at is None:
+            return [moments.read(now, zone=None, now=now)] * len(frame), {}
+        found: list[Moment | None] = []
+        wrong: dict[Any, str] = {}
+        for label, value in zip(frame.index, frame[at], strict=True):
+            try:
+                found.append(moments.read(value, zone=zone, now=now))
+            except ValueError as said:
+                found.append(None)
+                wrong[label] = f"{at} is {said}"
+        return found, wrong
+
+    def _record(self, said: Iterable[Said], source: str) -> int:
+        with opened(self._ledger) as book, book._store.writing() as connection:
+            return recorded.record(connection, said, source=source.strip(), now=microseconds(self._now()))
+
+
+def _check_source(source: Any, *, proof: Any = None) -> None:
+    wrong = not_text("source", source, hint="; it says how it came, such as 'phone call'")
+    blank = "source= must say how it came, such as 'phone call'" if not wrong and not source.strip() else None
+    refuse(wrong, blank, None if proof is None else not_text("proof", proof))
+
+
+def _frame(source: Any) -> pd.DataFrame:
+    if isinstance(source, str | Path):
+        return recipients.read_recipients(source)
+    frame = as_pandas(source)
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"the list must be a frame or the path of a file, got {given(source)}")
+    return frame
+
+
+def _several(numbers: Any) -> list[str]:
+    found = as_pandas(numbers)
+    if isinstance(found, str):
+        return [found]
+    if isinstance(found, Mapping | bytes | pd.DataFrame) or not isinstance(found, Iterable):
+        raise UsageError(f"numbers= must be a phone number or several, got {given(numbers)}")
+    return [*found]
+
+
+def _number(number: Any, default_region: str | None) -> int:
+    refuse(not_text("number", number))
+    return _numbers([number], default_region)[0]
+
+
+def _numbers(numbers: list[str], default_region: str | None) -> list[int]:
+    given_numbers = pd.Series(numbers, dtype=object)
+    found = phones.normalize(given_numbers, default_region=default_region, repair=("mx_1",))
+    unread = found["to"].isna().to_numpy()
+    if unread.any():
+        problems = [
+            f"entry {place}: {problem}"
+            for place, problem in zip(np.flatnonzero(unread), found["problem"][unread], strict=True)
+        ]
+        raise _unread(problems, len(numbers))
+    return [int(to[1:]) for to in found["to"]]
+
+
+def _unread(problems: list[str], rows: int) -> UsageError:
+    shown = "; ".join(problems[:_SHOWN])
+    more = f" and {len(problems) - _SHOWN} more (all of them in .problems)" if len(problems) > _SHOWN else ""
+    return UsageError(
+        f"{len(problems)} of {cards.counted(rows, 'entry', 'entries')} cannot be read, so nothing was recorded: {shown}"
+        f"{more}. Correct them, name default_region= or zone=, or pass ignore_unreadable=True to record the others",
+        problems=tuple(problems),
+    )
