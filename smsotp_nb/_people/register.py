@@ -50,6 +50,7 @@ class People:
         True
     """
 
+    @in_our_words
     def __init__(self, ledger: LedgerOrPath | None = None, *, now: Now = utc_now) -> None:
         with opened(ledger) as book:
             self._ledger: LedgerOrPath = book if book is ledger else book.path
