@@ -13,6 +13,7 @@ from . import _planning as planning
 from . import cost, phones, results
 from ._calls import in_our_words
 from ._cards import Card
+from ._frames import AnyFrame
 from ._ledger import LedgerOrPath
 from ._pandas import STR
 from ._phones.evidence import Evidence, Level
@@ -110,7 +111,7 @@ class Sms:
         ignore_unreadable_suppressions: bool = False,
         exclude: Any = None,
         keep: Sequence[str] = (),
-        rates: pd.DataFrame | str | Path | None = None,
+        rates: AnyFrame | str | Path | None = None,
         today: dt.date | None = None,
         replace: Mapping[str, str] | None = None,
         chunk_size: int = 100,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pandas as pd
 import pyarrow as pa
@@ -13,11 +13,13 @@ from ._calls import in_our_words
 from .errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from narwhals.typing import IntoFrame, IntoSeries
 
-# What others make has no type in common: whoever takes it says at run time what is no frame and no column.
-AnyFrame: TypeAlias = pd.DataFrame | Any
-AnySeries: TypeAlias = "pd.Series[Any] | Any"
+    # A frame of pandas or of a library that narwhals knows (Arrow and DuckDB among them), or rows as dicts.
+    AnyFrame: TypeAlias = pd.DataFrame | IntoFrame | Sequence[Mapping[str, Any]]
+    AnySeries: TypeAlias = pd.Series[Any] | IntoSeries
+else:  # narwhals is loaded when a frame of another library comes
+    AnyFrame = AnySeries = Any
 _OURS = (pd.DataFrame, pd.Series, pd.Index, str, bytes, int, float, type(None))
 # pandas' plain integers and booleans have no missing value: 4915112345678 would become 4915112345678.0.
 _WITH_MISSING = {
@@ -28,6 +30,12 @@ _WITH_MISSING = {
 _WITH_GAPS: dict[str, ExtensionDtype] = {"integer": pd.Int64Dtype(), "boolean": pd.BooleanDtype()}
 
 
+@overload
+def as_pandas(value: AnySeries) -> pd.Series[Any]: ...
+@overload
+def as_pandas(value: AnyFrame) -> pd.DataFrame: ...
+@overload
+def as_pandas(value: Any) -> Any: ...
 def as_pandas(value: Any) -> Any:
     """Return a frame or a column of another library as pandas has it; anything else as it is.
 

@@ -201,7 +201,7 @@ def as_text(series: AnySeries) -> pd.Series[str]:
     return texts.where(texts.str.strip() != "")
 
 
-def no_placeholder(name: str, frame: AnyFrame) -> str | None:
+def no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
     """Say why a placeholder has no column; None when it has.
 
     Example:

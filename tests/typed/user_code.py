@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import assert_type
 
 import pandas as pd
+import polars as pl
 
 import smsotp_nb as sms
 from smsotp_nb.errors import InDoubt, ServiceError, SmsOtpError, UsageError
@@ -93,6 +94,18 @@ def logged_in(to: str, typed: str, client: sms.Client) -> bool:
     except SmsOtpError as error:
         print(error)
     return False
+
+
+def frames_of_others(rows: list[dict[str, str]], rates: pd.DataFrame) -> sms.Plan:
+    """Frames of other libraries and rows as dicts are taken; what cannot be a frame is flagged by both checkers."""
+    sms.plan(5, to="phone", campaign="x", text="Hi")  # type: ignore[arg-type]
+    sms.plan("people.csv", to="phone", campaign="x", text="Hi")  # type: ignore[arg-type]
+    sms.rates.check(0.0075)  # type: ignore[arg-type]
+    sms.cost.by_country(5)  # type: ignore[arg-type]
+    sms.phones.find_columns(None)  # type: ignore[arg-type]
+    sms.plan(rows, to="phone", campaign="x", text="Hi", rates=rates)
+    sms.plan(pl.DataFrame(rows), to="phone", campaign="x", text="Hi")
+    return sms.plan(pl.LazyFrame(rows), to="phone", campaign="x", text="Hi", rates=rows)
 
 
 def main(folder: Path) -> pd.DataFrame:
