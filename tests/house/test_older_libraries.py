@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 from support.dtypes import dtype_names
 from support.small_plans import plan
 
 from smsotp_nb import phones
 from smsotp_nb._pandas import holds_text, lent, without
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_urllib3_1_is_refused_in_words(tmp_path: Path) -> None:
@@ -85,3 +91,18 @@ def test_what_is_handed_out_is_the_callers() -> None:
 def test_text_is_told_from_other_objects() -> None:
     columns = [["a", None], ["a", 1], [1, 2], [None, None]]
     assert [holds_text(pd.Series(column, dtype=object)) for column in columns] == [True, False, False, False]
+
+
+AGES = {"phonenumbers"}  # its numbering plans change monthly, and tests quote those of the pinned release
+
+
+def test_the_oldest_set_is_what_we_say_we_support() -> None:
+    """What ``make test-oldest`` installs is the lower bound of each library that a user of the package gets."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = (project["optional-dependencies"][name] for name in ("excel", "keyring", "https", "plot"))
+    declared = [Requirement(line) for line in chain(project["dependencies"], *extras)]
+    bounds = {it.name: Version(part.version) for it in declared for part in it.specifier if it.name not in AGES}
+    lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {name: Version(version) for name, version in (line.split("==") for line in lines)}
+    assert {name: pinned[name] for name in bounds} == bounds
+    assert len(bounds) > 10
