@@ -32,6 +32,7 @@ def authority() -> Authority:
     made = _builder(name, name, key, NOW + HOUR).add_extension(x509.BasicConstraints(ca=True, path_length=0), True)
     usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
     made = made.add_extension(usage, critical=True)
+    made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     return Authority(made.sign(key, hashes.SHA256()), key)
 
 
@@ -42,6 +43,8 @@ def leaf(by: Authority, folder: Path, *, hosts: tuple[str, ...], until: datetime
     names = [_general(host) for host in hosts]
     made = _builder(name, by.certificate.subject, key, until or NOW + HOUR)
     made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.key.public_key())  # Python 3.13 asks for it
+    made = made.add_extension(signer, critical=False)
     signed = made.sign(by.key, hashes.SHA256())
     path = folder / f"{signed.serial_number}.pem"
     secret = key.private_bytes(
