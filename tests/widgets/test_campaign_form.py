@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
@@ -368,14 +369,31 @@ def test_the_progress_says_pace_and_cost() -> None:
     assert [clock(59.6), clock(3600)] == ["1 min 0 s", "1 h 0 min"]
 
 
+@contextmanager
+def awaited(form: CampaignForm) -> Iterator[CampaignForm]:
+    """Let a click return when its work has ended, which a thread of its own does, so that the page stays alive.
+
+    What is found is said at the end: ipywidgets only logs what a click raises.
+    """
+    work, workers = form._work, list[str]()
+
+    def work_and_wait(move: Callable[[], None]) -> None:
+        work(lambda: (workers.append(threading.current_thread().name), move())[1])
+        for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
+            thread.join(30)
+            workers.extend(["not ended"] * thread.is_alive())
+
+    form._settle, form._work = 0.0, work_and_wait  # type: ignore[method-assign]
+    yield form
+    form._latest.settle()
+    assert set(workers) <= {"smsotp-form"}
+
+
 @pytest.fixture
 def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
-    """A form whose work is done before its click returns, and whose preview is awaited."""
-    made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
-    made._settle = 0.0
-    made._work = lambda move: move()  # type: ignore[method-assign]
-    yield made
-    made._latest.settle()
+    """A form whose clicks return when the thread that does their work has ended, and whose preview is awaited."""
+    with awaited(CampaignForm(people, client=client, ledger=ledger, rates=RATES)) as made:
+        yield made
 
 
 def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
@@ -430,14 +448,11 @@ def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
 @pytest.fixture
 def live(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> Iterator[CampaignForm]:
     """A form whose client knows only an address, as that of the real service would."""
-    with Client(Settings(base_url=box.url, access_key_id=Secret("live-key-4711"))) as client:
-        made = CampaignForm(people, client=client, ledger=ledger, rates=RATES)
-        made._settle = 0.0
-        made._work = lambda move: move()  # type: ignore[method-assign]
+    client = Client(Settings(base_url=box.url, access_key_id=Secret("live-key-4711")))
+    with client, awaited(CampaignForm(people, client=client, ledger=ledger, rates=RATES)) as made:
         made.campaign.value, made.kind.value, made.words.value = "hello", "text", "Hi {name}"
         made.default_region.value = "us"
         yield made
-        made._latest.settle()
 
 
 def test_the_real_service_is_named_with_what_it_does(live: CampaignForm, box: Sandbox) -> None:
