@@ -458,7 +458,8 @@ class Campaign:
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
-        numbers = None if rows is None else Numbers(int(number) for number in _numbers(_hidden(rows)))
+        rows = None if rows is None else _hidden(rows)
+        numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
         with self._store.writing() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._now())
 

@@ -186,14 +186,14 @@ def withdraw(
     recorded = _recorded(connection, campaign)
     to_go = recorded[recorded["state"].eq(PLANNED).to_numpy()]
     if numbers is not None:
-        wanted = persons(np.array(numbers, np.int64))
-        strangers = ~np.isin(wanted, to_go.index.to_numpy())
-        if strangers.any():
+        mine = to_go.index.isin(persons(np.array(numbers, np.int64)))
+        strangers = len(set(numbers)) - int(mine.sum())
+        if strangers > 0:
             raise UsageError(
-                f"{counted(int(strangers.sum()), 'number is', 'numbers are')} not still to go in this campaign; "
+                f"{counted(strangers, 'number is', 'numbers are')} not still to go in this campaign; "
                 "nothing was changed"
             )
-        to_go = to_go.loc[wanted]
+        to_go = to_go[mine]
     _skip(connection, campaign, to_go, WITHDRAWN)
     if len(to_go):
         note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)

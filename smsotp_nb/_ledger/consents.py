@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
 from . import contacts
-from .answers import Ints
 from .book import Ledger
 from .people import hashed, persons, secret_of
 from .reading import times
@@ -34,7 +33,7 @@ _NEWER = "person IN (SELECT person FROM consent WHERE id>?)"
 class Said:
     """What one person said: E.164 without its plus, whether they opted out, when (microseconds, minutes from UTC)."""
 
-    number: int
+    number: int = field(repr=False)
     opted_out: bool
     at: int
     zone: int
@@ -131,9 +130,9 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
     return rows
 
 
-def forget(connection: sqlite3.Connection, numbers: Ints, *, now: int) -> int:
+def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
     """Put hashes in the place of people in all that is recorded, inside a transaction; return how many rows."""
-    people = np.unique(persons(numbers))
+    people = np.unique(persons(np.array([*numbers], np.int64)))
     codes = hashed(people, secret_of(connection)).tolist()
     gone = 0
     for person, code in zip(people.tolist(), codes, strict=True):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _LIVE = "substr(service, 1, 8) <> 'sandbox:'"
 class Contacts:
     """Arrays with an entry a contact, in the order of people: who, when (microseconds since 1970), which body."""
 
-    people: Ints
+    people: Ints = field(repr=False)
     at: Ints
     body: Ints
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import numpy as np
@@ -75,7 +75,7 @@ class Rows:
 
     chunk: Ints
     position: Ints
-    number: Ints
+    number: Ints = field(repr=False)
     body: Ints
 
 

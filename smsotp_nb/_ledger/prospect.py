@@ -47,7 +47,7 @@ class Prospect:
     changed: int = 0
     gone: int = 0
     left_out: int = 0
-    held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD))
+    held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD), repr=False)
     trouble: str = ""
 
     def notes(self, campaign: str) -> list[cards.Note]:

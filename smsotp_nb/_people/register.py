@@ -15,12 +15,12 @@ from .. import phones, recipients
 from .._arguments import given, not_flag, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened
+from .._ledger import Ledger, LedgerOrPath, opened
 from .._ledger import consents as recorded
 from .._ledger.consents import Said
 from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
-from .._wire import mask
+from .._wire import Numbers, mask
 from ..columns import require
 from ..errors import UsageError
 from . import moments
@@ -78,6 +78,7 @@ class People:
         Raises:
             UsageError: a number cannot be read, the time has no zone or is in the future. Nothing was recorded.
         """
+        numbers = _several(numbers)
         return self._say(numbers, True, source=source, proof=proof, at=at, default_region=default_region)
 
     @in_our_words
@@ -94,6 +95,7 @@ class People:
 
         An opt-in ends an opt-out that was said before it. It is not required: whoever said nothing may be texted.
         """
+        numbers = _several(numbers)
         return self._say(numbers, False, source=source, proof=proof, at=at, default_region=default_region)
 
     @in_our_words
@@ -162,8 +164,10 @@ class People:
     @in_our_words
     def is_opted_out(self, number: str, *, default_region: str | None = None) -> bool:
         """Say whether a person is opted out now, forgotten people included."""
+        asked = _one(number)
+        del number
         with opened(self._ledger) as book, book._store.snapshot() as connection:
-            return recorded.opted_out(connection, _number(number, default_region))
+            return recorded.opted_out(connection, *_read(asked, default_region))
 
     @property
     def register(self) -> pd.DataFrame:
@@ -183,8 +187,10 @@ class People:
         Columns: ``campaign, service, kind`` (str: campaign or test), ``at`` (UTC: of the latest request, or of the
         recording), ``status`` and ``problem`` (str: what held it back), ``not_before`` (UTC).
         """
+        asked = _one(number)
+        del number
         with opened(self._ledger) as book:
-            return recorded.history(book._store, _number(number, default_region))
+            return recorded.history(book._store, *_read(asked, default_region))
 
     @in_our_words
     def export(
@@ -195,16 +201,13 @@ class People:
         It holds what they said (``said``), and their rows in all campaigns as the result table has them, with the kept
         columns (``messages``). The texts of messages are not stored.
         """
+        asked = _one(number)
+        del number
         with opened(self._ledger) as book:
-            wanted = _number(number, default_region)
-            rows = recorded.messages(book, wanted)
-            found = {
-                "number": f"+{wanted}",
-                "said": json.loads(recorded.register(book._store, wanted).to_json(orient="records", date_format="iso")),
-                "messages": rows,
-            }
-            text = json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-            return write_file(path, lambda file: file.write(text.encode()), overwrite=overwrite, inputs=[book.path])
+            wanted = _read(asked, default_region)
+            return write_file(
+                path, lambda file: file.write(_stored(book, *wanted)), overwrite=overwrite, inputs=[book.path]
+            )
 
     @in_our_words
     def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
@@ -216,8 +219,9 @@ class People:
         Raises:
             UsageError: a number cannot be read. Nothing was changed.
         """
+        numbers = _several(numbers)
         with opened(self._ledger) as book:
-            found = np.array(_numbers(_several(numbers), default_region), np.int64)
+            found = _read(numbers, default_region)
             with book._store.writing() as connection:
                 gone = recorded.forget(connection, found, now=microseconds(self._now()))
             book._store.vacuum()
@@ -242,11 +246,11 @@ class People:
         return self.card().html()
 
     def _say(
-        self, numbers: Any, opted_out: bool, *, source: str, proof: str | None, at: Any, default_region: str | None
+        self, numbers: Numbers, opted_out: bool, *, source: str, proof: str | None, at: Any, default_region: str | None
     ) -> int:
         _check_source(source, proof=proof)
         moment = moments.one("at=", at, now=self._now())
-        said = [Said(one, opted_out, *moment, proof) for one in _numbers(_several(numbers), default_region)]
+        said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
         return self._record(said, source)
 
     def _import(
@@ -326,23 +330,24 @@ def _frame(source: Any) -> pd.DataFrame:
     return frame
 
 
-def _several(numbers: Any) -> list[str]:
-    found = as_pandas(numbers)
-    if isinstance(found, str):
-        return [found]
-    if isinstance(found, Mapping | bytes | pd.DataFrame) or not isinstance(found, Iterable):
+def _several(numbers: Any) -> Numbers:
+    """Return numbers that were given, sealed: a traceback prints the variables of every frame."""
+    numbers = as_pandas(numbers)
+    if isinstance(numbers, str):
+        return Numbers([numbers])
+    if isinstance(numbers, Mapping | bytes | pd.DataFrame) or not isinstance(numbers, Iterable):
         raise UsageError(f"numbers= must be a phone number or several, got {given(numbers)}")
-    return [*found]
+    return Numbers(numbers)
 
 
-def _number(number: Any, default_region: str | None) -> int:
+def _one(number: Any) -> Numbers:
     refuse(not_text("number", number))
-    return _numbers([number], default_region)[0]
+    return Numbers([number])
 
 
-def _numbers(numbers: list[str], default_region: str | None) -> list[int]:
-    given_numbers = pd.Series(numbers, dtype=object)
-    found = phones.normalize(given_numbers, default_region=default_region, repair=("mx_1",))
+def _read(numbers: Numbers, default_region: str | None) -> Numbers:
+    """Return E.164 numbers without their plus, as integers."""
+    found = phones.normalize(pd.Series(list(numbers), dtype=object), default_region=default_region, repair=("mx_1",))
     unread = found["to"].isna().to_numpy()
     if unread.any():
         problems = [
@@ -350,7 +355,14 @@ def _numbers(numbers: list[str], default_region: str | None) -> list[int]:
             for place, problem in zip(np.flatnonzero(unread), found["problem"][unread], strict=True)
         ]
         raise _unread(problems, len(numbers))
-    return [int(to[1:]) for to in found["to"]]
+    return Numbers(int(to[1:]) for to in found["to"])
+
+
+def _stored(ledger: Ledger, number: int) -> bytes:
+    """Return all that is stored about a person, as JSON."""
+    said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
+    found = {"number": f"+{number}", "said": json.loads(said), "messages": recorded.messages(ledger, number)}
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _unread(problems: list[str], rows: int) -> UsageError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
@@ -29,7 +29,7 @@ class Words:
     """What is said to whom: the ``frame`` that the messages are filled from, and who is in which segment, if any."""
 
     wording: wording.Wording
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(repr=False)
     segments: segments.Segments | None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pandas as pd
@@ -29,12 +29,12 @@ class MadeOf:
     ``message`` are the arguments of the message as they were given, ``kept`` the columns that are carried along.
     """
 
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(repr=False)
     asked: Asked
-    numbers: pd.DataFrame
-    left_out: Mapping[str, pd.Series[str]]
-    message: Mapping[str, Any]
-    kept: pd.DataFrame
+    numbers: pd.DataFrame = field(repr=False)
+    left_out: Mapping[str, pd.Series[str]] = field(repr=False)
+    message: Mapping[str, Any] = field(repr=False)
+    kept: pd.DataFrame = field(repr=False)
 
     def reworded(self, changes: Mapping[str, Any]) -> MadeOf:
         """Return the same with another message; arguments that are None stay as they are.

@@ -25,6 +25,7 @@ from smsotp_nb._client import Patience
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})
+ODD_PEOPLE = pd.DataFrame({"phone": [ANN, BEN, f"{BEN}99999"]})
 ACTS: dict[str, Act] = {
     "refused": body(f'{{"code":"107111","message":"{ANN} and {BEN[1:]}"}}'.encode(), 400),
     "in doubt": after_reading(Peer.fin),
@@ -97,6 +98,16 @@ MASKED: dict[str, Door] = {
     "preflight": lambda on: sms.preflight(on.plan(), client=on.client, ledger=on.ledger, budget=5),
     "campaign": lambda on: on.ledger.campaign("none"),
     "export": lambda on: on.campaign.export("/nowhere/x.csv"),
+    "withdraw, stranger": lambda on: on.campaign.withdraw([ANN]),
+    "withdraw, frame": lambda on: on.campaign.withdraw(PEOPLE),
+    "correct": lambda on: on.campaign.correct(on.plan("done")),
+    "extend": lambda on: on.campaign.extend(on.plan("done", text="Other")),
+    "opt out": lambda on: sms.People(on.ledger).opt_out([ANN, "nobody"], source="phone call"),
+    "opt out, time": lambda on: sms.People(on.ledger).opt_out([ANN], source="phone call", at="soon"),
+    "import": lambda on: sms.People(on.ledger).import_optouts(ODD_PEOPLE, column="phone", source="provider"),
+    "history": lambda on: sms.People(on.ledger).history(f"{ANN}99999"),
+    "forget": lambda on: sms.People(on.ledger).forget([ANN, f"{BEN}99999"]),
+    "export person": lambda on: sms.People(on.ledger).export(ANN, "/nowhere/x.json"),
     "resolve, frame": lambda on: on.campaign.resolve(PEOPLE, accepted=True),
     "retry_rejected, frame": lambda on: on.campaign.retry_rejected(PEOPLE),
     "results, folder": lambda on: sms.results.write(on.results, "/nowhere/x.csv"),
