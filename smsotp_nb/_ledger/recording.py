@@ -37,9 +37,16 @@ class Planned(Protocol):
     @property
     def policy(self) -> Policy | None: ...
     @property
-    def rows(self) -> pd.DataFrame: ...
+    def rows(self) -> pd.DataFrame:
+        """One row for every recipient, in the order of sending.
+
+        Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
+        chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
+        """
+
     @property
-    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]: ...
+    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The key of each body, by the number in the column ``body``."""
 
 
 def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:

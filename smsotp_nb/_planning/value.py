@@ -77,7 +77,7 @@ class Plan:
     def rows(self) -> pd.DataFrame:
         """The rows of the list, in its order and on its index, with what planning found.
 
-        Columns: ``to, region, type`` (str), ``status`` (planned or skipped), ``problem, note`` (str), ``body, chunk,
+        Columns: ``to, region, type, status, problem, note`` (str; ``status`` is planned or skipped), ``body, chunk,
         est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
         """
         return lent(self._rows)
@@ -91,8 +91,9 @@ class Plan:
     def bodies(self) -> pd.DataFrame:
         """The distinct messages; the index is the body number in ``rows``.
 
-        Columns: ``kind, text, content, template_id, template_data`` (JSON text), ``signature`` (str), ``recipients``
-        (Int64), ``encoding`` (str) and ``est_parts`` (Int64, of one message; missing if a template's text is unknown).
+        Columns: ``kind, text, content, template_id, template_data, signature`` (str; ``template_data`` is JSON),
+        ``recipients`` (Int64), ``encoding`` (str) and ``est_parts`` (Int64; of one message, missing if the text of a
+        template is unknown).
         """
         return lent(self._bodies)
 
@@ -102,9 +103,9 @@ class Plan:
 
         The columns are those of `cost.by_country`, prefixed with ``est_`` where they are estimates: ``currency, region,
         country`` (str; ``region`` is our reading of the number, ``iso`` the service's), ``messages, est_parts``
-        (Int64), ``rate`` (price of one part; the average if it differs by type of number), ``est_cost``, ``est_low,
-        est_high`` (float64; where the rate is known to vary) and ``confidence`` (str: ``known``, ``old`` for a rate
-        older than 180 days, ``none``). Unknown values are missing, never 0.
+        (Int64), ``rate, est_cost, est_low, est_high`` (float64; ``rate`` is the price of one part, the average if it
+        differs by type of number; the last two differ where the rate is known to vary) and ``confidence`` (str;
+        ``known``, ``old`` for a rate older than 180 days, ``none``). Unknown values are missing, never 0.
         """
         return lent(self._estimate)
 
