@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,26 +9,19 @@ import pandas as pd
 import pytest
 from kills.people import numbers
 from kills.service import Service
+from support.sending import sent as quietly_sent
+from support.sending import status
 
-from smsotp_nb._client import Patience
-from smsotp_nb._dispatch import guards, send
+from smsotp_nb._dispatch import guards
 from smsotp_nb._ledger import Claim, Ledger
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
-from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.errors import UsageError
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
 
 
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with Service() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+pytestmark = pytest.mark.usefixtures("little_patience")
 
 
 def campaign(rows: int = 60, **options: Any) -> Plan:
@@ -41,10 +32,7 @@ def campaign(rows: int = 60, **options: Any) -> Plan:
 
 
 def sent(service: Service, ledger: Ledger, **options: Any) -> dict[str, int]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        table = send(campaign(), client=service.client(), ledger=ledger, concurrency=1, progress=False, **options)
-    return table["status"].value_counts().to_dict()
+    return status(quietly_sent(campaign(), service.client(), ledger, concurrency=1, **options))
 
 
 @pytest.mark.parametrize("fate", ["vanish", "lost", "500", "internal", "garbage", "strangers"])

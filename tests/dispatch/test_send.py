@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,10 @@ import pandas as pd
 import pytest
 from kills.people import numbers, plan_of
 from kills.service import STRANGER, Post, Service
+from support.sending import sent, status
 
 from smsotp_nb import results
-from smsotp_nb._client import Client, Patience
+from smsotp_nb._client import Client
 from smsotp_nb._dispatch import send, send_test
 from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
@@ -27,28 +26,7 @@ from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, Plan
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Settings
 
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with Service() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What provably was not sent is tried twice, at once: the waiting itself is the client's own test."""
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
-
-
-def sent(made: Plan, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
-    """Send without a bar and without the warnings, which have tests of their own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made, client=client, ledger=ledger, **({"progress": False} | options))
-
-
-def status(table: pd.DataFrame) -> dict[str, int]:
-    return table["status"].value_counts().to_dict()
+pytestmark = pytest.mark.usefixtures("little_patience")
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -295,7 +273,7 @@ def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger
     with pytest.warns(CampaignIncomplete, match="throttled"):
         table = send(plan_of(30), client=service.client(), ledger=ledger, progress=False, concurrency=1)
     assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 30
-    assert len(service.posts) == 2
+    assert len(service.posts) == 3
     service.usual = "accept"
     assert status(sent(plan_of(30), service.client(), ledger)) == {"accepted": 30}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,37 +13,19 @@ import pytest
 from kills.child import fork
 from kills.people import numbers, plan_of
 from kills.service import Post, Service
+from support.sending import sent, status
 
-from smsotp_nb._client import Patience
 from smsotp_nb._dispatch import send
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan, plan
+from smsotp_nb._planning import plan
 from smsotp_nb.errors import SmsOtpWarning
 
 ALWAYS = ("21:00", "20:59")  # quiet hours; the tests say of each number whether it is silent
 
 
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with Service() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
-
-
-def sent(made: Plan, service: Service, ledger: Ledger, **options: Any) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made, client=service.client(), ledger=ledger, **({"progress": False} | options))
-
-
-def status(table: pd.DataFrame) -> dict[str, int]:
-    return table["status"].value_counts().to_dict()
+pytestmark = pytest.mark.usefixtures("little_patience")
 
 
 def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service: Service, tmp_path: Path) -> None:
@@ -56,7 +36,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
     def work() -> None:
         with Ledger(path, create=True) as ledger:
-            sent(plan_of(400, chunk_size=100), service, ledger, max_per_second=0.1, concurrency=4)
+            sent(plan_of(400, chunk_size=100), service.client(), ledger, max_per_second=0.1, concurrency=4)
 
     child = fork(work)
     try:
@@ -96,7 +76,7 @@ def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
 
     monkeypatch.setattr(Pacer, "before", waited)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: len(turns) > 1)
-    table = sent(plan_of(40), service, ledger, max_per_second=50, quiet_hours=ALWAYS, concurrency=4)
+    table = sent(plan_of(40), service.client(), ledger, max_per_second=50, quiet_hours=ALWAYS, concurrency=4)
     assert len(service.posts) == 1
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30
 
@@ -111,11 +91,11 @@ def test_quiet_hours_that_begin_during_a_pause_hold_what_was_throttled(
 
     monkeypatch.setattr(QuietHours, "silences", silences)
     service.script(["accept", "throttle"])
-    table = sent(plan_of(20), service, ledger, quiet_hours=ALWAYS, concurrency=1)
+    table = sent(plan_of(20), service.client(), ledger, quiet_hours=ALWAYS, concurrency=1)
     assert [post.fate for post in service.posts] == ["accept", "throttle"]
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 10
     monkeypatch.undo()
-    assert status(sent(plan_of(20), service, ledger)) == {"accepted": 20}
+    assert status(sent(plan_of(20), service.client(), ledger)) == {"accepted": 20}
 
 
 def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt(
@@ -131,7 +111,7 @@ def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt
 
     monkeypatch.setattr(Pacer, "sleep", watched)
     service.script(["accept", "throttle", "throttle"])
-    table = sent(plan_of(20), service, ledger, concurrency=1)
+    table = sent(plan_of(20), service.client(), ledger, concurrency=1)
     assert under_way == [0, 0]
     assert status(table) == {"accepted": 20}
     assert table["attempts"].unique().tolist() == [1]
@@ -148,7 +128,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
         pd.DataFrame({"phone": numbers(40)}), to="phone", campaign="autumn", text="Hello", rates=rates, chunk_size=10
     )
     service.seen = lambda post: time.sleep(0.1)
-    table = sent(made, service, ledger, max_per_second=40, budget={"USD": "0.20"}, concurrency=4)
+    table = sent(made, service.client(), ledger, max_per_second=40, budget={"USD": "0.20"}, concurrency=4)
     assert status(table) == {"accepted": 30, "planned": 10}
     assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
 
@@ -156,7 +136,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
 def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
     """A canary that is out lets nobody wait a hundred seconds to be told so."""
     began = time.monotonic()
-    table = sent(plan_of(40), service, ledger, max_per_second=0.1, canary=5, concurrency=4)
+    table = sent(plan_of(40), service.client(), ledger, max_per_second=0.1, canary=5, concurrency=4)
     assert status(table) == {"accepted": 5, "planned": 35}
     assert time.monotonic() - began < 20
 
@@ -165,7 +145,7 @@ def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Servi
     """What was answered is told and recorded before the thread waits for the speed."""
     told: list[tuple[int, float]] = []
     sent(
-        plan_of(20), service, ledger, max_per_second=20, concurrency=1,
+        plan_of(20), service.client(), ledger, max_per_second=20, concurrency=1,
         progress=lambda now: told.append((now.accepted, time.monotonic())),
     )  # fmt: skip
     assert dict(told)[10] < service.posts[1].at
@@ -175,7 +155,7 @@ def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledge
     """After so many of them in a row the call ends; one matched record in between begins the count anew."""
     service.script(["accept", "strangers", "strangers", "missing"])
     service.usual = "strangers"
-    table = sent(plan_of(200), service, ledger, stop_after_failures=3, concurrency=1)
+    table = sent(plan_of(200), service.client(), ledger, stop_after_failures=3, concurrency=1)
     assert len(service.posts) == 4 + 3
     assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
     assert table["problem"].iloc[-1] == "FAILING"
@@ -193,7 +173,7 @@ def test_a_walk_through_chunks_that_are_quiet_ends_with_a_cancel(
         return True
 
     monkeypatch.setattr(QuietHours, "silences", silences)
-    table = sent(plan_of(100), service, ledger, quiet_hours=ALWAYS, concurrency=1, stop=stop)
+    table = sent(plan_of(100), service.client(), ledger, quiet_hours=ALWAYS, concurrency=1, stop=stop)
     assert len(looked) == 10
     assert set(table["problem"]) == {"QUIET_HOURS", "STOPPED"}
 
@@ -227,7 +207,7 @@ def test_the_first_request_is_alone_until_it_is_answered(ledger: Ledger) -> None
             assert len(posts) == 1
 
     with Service(seen=look) as service:
-        assert status(sent(plan_of(600, chunk_size=100), service, ledger, concurrency=8)) == {"accepted": 600}
+        assert status(sent(plan_of(600, chunk_size=100), service.client(), ledger, concurrency=8)) == {"accepted": 600}
     assert posts[0] == 10
     assert sorted(posts[1:]) == [90, *[100] * 5]
 
@@ -235,20 +215,20 @@ def test_the_first_request_is_alone_until_it_is_answered(ledger: Ledger) -> None
 def test_a_service_that_spoke_once_is_known_to_the_ledger(service: Service, ledger: Ledger) -> None:
     """Another campaign begins with a whole list; a refusal in the interface's words is enough to be known by."""
     service.script(["refuse"])
-    sent(plan_of(5), service, ledger)
-    sent(plan_of(100, chunk_size=100, campaign="winter"), service, ledger)
+    sent(plan_of(5), service.client(), ledger)
+    sent(plan_of(100, chunk_size=100, campaign="winter"), service.client(), ledger)
     assert [len(post.to) for post in service.posts] == [5, 100]
 
 
 def test_throttling_does_not_make_a_service_known(service: Service, ledger: Ledger) -> None:
     service.script(["throttle", "404"])
-    table = sent(plan_of(200, chunk_size=100), service, ledger)
+    table = sent(plan_of(200, chunk_size=100), service.client(), ledger)
     assert [len(post.to) for post in service.posts] == [10, 10]
     assert status(table) == {"planned": 190, "in_doubt": 10}
 
 
 def test_the_small_request_keeps_to_the_guards(service: Service, ledger: Ledger) -> None:
     """A canary of thirteen is ten and then three."""
-    table = sent(plan_of(100, chunk_size=50), service, ledger, canary=13)
+    table = sent(plan_of(100, chunk_size=50), service.client(), ledger, canary=13)
     assert [len(post.to) for post in service.posts] == [10, 3]
     assert status(table) == {"accepted": 13, "planned": 87}

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from support.sockets import connected
 
 from sandbox.test_server import BODY, JSON, SPELLINGS, get, post, talk
 from smsotp_nb._sandbox import gate
@@ -100,7 +101,7 @@ def test_the_address_that_was_reached_is_a_name_too(host: str, is_let_in: bool) 
 
 def waiting(server: Server, path: str) -> socket.socket:
     before = server.account.bell.waiting
-    reader = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    reader = connected(server.port)
     reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n".encode())
     until = time.monotonic() + 20
     while server.account.bell.waiting == before:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
+from support.sockets import connected
 
 from sandbox.test_desk import SECRET, call
 from sandbox.test_server import BODY, JSON, SPELLINGS, US, talk
@@ -136,7 +137,7 @@ def test_refusals_of_the_operations_come_in_their_envelope(server: Server) -> No
 
 
 def test_the_request_id_is_spelled_as_one_client_compares_it(server: Server) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with connected(server.port) as connection:
         head = f"{SPELLINGS[0]}Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: {len(BODY)}\r\n\r\n"
         connection.sendall(head.encode() + BODY)
         assert b"\r\nX-Uni-Request-Id: " in b"".join(iter(lambda: connection.recv(65536), b""))
@@ -164,7 +165,7 @@ def test_a_wrong_fault_is_refused_in_words(box: Sandbox, wrong: Any) -> None:
 def test_a_malformed_request_is_one_line_in_the_log(
     server: Server, garbage: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO), socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with caplog.at_level(logging.INFO), connected(server.port) as connection:
         connection.sendall(garbage)
         connection.shutdown(socket.SHUT_WR)
         connection.recv(65536)

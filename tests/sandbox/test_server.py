@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import signal
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sockets import connected
 
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._sandbox.server import Server
@@ -41,7 +41,7 @@ def talk(port: int, head: str, body: bytes = b"", *, host: str | None = None) ->
     """Send literal bytes and read one reply until the server closes: status, headers in lower case, body."""
     host = f"127.0.0.1:{port}" if host is None else host
     length = f"Content-Length: {len(body)}\r\n" if body else ""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with connected(port) as connection:
         connection.sendall(f"{head}Host: {host}\r\nConnection: close\r\n{length}\r\n".encode() + body)
         raw = b"".join(iter(lambda: connection.recv(65536), b""))
     top, _, rest = raw.partition(b"\r\n\r\n")

@@ -1,0 +1,25 @@
+"""Send in a test: without a bar, and without the warnings, which have tests of their own."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning import Plan
+from smsotp_nb.errors import SmsOtpWarning
+
+
+def sent(made: Plan, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
+    """Return the result table of one send."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        return send(made, client=client, ledger=ledger, **({"progress": False} | options))
+
+
+def status(table: pd.DataFrame) -> dict[str, int]:
+    return table["status"].value_counts().to_dict()
