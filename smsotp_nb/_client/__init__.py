@@ -1,6 +1,6 @@
 """The three operations over HTTP, and the answer to "did anything leave this machine?".
 
-``transport`` knows how far a request came, ``verdict`` what a reply means, ``signing`` the query, ``patience`` the only
+``transport`` knows how far a request came, ``meaning`` what a reply means, ``signing`` the query, ``patience`` the only
 retry rule of this package, ``operations`` the calls.
 """
 

@@ -17,9 +17,9 @@ from .._moments import Now, utc_now
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Settings
 from . import signing
+from .meaning import Scrubber, error_of, success
 from .patience import Gate, Patience, Tries
 from .transport import Failure, Transport
-from .verdict import Scrubber, error_of, success
 
 log = logging.getLogger("smsotp_nb")
 

@@ -18,7 +18,7 @@ from support.tracebacks import chain
 
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import Gate, Patience
-from smsotp_nb._client.verdict import Scrubber, retry_after
+from smsotp_nb._client.meaning import Scrubber, retry_after
 from smsotp_nb._sandbox import Rules
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError

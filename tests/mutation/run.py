@@ -67,7 +67,7 @@ PHASE: dict[str, frozenset[str]] = {
         "on_message_complete", "connect", "request", "getresponse", "is_connected", "_pools", "urlopen", "_renew",
         "post", "_exchange", "_root",
     }),
-    "_client/verdict.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
+    "_client/meaning.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
     "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/run.py": frozenset({
