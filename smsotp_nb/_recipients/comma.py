@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, BinaryIO, Final
 
 import numpy as np
 import pyarrow
@@ -46,7 +46,7 @@ def parts(file: Path, sep: str | None, encoding: str | None) -> Iterator[Part]:
     known = encoding or find_encoding(file)
     place = _Place()
     try:
-        with _Source(file, known) as source:
+        with file.open("rb") as raw, _Source(raw, file.name, known) as source:
             yield from _parts(source, sep or separator(source.sample()), place)
     except csv.Error as error:  # an open quote would swallow the rows after it without a word
         message = f"{file.name}, the row that begins on line {place.lines + 1}: a quote is not closed ({error})"
@@ -168,11 +168,11 @@ def _grammar(sign: str) -> str | None:
 class _Source(io.RawIOBase):
     """A file as UTF-8 without a byte order mark: taken as blocks of whole records, or read as a stream."""
 
-    def __init__(self, file: Path, encoding: str) -> None:
-        self.name = file.name
+    def __init__(self, raw: BinaryIO, name: str, encoding: str) -> None:
+        self.name = name
         plain = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
         self._decoder = None if plain else codecs.getincrementaldecoder(encoding)()
-        self._raw = file.open("rb")
+        self._raw = raw
         self._held, self._ended = b"", False
         self._read_more()
         self._held = self._held.removeprefix(MARK)
@@ -229,10 +229,6 @@ class _Source(io.RawIOBase):
         size = min(len(buffer), len(self._held))
         buffer[:size], self._held = self._held[:size], self._held[size:]
         return size
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 def _matches(text: bytes, pattern: str) -> bool:
