@@ -245,6 +245,7 @@ class _Sending:
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
         self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
         run.release()
+        run.set_aside()
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())

@@ -11,7 +11,7 @@ the row planned, with the moment at which it may go.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -22,6 +22,7 @@ from .._policy import Policy
 from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm, others
 from .people import hashed, persons, secret_of
+from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, SKIPPED
 
 OPTED_OUT, SAME_TEXT, CAPPED = "OPTED_OUT", "SAME_TEXT", "CAPPED"
@@ -79,6 +80,18 @@ class Rows:
     body: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    """The contacts of one campaign with planned people: the place of each among the planned rows, and when."""
+
+    campaign: int
+    place: Ints
+    at: Ints
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> _Recent:
+        return _Recent(self.campaign, self.place[chosen], self.at[chosen])
+
+
 class Standing:
     """What the ledger knows of planned rows: who is opted out, and until when the others are held back.
 
@@ -92,7 +105,7 @@ class Standing:
         self._order = np.argsort(self._people, kind="stable")
         self._ascending = self._people[self._order]
         self._hashes: tuple[Ints, Ints] | None = None
-        self.out = np.zeros(size, bool)
+        self.out, self.aside = np.zeros(size, bool), np.zeros(size, bool)  # aside: recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
         self._many = [np.zeros(size, np.int32) for _ in rules.caps]  # contacts in the window of each cap
@@ -100,17 +113,18 @@ class Standing:
     def learn(self, connection: sqlite3.Connection, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
         self.heed(connection, _opted_out(connection))
-        places, times, whose = [_NO_PEOPLE], [_NO_PEOPLE], [_NO_PEOPLE]
         since = now - self._rules.longest
+        recent: list[_Recent] = []
         if self._rules.longest:
             for campaign, contacts in others(connection, realm, but=but, since=since, now=now):
-                recent = contacts.at > since
-                found, place = self._find(connection, contacts.people, recent)
-                self._same(place, contacts.at[found], contacts.body[found], campaign)
-                places.append(place)
-                times.append(contacts.at[found])
-                whose.append(np.full(len(place), campaign))
-        self._cap(np.concatenate(places), np.concatenate(times), np.concatenate(whose), now)
+                found, place = self._find(connection, contacts.people, contacts.at > since)
+                at = contacts.at[found]
+                self._same(place, at, contacts.body[found], campaign)
+                recent.append(_Recent(campaign, place, at))
+        for (most, window), many in zip(self._rules.caps, self._many, strict=True):
+            for one in recent:
+                many[one.place[one.at > now - window]] += 1  # a campaign has each person once
+            self._cap(recent, most, window, many >= most, now)
 
     def heed(self, connection: sqlite3.Connection, people: Ints) -> None:
         """Take in who is opted out."""
@@ -130,13 +144,14 @@ class Standing:
             self.cap_until[full] = np.maximum(self.cap_until[full], contacts.at.max(initial=0) + window)
             self.by[full] = campaign
 
-    def held(self, where: slice, now: int) -> list[Row]:
-        """Return which of these rows may not go now."""
+    def held(self, where: slice, now: int) -> Ints:
+        """Return the places of those of these rows that may not go now and are not set aside."""
         until = np.maximum(self.same_until[where], self.cap_until[where])
-        at = np.flatnonzero(self.out[where] | (until > now))
-        return [self._row(int(place) + where.start, now) for place in at]
+        found: Ints = np.flatnonzero((self.out[where] | (until > now)) & ~self.aside[where])
+        return found + where.start
 
-    def _row(self, place: int, now: int) -> Row:
+    def row(self, place: int, now: int) -> Row:
+        """Return by what the row at a place is held back."""
         position = int(self.rows.position[place])
         if self.out[place]:
             return Row(position, OPTED_OUT, None)
@@ -152,32 +167,35 @@ class Standing:
         self.same_until[rows[later]] = until[later]
         self.by[rows[later]] = campaign
 
-    def _cap(self, place: Ints, at: Ints, campaign: Ints, now: int) -> None:
-        for (most, window), many in zip(self._rules.caps, self._many, strict=True):
-            within = at > now - window
-            many += np.bincount(place[within], minlength=len(many)).astype(np.int32)
-            over = np.flatnonzero(within & (many[place] >= most))
-            order = over[np.lexsort((-at[over], place[over]))]
-            rows, first = np.unique(place[order], return_index=True)
-            decides = order[first + most - 1]  # the latest but most-1: when it is out of the window, one may go
-            until = at[decides] + window
-            later = until > self.cap_until[rows]
-            self.cap_until[rows[later]] = until[later]
-            self.by[rows[later & (self.same_until[rows] <= now)]] = campaign[decides][
-                later & (self.same_until[rows] <= now)
-            ]
+    def _cap(self, recent: list[_Recent], most: int, window: int, full: npt.NDArray[np.bool_], now: int) -> None:
+        """Hold back who had as many messages as a cap allows, until the one that decides is out of its window."""
+        if not full.any():
+            return
+        theirs = [one.of(full[one.place] & (one.at > now - window)) for one in recent]
+        place, at = (np.concatenate([getattr(one, name) for one in theirs]) for name in ("place", "at"))
+        campaign = np.repeat([one.campaign for one in theirs], [len(one.place) for one in theirs])
+        order = np.lexsort((-at, place))
+        rows, first = np.unique(place[order], return_index=True)
+        decides = order[first + most - 1]  # the latest but most-1
+        until = at[decides] + window
+        later = until > self.cap_until[rows]
+        self.cap_until[rows[later]] = until[later]
+        named = later & (self.same_until[rows] <= now)
+        self.by[rows[named]] = campaign[decides][named]
 
     def _find(
         self, connection: sqlite3.Connection, people: Ints, among: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Ints, Ints]:
         """Return which of these people have a row here, and its place; people in any order, forgotten ones too."""
-        at = np.arange(len(people)) if among is None else np.flatnonzero(among)
-        mine = people[at]
-        found, place = _look_up(self._ascending, self._order, mine)
-        if len(mine) and mine.min() < 0:
-            forgotten, hidden = _look_up(*self._hashed(connection), mine)
+        if among is not None and not among.all():
+            at = np.flatnonzero(among)
+            found, place = self._find(connection, people[at])
+            return at[found], place
+        found, place = _look_up(self._ascending, self._order, people)
+        if len(people) and people.min() < 0:
+            forgotten, hidden = _look_up(*self._hashed(connection), people)
             found, place = np.concatenate([found, forgotten]), np.concatenate([place, hidden])
-        return at[found], place
+        return found, place
 
     def _hashed(self, connection: sqlite3.Connection) -> tuple[Ints, Ints]:
         if self._hashes is None:
@@ -231,7 +249,31 @@ class Holds:
 
     def of(self, chunk: int) -> list[Row]:
         """Return which rows of a chunk may not go now."""
-        return [] if self._standing is None else self._standing.held(self._slice(chunk), self._now())
+        if self._standing is None:
+            return []
+        now = self._now()
+        return [self._standing.row(place, now) for place in self._standing.held(self._slice(chunk), now).tolist()]
+
+    def set_aside(self, store: Store) -> frozenset[int]:
+        """Record all rows that are held back now, and return the chunks in which they stand, all others elsewhere.
+
+        With one transaction for all, most claims find their chunk without such rows.
+        """
+        now, standing = self._now(), self._standing
+        held = _NO_PEOPLE if standing is None else standing.held(slice(0, len(standing.rows.chunk)), now)
+        if standing is None or not len(held):
+            return frozenset()
+        chunk = standing.rows.chunk
+        mixed, which = np.unique(chunk[held], return_inverse=True)
+        others = np.searchsorted(chunk, mixed, "right") - np.searchsorted(chunk, mixed) - np.bincount(which) > 0
+        with store.writing("NORMAL") as connection:
+            numbers = mixed.copy()
+            numbers[others] = _other_chunks(connection, self._campaign, mixed[others].tolist())
+            rows = [standing.row(place, now) for place in held.tolist()]
+            places = zip(numbers[which].tolist(), chunk[held].tolist(), rows, strict=True)
+            _record(connection, self._campaign, places)
+        standing.aside[held] = True
+        return frozenset(numbers.tolist())
 
     def _slice(self, chunk: int) -> slice:
         assert self._standing is not None
@@ -319,34 +361,39 @@ def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: 
     held = holds.of(chunk)
     if not held:
         return True
-    mine = (campaign, chunk)
     to_go = connection.execute(
-        f"SELECT position FROM recipient WHERE campaign=? AND chunk=? AND own_state={PLANNED}", mine
+        f"SELECT position FROM recipient WHERE campaign=? AND chunk=? AND own_state={PLANNED}", (campaign, chunk)
     )
     planned_at = {position for (position,) in to_go}
     rows = [row for row in held if row.position in planned_at]
     more = len(rows) < len(planned_at)
-    aside = _another_chunk(connection, campaign, chunk) if more and rows else chunk
-    connection.executemany(
-        "UPDATE recipient SET chunk=?, own_state=?, problem=?, not_before=? "
-        "WHERE campaign=? AND chunk=? AND position=?",
-        [
-            (aside, SKIPPED if row.until is None else PLANNED, row.problem, row.until, *mine, row.position)
-            for row in rows
-        ],
-    )
+    aside = _other_chunks(connection, campaign, [chunk])[0] if more and rows else chunk
+    _record(connection, campaign, [(aside, chunk, row) for row in rows])
     return more
 
 
-def _another_chunk(connection: sqlite3.Connection, campaign: int, like: int) -> int:
-    """Make another chunk with the same body and return its number."""
-    number = connection.execute("SELECT max(chunk)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
-    connection.execute(
+def _record(connection: sqlite3.Connection, campaign: int, rows: Iterable[tuple[int, int, Row]]) -> None:
+    """Record by what rows are held back, and move each to a chunk: its new one, and that in which it stands."""
+    connection.executemany(
+        "UPDATE recipient SET chunk=?, own_state=?, problem=?, not_before=? "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [
+            (new, SKIPPED if row.until is None else PLANNED, row.problem, row.until, campaign, chunk, row.position)
+            for new, chunk, row in rows
+        ],
+    )
+
+
+def _other_chunks(connection: sqlite3.Connection, campaign: int, like: Sequence[int]) -> list[int]:
+    """Make another chunk with the body of each of these and return their numbers."""
+    first = connection.execute("SELECT max(chunk)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
+    numbers = [*range(first, first + len(like))]
+    connection.executemany(
         "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) "
         "SELECT campaign, ?, body, est_parts, encoding FROM chunk WHERE campaign=? AND chunk=?",
-        (number, campaign, like),
+        [(number, campaign, one) for number, one in zip(numbers, like, strict=True)],
     )
-    return int(number)
+    return numbers
 
 
 def _said_since(connection: sqlite3.Connection, latest: int) -> list[tuple[int, bool]]:

@@ -113,7 +113,7 @@ def prospect(
         standing = Standing(_rows(plan, rows, places), rules)
         standing.learn(connection, Realm(service or ""), but=campaign, now=now)
         names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
-        held = standing.held(slice(0, len(places)), now)
+        held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
     told = _held(rows, held, standing, names)
     if found is None:
         return Prospect(store.path, held=told)

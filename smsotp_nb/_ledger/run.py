@@ -116,10 +116,15 @@ class Run:
         self._holds = Holds(campaign, service, rules, now)
         with store.snapshot() as connection:
             self._holds.begin(connection)
+        self._aside: frozenset[int] = frozenset()
 
     def abandon(self) -> int:
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
         return give_up(self._store, self.campaign, STOPPED, now=self._now())
+
+    def set_aside(self) -> None:
+        """Record whom the rules hold back now; their chunks are not among `chunks`."""
+        self._aside = self._holds.set_aside(self._store)
 
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
@@ -129,7 +134,7 @@ class Run:
                 "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
                 (self.campaign, PLANNED),
             )
-            return [row[0] for row in rows]
+            return [row[0] for row in rows if row[0] not in self._aside]
 
     def pending(self, chunk: int) -> list[Pending]:
         """Return the rows of a chunk still to go that no rule holds back now, in order."""
