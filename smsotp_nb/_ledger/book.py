@@ -468,7 +468,7 @@ class Campaign:
         """Give the rows that are still planned the words of a new plan; return how many changed.
 
         Rows that a message may have reached are never touched. From then on ``send`` takes the new plan, and the old
-        one is refused.
+        one is refused. The same correction again changes nothing and returns 0.
 
         Args:
             plan: a plan of this campaign's name over the same recipients, with the new message
@@ -486,6 +486,8 @@ class Campaign:
     @in_our_words
     def extend(self, plan: Planned, *, reason: str | None = None) -> int:
         """Add the new recipients of a plan to the campaign; return how many. Nobody who is in it gets a second row.
+
+        The same plan again adds nobody and returns 0.
 
         Args:
             plan: a plan of this campaign's name and words over the whole list, earlier recipients and new ones.
@@ -505,6 +507,8 @@ class Campaign:
         try:
             with self._store.writing() as connection:
                 found = changing.compare(connection, self._number, plan)
+                if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
+                    return 0
                 wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
                 if len(other) or found.gone or found.lost:
                     raise changing.refusal(plan, found, "")

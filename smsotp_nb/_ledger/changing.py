@@ -222,6 +222,12 @@ def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
     return bool(connection.execute(sql, (campaign,)).fetchone()[0])
 
 
+def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
+    """Say whether the campaign was changed in this way before, and this plan is the one that holds."""
+    sql = "SELECT fingerprint=? AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) FROM campaign WHERE id=?"
+    return bool(connection.execute(sql, (fingerprint, campaign, what, campaign)).fetchone()[0])
+
+
 def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
     """Say, where a plan held once, what replaced it; else nothing."""
     found = connection.execute(

@@ -17,6 +17,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SENDING = [path for path in NOTEBOOKS if "sms.send(" in path.read_text(encoding="utf-8")]
 LOGIC = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Try, ast.Lambda, ast.ListComp, ast.DictComp)
 MOST_CELLS = 24
+WARNINGS = {"campaign": "the canary was sent"}  # what a notebook is meant to say on the way
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -98,7 +99,10 @@ def test_runs_top_to_bottom_and_keeps_no_secret(path: Path, workplace: Path) -> 
     assert [code for code in codes if re.search(rf"(?<!\d){code}(?!\d)", saved)] == []
     assert "accessKeyId" not in saved
     assert "widgets" not in done["metadata"]
-    assert stderr(done) == ""
+    expected, said = WARNINGS.get(path.stem, ""), stderr(done)
+    assert expected in said
+    assert said.count(".py:") == bool(expected)
+    assert expected or said == ""
 
 
 @pytest.mark.notebook

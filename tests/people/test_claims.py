@@ -184,6 +184,21 @@ def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledg
     assert box.inbox["to"].is_unique
 
 
+def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> None:
+    """A notebook runs again from top to bottom."""
+    sent(plan_of("a", NUMBERS[:20], text="Helo!"), box, ledger, canary=5)
+    campaign, new, longer = ledger.campaign("a"), plan_of("a", NUMBERS[:20]), plan_of("a")
+    with pytest.raises(UsageError, match="changes no words"):
+        campaign.correct(plan_of("a", NUMBERS[:20], text="Helo!"))
+    assert [campaign.correct(new), campaign.correct(new)] == [15, 0]
+    with pytest.raises(UsageError, match="adds no recipients"):
+        campaign.extend(new)
+    assert [campaign.extend(longer), campaign.extend(longer)] == [10, 0]
+    sent(longer, box, ledger)
+    assert campaign.extend(longer) == 0
+    assert campaign.changes["what"].tolist() == ["corrected", "extended"]
+
+
 def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger, canary=5)
     table = sent(plan_of("a", suppress=[NUMBERS[0], NUMBERS[12]]), box, ledger)
