@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from .._dispatch.guards import typed
@@ -13,7 +13,7 @@ from .arguments import NONE_CHOSEN
 Kind = Literal["content", "text", "template"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choices:
     """The message, the columns and the files of one campaign; blanks are what was not chosen.
 
@@ -36,6 +36,13 @@ class Choices:
     rates: Any = None
     keep: tuple[str, ...] = ()
     variant: Variant = "intl"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Choices) and self._values() == other._values()
+
+    def _values(self) -> tuple[object, ...]:
+        """Return all values; a tuple compares a given table by identity, as dataclasses did before Python 3.13."""
+        return tuple(getattr(self, it.name) for it in fields(self))
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``plan``, without those that were left blank."""
