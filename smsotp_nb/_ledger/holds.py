@@ -148,7 +148,7 @@ class Standing:
         """Return the places of those of these rows that may not go now and are not set aside."""
         until = np.maximum(self.same_until[where], self.cap_until[where])
         found: Ints = np.flatnonzero((self.out[where] | (until > now)) & ~self.aside[where])
-        return found + where.start
+        return np.asarray(found + where.start, np.int64)
 
     def row(self, place: int, now: int) -> Row:
         """Return by what the row at a place is held back."""

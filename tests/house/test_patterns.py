@@ -43,6 +43,7 @@ OF_STR = {"contains": ("search",), "match": ("match",), "fullmatch": ("fullmatch
 # Patterns that only a running program knows, each with the reason why no text can make them slow.
 BUILT_WHILE_RUNNING = {
     "smsotp_nb._cards.web": "an alternative of escaped single characters",
+    "smsotp_nb._cli": "the name of an option, which needs no escape, before one equals sign",
     "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
     "smsotp_nb._phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
