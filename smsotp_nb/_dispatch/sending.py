@@ -17,7 +17,7 @@ from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line
+from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line, until
 from .._planning import Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply, check_body
@@ -253,6 +253,7 @@ class _Sending:
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
         self._counts: dict[str, int] = {}
+        self._until = ""
 
     def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
         """Send every chunk still to go and return the result table."""
@@ -276,12 +277,13 @@ class _Sending:
         if self._stopper:
             self._run.hold(self._stopper[0])
         outcomes = self._run.outcomes()
+        self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in counts}
         return table_of(self._plan, outcomes, self._client.service)
 
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
-        tell(self._plan.campaign, self._counts, self._stopper, self._disagreements)
+        tell(self._plan.campaign, self._counts, self._stopper, self._disagreements, until=self._until)
 
     def _finish(self, crew: Crew[int, _Settled]) -> None:
         """Wait for the answers under way, which the threads record; a second Stop leaves them in doubt."""

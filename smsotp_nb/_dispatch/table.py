@@ -44,9 +44,12 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
     return table
 
 
-def tell(campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str]) -> None:
+def tell(
+    campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str], *, until: str = ""
+) -> None:
+    """Warn of what is not complete (held back ``until`` when, in words), in doubt, or in disagreement with itself."""
     if counts["planned"]:
-        held = "rows are held back (see their problem)"
+        held = f"rows are held back (see their problem){until}"
         why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
         text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
         warnings.warn(text, CampaignIncomplete, stacklevel=5)

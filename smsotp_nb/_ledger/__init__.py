@@ -11,7 +11,7 @@ must leave, ``changing`` how a recorded campaign changes, ``prospect`` how a pla
 
 from .book import Campaign, Ledger, LedgerOrPath, opened
 from .changing import places
-from .overview import state_line
+from .overview import state_line, until
 from .prospect import Prospect
 from .run import Claim, Pending, Run, Verdict, Wanted
 
@@ -28,4 +28,5 @@ __all__ = [
     "opened",
     "places",
     "state_line",
+    "until",
 ]

@@ -558,8 +558,16 @@ class Campaign:
         return state_line(self.counts)
 
     def card(self) -> cards.Card:
-        """Return the campaign as a card: rows by state, and the rows in doubt with their evidence, numbers masked."""
-        return overview.of_campaign(self.name, self.service, self.counts, self.in_doubt)
+        """Return the campaign as a card: rows by state, what is held back and until when, what was
+        changed, and the rows in doubt with their evidence, numbers masked."""
+        return overview.of_campaign(
+            self.name,
+            self.service,
+            self.counts,
+            self.in_doubt,
+            reading.held(self._store, self._number),
+            self.changes,
+        )
 
     def _repr_html_(self) -> str:
         return self.card().html()

@@ -9,6 +9,7 @@ import pandas as pd
 from .. import _cards as cards
 from .._services import shown
 from .._wire import mask
+from ..problems import explain
 
 LATEST = 20
 SHOWN = 10
@@ -42,12 +43,15 @@ def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
     )
 
 
-def of_campaign(name: str, service: str, counts: dict[str, int], in_doubt: pd.DataFrame) -> cards.Card:
-    """Return a card of one campaign; ``in_doubt`` is what ``Campaign.in_doubt`` gives."""
+def of_campaign(
+    name: str, service: str, counts: dict[str, int], in_doubt: pd.DataFrame, held: pd.DataFrame, changes: pd.DataFrame
+) -> cards.Card:
+    """Return a card of one campaign, of what its properties and `reading.held` give."""
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
     blocks: tuple[cards.Block, ...] = (figures,)
+    blocks += (*_held(held), *_changes(changes))
     closing = ""
     if len(in_doubt):
         rows = tuple(
@@ -63,6 +67,37 @@ def of_campaign(name: str, service: str, counts: dict[str, int], in_doubt: pd.Da
             "Never sent again automatically."
         )
     return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
+
+
+def _held(held: pd.DataFrame) -> list[cards.Note]:
+    """Say by what rows are held back, and until when."""
+    return [
+        cards.Note("!", f"{cards.counted(int(rows), 'row')} {problem}{until(first, last)}: {explain(problem)}.")
+        for problem, rows, first, last in held.itertuples(index=False)
+    ]
+
+
+def _changes(changes: pd.DataFrame) -> list[cards.Note]:
+    return [
+        cards.Note("i", f"{what} on {at:%Y-%m-%d %H:%M} UTC, {cards.counted(int(rows), 'row')}{_because(reason)}.")
+        for at, what, rows, reason in changes.itertuples(index=False)
+    ]
+
+
+def _because(reason: str | float) -> str:
+    return f": {reason}" if isinstance(reason, str) else ""
+
+
+def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
+    """Say until when rows are held back, between two moments that may be missing.
+
+    Example:
+        >>> until(pd.Timestamp("2026-11-12 09:30Z"), pd.Timestamp("2026-11-12 09:30Z"))
+        ', until 2026-11-12 09:30 UTC'
+    """
+    if pd.isna(first):
+        return ""
+    return f", until {first:%Y-%m-%d %H:%M}" + ("" if first == last else f" to {last:%Y-%m-%d %H:%M}") + " UTC"
 
 
 def state_line(found: dict[str, int]) -> str:

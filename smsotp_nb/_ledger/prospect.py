@@ -15,6 +15,7 @@ from .._services import shown
 from . import changing
 from .contacts import Realm
 from .holds import CAPPED, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
+from .overview import until
 from .reading import times
 from .recording import Planned
 from .store import Store
@@ -77,13 +78,7 @@ class Prospect:
         rows = self.held[self.held["problem"].eq(problem).to_numpy()]
         by = rows["campaign"].dropna().unique().tolist()
         names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
-        until = rows["not_before"]
-        when = (
-            ""
-            if until.isna().all()
-            else f", until {until.min():%Y-%m-%d %H:%M} UTC"
-            + ("" if until.min() == until.max() else f" to {until.max():%Y-%m-%d %H:%M} UTC")
-        )
+        when = until(rows["not_before"].min(), rows["not_before"].max())
         return cards.Note("!", f"{_people(len(rows))} {said}{f' ({names})' if by else ''}{when}.")
 
 

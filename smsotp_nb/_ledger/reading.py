@@ -14,7 +14,7 @@ from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .columns import Columns, accepted_whole, hexadecimal
 from .store import Store
-from .tables import ACCEPTED, PLANNED
+from .tables import ACCEPTED, PLANNED, SKIPPED
 
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
@@ -168,6 +168,19 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
     text = ("outcome", "phase", "error_code", "error", "request_id", "currency", "disagreement")
     counted = ("chunk", "http_status", "recipients", "message_count")
     return frame.astype({**dict.fromkeys(text, STR), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
+
+
+def held(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what is held back, one row a problem: ``problem`` (str), ``rows`` (Int64), ``first, last`` (UTC)."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? AND chunk>=0 "
+            "AND state IN (?, ?) AND problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC",
+            (campaign, PLANNED, SKIPPED),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["problem", "rows", "first", "last"])
+    frame["first"], frame["last"] = times(frame["first"]), times(frame["last"])
+    return frame.astype({"problem": STR, "rows": "Int64"})
 
 
 def changes(store: Store, campaign: int) -> pd.DataFrame:
