@@ -149,14 +149,14 @@ class Ledger:
     def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
         """Say how a plan stands to what is recorded: the campaign of its name, and whom the rules hold back now.
 
-        Without ``service`` the latest campaign of this name counts, on whatever service; where there is none, contacts
-        of live services count. Nothing is recorded.
+        Without ``service`` that of the latest campaign of this name counts, else that of the latest campaign of all.
+        Nothing is recorded.
         """
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT id, service FROM campaign WHERE name_key=? AND kind='campaign' AND NOT purged "
-                "AND service=coalesce(?, service) ORDER BY id DESC LIMIT 1",
-                (name_key(plan.campaign), service),
+                "SELECT iif(name_key=? AND NOT purged, id, NULL), service FROM campaign WHERE kind='campaign' "
+                "AND service=coalesce(?, service) ORDER BY name_key=? AND NOT purged DESC, id DESC LIMIT 1",
+                (name_key(plan.campaign), service, name_key(plan.campaign)),
             ).fetchone()
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, repeat_text=repeat_text)
@@ -510,7 +510,7 @@ class Campaign:
                 if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
                     return 0
                 wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
-                if len(other) or found.gone or found.lost:
+                if len(other) or found.gone:
                     raise changing.refusal(plan, found, "")
                 if not len(wanted):
                     none = "changes no words of rows that are still planned"

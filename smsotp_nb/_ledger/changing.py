@@ -35,7 +35,6 @@ class Difference:
         others: how many are recorded with another message and were reached, rejected or left out.
         dropped: places of people whom the plan leaves out and the record still has to go.
         gone: how many the record still has to go and the plan does not have at all.
-        lost: how many others the record has and the plan does not.
         recorded: the record, one row a person, indexed by person: chunk, position, state, body.
         people: of each row of the plan, whose it is; 0 where that is not known or a row above is theirs.
     """
@@ -45,21 +44,20 @@ class Difference:
     others: int
     dropped: Ints
     gone: int
-    lost: int
     recorded: pd.DataFrame = field(repr=False)
     people: Ints = field(repr=False)
 
     @property
     def resumes(self) -> bool:
         """Whether the plan texts nobody whom the record would not text, with the same words."""
-        return not (len(self.added) or len(self.changed) or self.gone or self.lost)
+        return not (len(self.added) or len(self.changed) or self.gone)
 
     def told(self) -> str:
         """Return in words what differs."""
         another = len(self.changed) + self.others
         said = [
             (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
-            (self.gone + self.lost, f"{self.gone + self.lost:,} removed"),
+            (self.gone, f"{self.gone:,} removed"),
             (len(self.dropped), f"{len(self.dropped):,} left out now"),
             (another, f"{another:,} with another text"),
         ]
@@ -82,14 +80,12 @@ def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Dif
         another &= recorded["body"].to_numpy()[place] != keys
     still = ~np.isin(recorded.index.to_numpy(), people)
     to_go = recorded["state"].eq(PLANNED).to_numpy()
-    left_out = recorded["state"].eq(SKIPPED).to_numpy()
     return Difference(
         added=np.flatnonzero(going & ~known),
         changed=np.flatnonzero(another & (state == PLANNED)),
         others=int((another & np.isin(state, (*REACHED, REJECTED))).sum()),
         dropped=np.flatnonzero(~going & known & (state == PLANNED)),
         gone=int((still & to_go).sum()),
-        lost=int((still & ~to_go & ~left_out).sum()),
         recorded=recorded,
         people=people,
     )
@@ -135,7 +131,7 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
         f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{changes}. Nothing was sent. "
         f"{'; '.join(steps)}; a new campaign needs another name, and exclude={name} for whom this one reached",
         added=len(found.added),
-        removed=found.gone + found.lost + len(found.dropped),
+        removed=found.gone + len(found.dropped),
         changed=len(found.changed) + found.others,
     )
 
@@ -301,11 +297,11 @@ def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Di
 
 
 def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
-    """Let every recorded row be at its place in the plan's frame."""
+    """Let every recorded row be at its place in the plan's frame, and behind its end if it is not there any more."""
     recorded = _recorded(connection, campaign)
     known = np.flatnonzero(people)
     found = pd.Index(people[known]).get_indexer(recorded.index)
-    place = np.where(found >= 0, known[found], recorded["position"].to_numpy())
+    place = np.where(found >= 0, known[found], len(people) + np.arange(len(found)))
     moved = place != recorded["position"].to_numpy()
     now = zip(place[moved].tolist(), _places(recorded[moved]), strict=True)
     connection.executemany(  # by way of negative ones: two rows may change places

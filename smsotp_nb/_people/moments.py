@@ -38,10 +38,10 @@ def read(value: Any, *, zone: str | None, now: datetime) -> Moment:
         raise ValueError(f"no time: {given(value)}")
     if moment.tzinfo is None:
         if zone is None:
-            raise ValueError(f"a time without a zone: {given(value)}")
+            raise ValueError(f"a time without a zone: {moment}")
         moment = moment.replace(tzinfo=zoneinfo.ZoneInfo(zone))
     if moment > now:
-        raise ValueError(f"in the future: {given(value)}")
+        raise ValueError(f"in the future: {moment}")
     offset = moment.utcoffset()
     return Moment(microseconds(moment.astimezone(UTC)), 0 if offset is None else int(offset.total_seconds() // 60))
 

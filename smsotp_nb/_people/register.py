@@ -284,7 +284,7 @@ class People:
         ]
         problems += [f"row {label!r}: {said}" for label, said in wrong.items()]
         if problems and not ignore_unreadable:
-            raise _unread(problems, len(frame))
+            raise _unread(problems, len(frame.index[unread].union([*wrong])), len(frame))
         proofs = [None] * len(frame) if proof is None else frame[proof].astype(object).where(frame[proof].notna(), None)
         said = [
             Said(int(to[1:]), opted_out, *moment, None if shown is None else str(shown))
@@ -354,7 +354,7 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
             f"entry {place}: {problem}"
             for place, problem in zip(np.flatnonzero(unread), found["problem"][unread], strict=True)
         ]
-        raise _unread(problems, len(numbers))
+        raise _unread(problems, len(problems), len(numbers))
     return Numbers(int(to[1:]) for to in found["to"])
 
 
@@ -365,11 +365,11 @@ def _stored(ledger: Ledger, number: int) -> bytes:
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def _unread(problems: list[str], rows: int) -> UsageError:
+def _unread(problems: list[str], unread: int, rows: int) -> UsageError:
     shown = "; ".join(problems[:_SHOWN])
     more = f" and {len(problems) - _SHOWN} more (all of them in .problems)" if len(problems) > _SHOWN else ""
     return UsageError(
-        f"{len(problems)} of {cards.counted(rows, 'entry', 'entries')} cannot be read, so nothing was recorded: {shown}"
+        f"{unread} of {cards.counted(rows, 'entry', 'entries')} cannot be read, so nothing was recorded: {shown}"
         f"{more}. Correct them, name default_region= or zone=, or pass ignore_unreadable=True to record the others",
         problems=tuple(problems),
     )

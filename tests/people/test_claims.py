@@ -202,6 +202,21 @@ def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> 
     assert campaign.changes["what"].tolist() == ["corrected", "extended"]
 
 
+def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, ledger: Ledger) -> None:
+    """Nothing of theirs can change; those who are still to go may not be missing."""
+    sent(plan_of("a", text="Helo!"), box, ledger, canary=5)
+    rest = plan_of("a", NUMBERS[:4:-1])
+    with pytest.raises(PlanChanged, match="25 with another text"):
+        sent(rest, box, ledger)
+    assert ledger.campaign("a").correct(rest, reason="typo") == 25
+    assert outcome(sent(rest, box, ledger)) == {"accepted": 25}
+    assert box.inbox["to"].is_unique
+    assert ledger.campaign("a").frame["to"].is_unique
+    sent(plan_of("b", NUMBERS[:9], text="b"), box, ledger, canary=1)
+    with pytest.raises(PlanChanged, match="removed"):
+        sent(plan_of("b", NUMBERS[:5], text="b"), box, ledger)
+
+
 def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger, canary=5)
     table = sent(plan_of("a", suppress=[NUMBERS[0], NUMBERS[12]]), box, ledger)
