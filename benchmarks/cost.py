@@ -96,7 +96,7 @@ def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> N
             ),
         )
         connection.execute(
-            "INSERT INTO attempt (id, campaign, chunk, started_at, settled_at, verdict, http_status, currency, ids, "
+            "INSERT INTO attempt (id, campaign, chunk, started_at, settled_at, outcome, http_status, currency, ids, "
             "kinds) VALUES (?,?,?,?,?,'accepted',200,?,?,?)",
             (
                 *(number, of.campaign, n, start + n, start + n + 50_000, "USD" if n % 7 else "CNY"),

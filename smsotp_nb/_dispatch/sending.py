@@ -17,7 +17,7 @@ from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ledger, LedgerOrPath, Run, Verdict, Wanted, opened, state_line, until
+from .._ledger import Claim, Ending, Ledger, LedgerOrPath, Run, Wanted, opened, state_line, until
 from .._planning import Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply, check_body
@@ -32,7 +32,7 @@ from ..results import Progress
 from . import guards
 from .crew import Crew
 from .pacing import Pacer, check_speed
-from .stoppers import ISOLATING, STOPPED, STRANGER, verdict
+from .stoppers import ISOLATING, STOPPED, STRANGER, ending
 from .table import table_of, tell
 
 MOST_THREADS = 256
@@ -89,7 +89,7 @@ class _Answer:
     """How one request ended: what the ledger is still to be told (None: it knows), and what it means for the rows."""
 
     claim: Claim
-    outcome: SendReply | Verdict | None
+    outcome: SendReply | Ending | None
     settled: _Settled
     seconds: float = 0.0
 
@@ -359,7 +359,7 @@ class _Sending:
         outcome = answer.outcome if answer else None
         if answer and isinstance(outcome, SendReply):
             return self._run.settle_reply(answer.claim, outcome, seconds=answer.seconds, then=then)
-        if answer and isinstance(outcome, Verdict):
+        if answer and isinstance(outcome, Ending):
             return self._run.settle(answer.claim, outcome, then=then)
         return self._run.claim(then.chunk, then.positions) if then else None
 
@@ -381,7 +381,7 @@ class _Sending:
             outcome = self._deliver(claim, admission)
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
-                self._run.settle(claim, verdict(outcome)[0])
+                self._run.settle(claim, ending(outcome)[0])
                 self._watch.returned(admission)
                 claimed = False
             else:
@@ -411,7 +411,7 @@ class _Sending:
         except (ServiceError, TransportError) as error:
             return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
-            self._run.settle(claim, Verdict("NOT_SENT", "before", error=str(error)))
+            self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
             raise
 
     def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
@@ -419,7 +419,7 @@ class _Sending:
         if last is not None and self._pacer.stopped():
             self._end(STOPPED, "cancelled")
         elif last is not None:
-            self._end(verdict(last)[1] or STOPPED, str(last))
+            self._end(ending(last)[1] or STOPPED, str(last))
         return _Answer(claim, None, _Settled({}))
 
     def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> _Answer:
@@ -452,7 +452,7 @@ class _Sending:
 
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
         """Post a refused list again as two; by assumption nothing of it was sent."""
-        self._run.settle(claim, dataclasses.replace(verdict(error)[0], name=ISOLATING))
+        self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
         self._watch.returned(admission)
         middle = len(claim.positions) // 2
         rows, costs, said = Counter[str](), Counter[str](), []
@@ -470,10 +470,10 @@ class _Sending:
         return _Answer(claim, None, _Settled(rows, costs, "; ".join(said)))
 
     def _refused(self, claim: Claim, error: ServiceError | TransportError) -> _Answer:
-        found, stopper = verdict(error)
+        found, stopper = ending(error)
         if stopper and not self._halt.is_set():
             self._end(stopper, str(error))
-        rows = {found.name: len(claim.to)} if found.name in {"rejected", "in_doubt"} else {}
+        rows = {found.outcome: len(claim.to)} if found.outcome in {"rejected", "in_doubt"} else {}
         return _Answer(claim, found, _Settled(rows))
 
     def _end(self, stopper: str, detail: str) -> None:

@@ -13,17 +13,17 @@ from .book import Campaign, Ledger, LedgerOrPath, opened
 from .changing import places
 from .overview import state_line, until
 from .prospect import Prospect
-from .run import Claim, Pending, Run, Verdict, Wanted
+from .run import Claim, Ending, Pending, Run, Wanted
 
 __all__ = [
     "Campaign",
     "Claim",
+    "Ending",
     "Ledger",
     "LedgerOrPath",
     "Pending",
     "Prospect",
     "Run",
-    "Verdict",
     "Wanted",
     "opened",
     "places",

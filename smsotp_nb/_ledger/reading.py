@@ -157,10 +157,9 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
     message_count`` (Int64), ``seconds, total`` (float64; the reply's totalAmount), ``started_at, settled_at``.
     """
     columns = list(_OF_REQUEST)
-    kept = ", ".join({"outcome": "verdict"}.get(name, name) for name in columns[1:])
     frame = _query(
         store,
-        f"SELECT id, {kept} FROM attempt WHERE campaign=? ORDER BY id",
+        f"SELECT id, {', '.join(columns[1:])} FROM attempt WHERE campaign=? ORDER BY id",
         (campaign,),
         columns,
     )

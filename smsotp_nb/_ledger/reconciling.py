@@ -52,7 +52,7 @@ def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
         table_of(
             ledger._store,
             "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "
-            "disagreement FROM attempt WHERE campaign=? AND verdict IN ('accepted', 'partial') ORDER BY id",
+            "disagreement FROM attempt WHERE campaign=? AND outcome IN ('accepted', 'partial') ORDER BY id",
             ("at", "request_id", "currency", *_SAID, "disagreement"),
             (found._number,),
         ),

@@ -133,7 +133,7 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
         latest = "(SELECT max(id) FROM attempt)"
         connection.execute(f"DELETE FROM attempt WHERE campaign=? AND id<>{latest}", (campaign,))
         connection.execute(
-            f"UPDATE attempt SET verdict='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
+            f"UPDATE attempt SET outcome='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
             f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
             (campaign,),
         )

@@ -74,14 +74,14 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Ending:
     """How one attempt ended, in the words that the ledger keeps as evidence.
 
-    ``name`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and the
-    rows go back to planned, a ``problem`` such as NOT_SENT.
+    ``outcome`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and
+    the rows go back to planned, a ``problem`` such as NOT_SENT.
     """
 
-    name: str
+    outcome: str
     phase: str | None = None
     http_status: int | None = None
     error_code: str | None = None
@@ -183,7 +183,7 @@ class Run:
             found = connection.execute(
                 "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
                 "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
-                "AND (a.verdict IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+                "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
                 (self.campaign,),
             ).fetchone()
         return found is not None
@@ -248,7 +248,7 @@ class Run:
 
         ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
         """
-        verdict = Verdict(
+        ending = Ending(
             "partial" if reply.missing else "accepted",
             phase="body",
             http_status=200,
@@ -265,9 +265,9 @@ class Run:
             self._learn(connection, reply, billed, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
             if answers and self._accept_whole(connection, claim):
-                self._write_attempt(connection, claim, verdict, totals, answers)
+                self._write_attempt(connection, claim, ending, totals, answers)
             else:
-                self._write_attempt(connection, claim, verdict, totals)
+                self._write_attempt(connection, claim, ending, totals)
                 self._accept_by_row(connection, claim, reply, billed)
             return self._claim(connection, then) if then else None
 
@@ -276,13 +276,13 @@ class Run:
         self._billings.update(billings)
         return self._owned(found)
 
-    def settle(self, claim: Claim, verdict: Verdict, *, then: Wanted | None = None) -> Claim | None:
+    def settle(self, claim: Claim, ending: Ending, *, then: Wanted | None = None) -> Claim | None:
         """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
-        state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(verdict.name, PLANNED)
-        problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(verdict.name, verdict.name)
+        state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
+        problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
 
         def work(connection: sqlite3.Connection) -> Claim | None:
-            self._write_attempt(connection, claim, verdict)
+            self._write_attempt(connection, claim, ending)
             self._write_state(connection, claim, state, problem)
             return self._claim(connection, then) if then else None
 
@@ -379,23 +379,23 @@ class Run:
         self,
         connection: sqlite3.Connection,
         claim: Claim,
-        verdict: Verdict,
+        ending: Ending,
         totals: tuple[object, ...] = (None,) * 5,
         answers: Whole | None = None,
     ) -> None:
         connection.execute(
-            "UPDATE attempt SET settled_at=?, verdict=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
+            "UPDATE attempt SET settled_at=?, outcome=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
             "ids=?, kinds=? WHERE id=? AND campaign=? AND ids IS NULL",  # what is kept whole stays as it is
             (
                 self._now(),
-                verdict.name,
-                verdict.phase,
-                verdict.http_status,
-                verdict.error_code,
-                verdict.error,
-                verdict.request_id,
-                verdict.seconds,
+                ending.outcome,
+                ending.phase,
+                ending.http_status,
+                ending.error_code,
+                ending.error,
+                ending.request_id,
+                ending.seconds,
                 *totals,
                 *(answers or (None, None)),
                 claim.attempt,
@@ -469,8 +469,8 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
             (IN_DOUBT, campaign, SENDING),
         ).rowcount
         connection.execute(
-            "UPDATE attempt SET verdict='in_doubt', phase='unknown', error=?, settled_at=? "
-            "WHERE campaign=? AND verdict IS NULL",
+            "UPDATE attempt SET outcome='in_doubt', phase='unknown', error=?, settled_at=? "
+            "WHERE campaign=? AND outcome IS NULL",
             (why, now, campaign),
         )
     return found
@@ -479,7 +479,7 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
 def _anything_under_way(store: Store, campaign: int) -> bool:
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND verdict IS NULL) "
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
             "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
             "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
             (campaign, campaign, SENDING, campaign, SENDING),

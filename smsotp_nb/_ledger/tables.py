@@ -103,7 +103,7 @@ CREATE TABLE attempt (           -- one intent: committed before the first byte 
   session INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   settled_at INTEGER,
-  verdict TEXT,                  -- NULL while in flight
+  outcome TEXT,                  -- NULL while in flight
   phase TEXT,
   http_status INTEGER,
   error_code TEXT,

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from .faults import BY_NAME, Fault, spoil
 from .service import Answer
 
-Ending = Literal["whole", "half", "closed", "reset"]
+Transfer = Literal["whole", "half", "closed", "reset"]
 JSON: Final = "application/json"
 # json.dumps would make an encoder each time.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
     body: bytes = b""
     content_type: str = JSON
     headers: Mapping[str, str] = {}
-    ending: Ending = "whole"
+    transfer: Transfer = "whole"
     length: int = 0
     seconds: float = 0.0
 
@@ -52,19 +52,19 @@ def of_fault_before(fault: Fault) -> Outcome:
         return Outcome(429, b"Too Many Requests", "text/plain", {"Retry-After": f"{fault.seconds:g}"})
     if fault.kind == "error_before":
         return Outcome(fault.status or 503, b"Service Unavailable", "text/plain")
-    return Outcome(ending="reset")
+    return Outcome(transfer="reset")
 
 
 def of_fault_after(fault: Fault, answer: Answer) -> Outcome:
     """Return what the client of an answered request meets in place of the answer."""
     if fault.kind == "drop_after":
-        return Outcome(ending="reset")
+        return Outcome(transfer="reset")
     if fault.kind == "stall":
-        return Outcome(ending="closed", seconds=fault.seconds)
+        return Outcome(transfer="closed", seconds=fault.seconds)
     if fault.kind == "error_after":
         return Outcome(fault.status or 502, b"Bad Gateway", "text/plain")
     whole = as_bytes(answer.envelope)
     if fault.kind == "half":
-        return Outcome(200, whole[: len(whole) // 2], ending="half", length=len(whole))
+        return Outcome(200, whole[: len(whole) // 2], transfer="half", length=len(whole))
     status = 200 if fault.kind in ("html", "bad_json") else answer.status
     return Outcome(status, spoil(fault.kind, answer.envelope), "text/html" if fault.kind == "html" else JSON)

@@ -204,9 +204,9 @@ async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str
     headers = {REQUEST_ID: request_id, **gate.OF_OPERATIONS, **outcome.headers}
     if outcome.seconds:
         await asyncio.sleep(outcome.seconds)
-    if outcome.ending in ("reset", "closed"):
-        return _hang_up(request, reset=outcome.ending == "reset")
-    if outcome.ending == "half":
+    if outcome.transfer in ("reset", "closed"):
+        return _hang_up(request, reset=outcome.transfer == "reset")
+    if outcome.transfer == "half":
         return await _half(request, outcome, headers)
     headers["Content-Type"] = outcome.content_type
     return web.Response(body=outcome.body, status=outcome.status, headers=headers)

@@ -11,7 +11,7 @@ from kills.people import plan_of
 from smsotp_nb import Sandbox, Settings
 from smsotp_nb._client import Client
 from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, Verdict
+from smsotp_nb._ledger import Ending, Ledger
 from smsotp_nb._services import address, name_key
 from smsotp_nb.errors import LedgerError, UsageError
 
@@ -76,7 +76,7 @@ def test_a_key_that_reached_nobody_does_not_keep_the_name(box: Sandbox, ledger: 
     with ledger.begin(plan_of(10), service=live(box, "wrong").service) as run:
         claim = run.claim(0)
         assert claim
-        run.settle(claim, Verdict("rejected", "body", 400, error_code="104111"))
+        run.settle(claim, Ending("rejected", "body", 400, error_code="104111"))
     assert sent(live(box), ledger) == {"accepted": 10}
     with pytest.raises(LedgerError, match="has already texted people"):
         sent(live(box, "wrong"), ledger)

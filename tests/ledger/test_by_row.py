@@ -11,7 +11,7 @@ from kills.people import numbers
 from support.ledger_rows import by_row
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Claim, Ledger, Run, Verdict, columns, reading, recording
+from smsotp_nb._ledger import Claim, Ending, Ledger, Run, columns, reading, recording
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 
@@ -52,11 +52,11 @@ def in_every_state(ledger: Ledger) -> Run:
     answered(run, 0)
     answered(run, 1, iso="DE", cc="49", parts=2, price_micros=160_000)
     answered(run, 2, missing=2)
-    for chunk, verdict in ((3, Verdict("in_doubt", "body", 500)), (4, Verdict("rejected", "body", 400)),
-                           (5, Verdict("NOT_SENT", "connect"))):  # fmt: skip
+    for chunk, ending in ((3, Ending("in_doubt", "body", 500)), (4, Ending("rejected", "body", 400)),
+                           (5, Ending("NOT_SENT", "connect"))):  # fmt: skip
         claim = run.claim(chunk)
         assert claim
-        run.settle(claim, verdict)
+        run.settle(claim, ending)
     answered(run, 5)
     some = run.claim(6, positions=[run.pending(6)[0].position])
     assert some
@@ -124,7 +124,7 @@ def test_an_answer_that_is_told_twice_stays_as_it_was(running: Run, ledger: Ledg
     running.settle_reply(claim, reply, seconds=0.1)
     before = ledger.campaign("autumn").frame.drop(columns="at")
     running.settle_reply(claim, reply, seconds=0.1)
-    running.settle(claim, Verdict("in_doubt", "body", 200))
+    running.settle(claim, Ending("in_doubt", "body", 200))
     pd.testing.assert_frame_equal(ledger.campaign("autumn").frame.drop(columns="at"), before)
 
 

@@ -15,7 +15,7 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 
 from smsotp_nb import results
-from smsotp_nb._ledger import Claim, Ledger, Run, Verdict, Wanted, columns, recording
+from smsotp_nb._ledger import Claim, Ending, Ledger, Run, Wanted, columns, recording
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
@@ -84,7 +84,7 @@ def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_caller
 def test_campaigns_are_listed_with_their_rows_by_state(ledger: Ledger, begin: Callable[..., Run]) -> None:
     run = begin(plan_of(30))
     run.settle_reply(claimed(run), reply(*numbers(10)), seconds=0.1)
-    run.settle(claimed(run, 1), Verdict("rejected"))
+    run.settle(claimed(run, 1), Ending("rejected"))
     run.close()
     listed = ledger.campaigns()
     row = listed.iloc[0]
@@ -173,7 +173,7 @@ def test_a_chunk_is_claimed_once(begin: Callable[..., Run]) -> None:
         assert run.claim(99) is None
 
 
-VERDICTS = {
+OUTCOMES = {
     "rejected": ("rejected", "REJECTED"),
     "in_doubt": ("in_doubt", "NO_ANSWER"),
     "NOT_SENT": ("planned", "NOT_SENT"),
@@ -182,12 +182,12 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", OUTCOMES)
 def test_settling_moves_the_rows_of_the_claim_alone(name: str, begin: Callable[..., Run]) -> None:
     run = begin(plan_of(20))
-    run.settle(claimed(run), Verdict(name, "body", 400, "107111", "why", "r-1", 0.5))
+    run.settle(claimed(run), Ending(name, "body", 400, "107111", "why", "r-1", 0.5))
     found = run.outcomes()
-    state, problem = VERDICTS[name]
+    state, problem = OUTCOMES[name]
     assert found["status"].tolist() == [state] * 10 + ["planned"] * 10
     assert found["problem"].fillna("").tolist() == [problem] * 10 + [""] * 10
     assert found["attempts"].tolist() == [1] * 10 + [0] * 10
@@ -308,7 +308,7 @@ def test_resolving_what_is_not_in_doubt_is_refused_and_changes_nothing(
 
 def test_rejected_rows_are_retried_by_a_person_only(ledger: Ledger, begin: Callable[..., Run]) -> None:
     with begin(plan_of(10)) as run:
-        run.settle(claimed(run), Verdict("rejected", "body", 400, "107111", "why"))
+        run.settle(claimed(run), Ending("rejected", "body", 400, "107111", "why"))
         assert run.claim(0) is None
     campaign = ledger.campaign("autumn")
     assert campaign.rejected["error_code"].unique().tolist() == ["107111"]
@@ -344,8 +344,8 @@ def test_a_late_end_of_an_old_attempt_changes_no_row(name: str, ledger: Ledger, 
     ledger.campaign("autumn").resolve(list(claimed_again.to), accepted=False)
     with begin(plan_of(20)) as later:
         claimed(later, 1)
-        run.settle(doubted, Verdict(name))
-        run.settle(claimed_again, Verdict(name))
+        run.settle(doubted, Ending(name))
+        run.settle(claimed_again, Ending(name))
         assert (later.counts()["in_doubt"], later.counts()["sending"]) == (10, 10)
 
 
@@ -482,13 +482,13 @@ def test_whatever_is_done_in_one_campaign_leaves_every_row_of_another_as_it_is(
         claims = [claimed(second, chunk) for chunk in range(4)]
         second.settle_reply(claims[0], reply(*claims[0].to), seconds=0.1)
         second.settle_reply(claims[1], reply(*claims[1].to[1:], missing=claims[1].to[:1]), seconds=0.1)
-        second.settle(claims[2], Verdict("in_doubt", "body", 500))
-        second.settle(claims[3], Verdict("NOT_SENT", "connect"))
+        second.settle(claims[2], Ending("in_doubt", "body", 500))
+        second.settle(claims[3], Ending("NOT_SENT", "connect"))
         some, others = second.claim(3, [30, 31]), second.claim(3, [32])
         assert some
         assert others
         second.settle_reply(some, reply(*some.to), seconds=0.1)
-        second.settle(others, Verdict("rejected", "body", 400))
+        second.settle(others, Ending("rejected", "body", 400))
         claimed(second, 4), second.claim(5, [50])
         second.release()
         second.hold("BUDGET")
@@ -517,7 +517,7 @@ def test_the_end_of_one_attempt_leaves_rows_of_another_under_way(begin: Callable
         one, other = run.claim(0, [0, 1]), run.claim(0, [2, 3, 4])
         assert one is not None
         assert other is not None
-        run.settle(one, Verdict(name, "connect"))
+        run.settle(one, Ending(name, "connect"))
         assert run.counts()["sending"] == 3
         assert not {2, 3, 4} & {row.position for row in run.pending(0)}
 
@@ -544,10 +544,10 @@ def test_every_intent_is_asked_to_be_on_the_disk(ledger: Ledger, begin: Callable
         durable.append(level())
         assert second is not None
         run.release()
-        third = run.settle(second, Verdict("rejected"), then=Wanted(2))
+        third = run.settle(second, Ending("rejected"), then=Wanted(2))
         durable.append(level())
         assert third is not None
-        run.settle(third, Verdict("rejected"))
+        run.settle(third, Ending("rejected"))
         durable.append(level())
     assert durable == ["FULL", "FULL", "FULL", "NORMAL"]
 

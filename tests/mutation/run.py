@@ -95,7 +95,7 @@ PHASE: dict[str, frozenset[str]] = {
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
         "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",
     }),
-    "_dispatch/stoppers.py": frozenset({"verdict"}),
+    "_dispatch/stoppers.py": frozenset({"ending"}),
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),

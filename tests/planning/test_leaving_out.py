@@ -17,7 +17,7 @@ from support.small_plans import number, people, plan
 
 from smsotp_nb import phones, results
 from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, Verdict
+from smsotp_nb._ledger import Ending, Ledger
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
@@ -111,10 +111,10 @@ def test_a_results_file_is_a_suppression_list_too() -> None:
 def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: Service, ledger: Ledger) -> None:
     """Accepted, in doubt and under way are left out; rejected, planned and skipped are not."""
     run = ledger.begin(plan(people(10), chunk_size=2, text="Hello"), service="a service")
-    for chunk, verdict in ((1, Verdict("in_doubt", "body", 500)), (2, Verdict("rejected", "body", 400))):
+    for chunk, ending in ((1, Ending("in_doubt", "body", 500)), (2, Ending("rejected", "body", 400))):
         claim = run.claim(chunk)
         assert claim
-        run.settle(claim, verdict)
+        run.settle(claim, ending)
     accepted = run.claim(0)
     assert accepted
     records = tuple(MessageRecord(f"{place:032x}", to, "US", "1", 1, 7500) for place, to in enumerate(accepted.to))

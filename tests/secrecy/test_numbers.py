@@ -128,7 +128,7 @@ MASKED: dict[str, Door] = {
     "ledger, intents": lambda on: on_a_full_disk(on, "INSERT ON attempt"),
     "ledger, intent of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=1"),
     "ledger, intent of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=1", canary=1),
-    "ledger, answer": lambda on: on_a_full_disk(on, "UPDATE ON attempt WHEN NEW.verdict='accepted'"),
+    "ledger, answer": lambda on: on_a_full_disk(on, "UPDATE ON attempt WHEN NEW.outcome='accepted'"),
     "ledger, answer of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=2"),
     "ledger, answers of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=2", canary=1),
     "ledger, billing": lambda on: on_a_full_disk(on, "INSERT ON billing"),
