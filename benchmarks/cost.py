@@ -34,7 +34,7 @@ YEAR = 1_767_225_600_000_000  # 2026-01-01, microseconds
 PLAIN = """
 SELECT c.name AS campaign, b.iso, a.currency, k.encoding, coalesce(a.settled_at, a.started_at) AS at, r.parts, r.price
 FROM recipient r JOIN campaign c ON c.id=r.campaign JOIN attempt a ON a.id=r.attempt
-JOIN chunk k ON k.campaign=r.campaign AND k.chunk=r.chunk LEFT JOIN billed b ON b.id=r.billed
+JOIN chunk k ON k.campaign=r.campaign AND k.chunk=r.chunk LEFT JOIN country b ON b.id=r.country
 WHERE r.own_state=2
 """
 
@@ -69,7 +69,7 @@ class Requests(NamedTuple):
 
 def _reference(connection: sqlite3.Connection) -> None:
     countries = list(enumerate(COUNTRIES, start=1))
-    connection.executemany("INSERT INTO billed VALUES (?,?,'999')", countries)
+    connection.executemany("INSERT INTO country VALUES (?,?,'999')", countries)
     connection.executemany("INSERT INTO destination VALUES (?,?,'MOBILE',7500,'USD')", countries)
     connection.executemany(
         "INSERT INTO campaign (id, service, name, kind, fingerprint, created_at, rows, kept) "
@@ -123,7 +123,7 @@ def _id(of: Requests, n: int, row: int) -> bytes:
 def _recipients(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> None:
     connection.executemany(
         "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, attempts, attempt, message, "
-        "billed, parts, price) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        "country, parts, price) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
         (_recipient(of, n, row, whole=whole) for n in range(len(of.state)) for row in range(of.chunk)),
     )
 

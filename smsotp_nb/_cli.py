@@ -52,8 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SmsOtpError as error:
         print(f"smsotp-nb: {_with_options(str(error), options)}", file=sys.stderr)
         return USUAL
-    except KeyboardInterrupt as stop:
-        print(f"smsotp-nb: {stop or 'stopped'}", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(f"smsotp-nb: {interrupt or 'interrupted'}", file=sys.stderr)
         return 130
     return code
 

@@ -280,7 +280,7 @@ class Client:
         if isinstance(reply, Failure):
             found: Any = error_of(reply, action=request.action, seconds=seconds)
             if reply.stopped:
-                found = KeyboardInterrupt(f"stopped; {found}")
+                found = KeyboardInterrupt(f"interrupted; {found}")
         else:
             scrub = Scrubber(settings.key(), settings.secret() or "", str(request.fields.get("code") or ""))
             found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now)

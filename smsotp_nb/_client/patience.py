@@ -16,7 +16,7 @@ import tenacity
 
 from ..errors import NotSent, Throttled, TransportError
 
-# Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after a Stop too.
+# Only these two prove that a repeat texts nobody twice; "everything but ..." would repeat after an interrupt too.
 REPEATABLE = (NotSent, Throttled)
 _NEVER = object()
 

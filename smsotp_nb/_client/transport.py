@@ -378,7 +378,7 @@ class Transport:
     def post(self, query: str, body: bytes) -> RawReply | Failure:
         """Send once and return the complete reply, or how far the request came.
 
-        A Stop (KeyboardInterrupt) comes back as a Failure too: its own traceback would show the request.
+        An interrupt (KeyboardInterrupt) comes back as a Failure too: its own traceback would show the request.
         """
         trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._read_timeout, clock=self._clock)
         try:

@@ -1,7 +1,7 @@
-"""Threads that work through chunks and can be stopped: no chunk is begun after a Stop.
+"""Threads that work through chunks and can be stopped: no chunk is started after an interrupt.
 
-A thread pool with one ``submit`` a chunk would still send all of them after a Stop (measured: 200 of 200), so each
-thread takes its next chunk from an iterator only when it is free, and only while the campaign is not stopped.
+A thread pool with one ``submit`` for each chunk would still send all of them after an interrupt (measured: 200 of
+200). So each thread takes its next chunk from an iterator only when it is free and the campaign is not stopped.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Crew(Generic[Work, Report]):
             try:
                 found = self._reports.get(timeout=wait)
             except queue.Empty:
-                if not wait:  # a Stop came before all threads were started
+                if not wait:  # an interrupt came before all threads were started
                     break
                 wait = LOOK_AROUND if any(thread.is_alive() for thread in self._threads) else 0
                 continue

@@ -267,13 +267,13 @@ class _Sending:
                 self._disagreements += [settled.disagreement] * bool(settled.disagreement)
                 callback(tally.progress())
         except BaseException as error:
-            # A Stop, or the caller's callback failed: threads left to themselves would go on sending.
+            # An interrupt, or the caller's callback failed: threads left to themselves would go on sending.
             self._stop.set()
             self._halt.set()
             self._finish(crew)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            raise KeyboardInterrupt(f"stopped; recorded: {state_line(self._run.counts())}") from None
+            raise KeyboardInterrupt(f"interrupted; recorded: {state_line(self._run.counts())}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
         outcomes = self._run.outcomes()
@@ -286,7 +286,7 @@ class _Sending:
         tell(self._plan.campaign, self._counts, self._stopper, self._disagreements, until=self._until)
 
     def _finish(self, crew: Crew[int, _Settled]) -> None:
-        """Wait for the answers under way, which the threads record; a second Stop leaves them in doubt."""
+        """Wait for the answers under way, which the threads record; a second interrupt leaves them in doubt."""
         try:
             for _ in crew.rest():
                 pass
@@ -415,7 +415,7 @@ class _Sending:
             raise
 
     def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
-        """End the call with what kept a request from being sent, unless a guard or a stop did; its rows are planned."""
+        """End the call with what kept a request from being sent, unless a guard or `stop` did; its rows are planned."""
         if last is not None and self._pacer.stopped():
             self._end(STOPPED, "cancelled")
         elif last is not None:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from .._wire import Billing, Messages
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING
 
-Place = tuple[str | None, str | None]  # where a message was billed: iso and cc
+Country = tuple[str | None, str | None]  # iso and cc, as the service said
 Ints = npt.NDArray[np.int64]
 ID = 16  # bytes of an id of 32 hexadecimal digits
 KIND = np.dtype("<u2")
@@ -56,15 +56,15 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
     """
     if len(messages) != len(to) or not billings.keys() >= messages.tally.keys():
         return None
-    ids, billed = messages.ids, messages.billings
+    ids, kinds = messages.ids, messages.billings
     if tuple(messages.to) != tuple(to):
         place = {number: at for at, number in enumerate(messages.to)}
         order = [place[number] for number in to]
-        ids, billed = [ids[at] for at in order], [billed[at] for at in order]
+        ids, kinds = [ids[at] for at in order], [kinds[at] for at in order]
     packed = _packed(ids)
     if packed is None:
         return None
-    kinds = billed if len(messages.tally) > 1 else billed[:1]
+    kinds = kinds if len(messages.tally) > 1 else kinds[:1]
     return Whole(packed, struct.pack(f"<{len(kinds)}H", *map(billings.__getitem__, kinds)))
 
 
@@ -99,29 +99,29 @@ class Statement(NamedTuple):
     values: Sequence[Any]
 
 
-def by_row(place: Mapping[str, int], messages: Messages, billed: Mapping[Place, int]) -> Statement:
+def by_row(place: Mapping[str, int], messages: Messages, countries: Mapping[Country, int]) -> Statement:
     """Return what records these answers, at least one, in their rows.
 
-    A row is answered while it is in that request's attempt. It may have been given up by a second Stop meanwhile, and
-    a person may even have said that it was not accepted: the service knows better.
+    A row is answered while it is in that request's attempt. In the meantime a second interrupt may have given it up,
+    and a person may even have said that it was not accepted: the service's answer counts.
 
     Args:
         place: the position of each number of the request.
         messages: of numbers in ``place``.
-        billed: the numbers in the ledger of where they were billed, by iso and cc.
+        countries: the numbers of their countries in the ledger, by iso and cc.
     """
     values: list[object] = []
     for record in messages:
         message = _packed([record.id]) or record.id
-        values += place[record.to], message, billed[record.iso, record.cc], record.parts, record.price_micros
+        values += place[record.to], message, countries[record.iso, record.cc], record.parts, record.price_micros
     return Statement(_answering(len(messages)), values)
 
 
 @lru_cache
 def _answering(records: int) -> str:
     return (
-        f"WITH answer(position, message, billed, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
-        f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=answer.message, billed=answer.billed, "
+        f"WITH answer(position, message, country, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
+        f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=answer.message, country=answer.country, "
         "parts=answer.parts, price=answer.price FROM answer WHERE recipient.position=answer.position "
         f"AND campaign=? AND chunk=? AND attempt=? AND own_state IN ({SENDING}, {IN_DOUBT}, {PLANNED}) "
         # Sent anew as a whole chunk since then, they are of that attempt, whatever they say themselves.

@@ -79,7 +79,7 @@ class Ledger:
         )
         self.path = users_own() if path is None else given(path, create=create)
         self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
-        self._now: Callable[[], int] = lambda: microseconds(now())
+        self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
 
     def campaigns(self) -> pd.DataFrame:
@@ -160,7 +160,7 @@ class Ledger:
             ).fetchone()
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, repeat_text=repeat_text)
-        return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._now())
+        return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
 
     @in_our_words
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
@@ -179,12 +179,12 @@ class Ledger:
             with self._store.reading() as connection:
                 ownership.check(connection)
         if number is None:
-            number = record(self._store, plan, service=service, kind=kind, now=self._now())
+            number = record(self._store, plan, service=service, kind=kind, now=self._clock())
         lock = self._lock(number, plan.campaign)
         try:
             self._agree(number, plan)
             rules = Rules.of(plan.policy, repeat_text=repeat_text) if kind == "campaign" else Rules()
-            return Run(self._store, number, lock, now=self._now, service=service, rules=rules, ownership=ownership)
+            return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()
             raise
@@ -287,7 +287,7 @@ class Ledger:
             raise changing.refusal(plan, found, replaced)
         elif len(found.dropped):
             with self._store.writing() as connection:
-                changing.adopt(connection, number, plan, found, what="suppressed", reason=None, now=self._now())
+                changing.adopt(connection, number, plan, found, what="suppressed", reason=None, now=self._clock())
 
     def _refuse_another_name(self, number: int, plan: Planned) -> None:
         with self._store.reading() as connection:
@@ -461,7 +461,7 @@ class Campaign:
         rows = None if rows is None else _hidden(rows)
         numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
         with self._store.writing() as connection:
-            return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._now())
+            return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
     @in_our_words
     def correct(self, plan: Planned, *, reason: str | None = None) -> int:
@@ -518,7 +518,7 @@ class Campaign:
                         f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
                         "nothing was changed"
                     )
-                now = self._ledger._now()
+                now = self._ledger._clock()
                 changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)
                 return len(wanted)
         finally:
@@ -548,7 +548,7 @@ class Campaign:
         """
         lock = self._ledger._lock(self._number, self.name)
         try:
-            gone = purge(self._store, self._number, now=self._ledger._now())
+            gone = purge(self._store, self._number, now=self._ledger._clock())
         finally:
             lock.release()
         return gone
@@ -590,7 +590,7 @@ class Campaign:
         except CampaignHeld:  # they are under way
             return
         try:
-            give_up(self._store, self._number, OWNER_DIED, now=self._ledger._now())
+            give_up(self._store, self._number, OWNER_DIED, now=self._ledger._clock())
         finally:
             lock.release()
 

@@ -89,7 +89,7 @@ class Accepted(NamedTuple):
     chunk: Ints
     attempt: Ints
     ids: bytes
-    billed: Ints
+    country: Ints
     parts: Ints
     price: Ints
     columns: dict[str, Ints]
@@ -113,17 +113,17 @@ def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Seque
         rows, kind = unpacked([*map(Whole, ids, kinds)])
         if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
             billings = _billings(connection, campaign)
-        billed, parts, price = billings[kind].T
+        country, parts, price = billings[kind].T
         values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
         yield Accepted(
             rows=rows, chunk=np.repeat(chunk, rows), attempt=np.repeat(attempt, rows), ids=b"".join(ids),
-            billed=billed, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
+            country=country, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
         )  # fmt: skip
 
 
 def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
-    """Return place, parts and price of each billing of a campaign, at its number."""
-    found = connection.execute("SELECT billed, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
+    """Return country, parts and price of each billing of a campaign, at its number."""
+    found = connection.execute("SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
 
 

@@ -222,8 +222,8 @@ class Holds:
         service: where it sends.
     """
 
-    def __init__(self, campaign: int, service: str, rules: Rules, now: Callable[[], int]) -> None:
-        self._campaign, self._realm, self._rules, self._now = campaign, Realm(service), rules, now
+    def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
+        self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
         self._standing: Standing | None = None
         self._requests = self._consents = 0  # up to which they are known
 
@@ -251,7 +251,7 @@ class Holds:
         """Return which rows of a chunk may not go now."""
         if self._standing is None:
             return []
-        now = self._now()
+        now = self._clock()
         return [self._standing.row(place, now) for place in self._standing.held(self._slice(chunk), now).tolist()]
 
     def set_aside(self, store: Store) -> frozenset[int]:
@@ -259,7 +259,7 @@ class Holds:
 
         With one transaction for all, most claims find their chunk without such rows.
         """
-        now, standing = self._now(), self._standing
+        now, standing = self._clock(), self._standing
         held = _NO_PEOPLE if standing is None else standing.held(slice(0, len(standing.rows.chunk)), now)
         if standing is None or not len(held):
             return frozenset()
@@ -282,7 +282,7 @@ class Holds:
 
     def _learn(self, connection: sqlite3.Connection) -> None:
         standing = Standing(planned(connection, self._campaign), self._rules)
-        standing.learn(connection, self._realm, but=self._campaign, now=self._now())
+        standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
         self._standing = standing
 
     def _catch_up(self, connection: sqlite3.Connection, upto: tuple[int, int]) -> None:
@@ -297,7 +297,7 @@ class Holds:
             self._standing.hear(connection, person, opted_out=opted_out)
         for attempt, campaign, body in requests:
             who = np.sort(persons(_numbers_of(connection, attempt, campaign)))
-            when = np.full(len(who), self._now() + IN_FLIGHT)
+            when = np.full(len(who), self._clock() + IN_FLIGHT)
             self._standing.contacted(connection, Contacts(who, when, np.full(len(who), body)), campaign)
 
     def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:

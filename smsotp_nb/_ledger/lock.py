@@ -54,7 +54,7 @@ class RunLock:
                 raise _held_by(holder, campaign)
             self._process = os.getpid()
             _sign(self._descriptor)
-        except BaseException:  # a Stop comes between any two steps; a lock that nobody knows of would never end
+        except BaseException:  # an interrupt comes between any two steps; a lock that nobody knows of would never end
             self.release()
             raise
 

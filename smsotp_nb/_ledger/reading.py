@@ -49,7 +49,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     Beside columns of the result table: ``number`` (Int64), see `people`.
     """
     columns = Columns(
-        ("position", "chunk", "number", "state", "attempts", "attempt", "billed", "parts", "price", "not_before"),
+        ("position", "chunk", "number", "state", "attempts", "attempt", "country", "parts", "price", "not_before"),
         ("problem", "id"),
     )
     with store.snapshot() as connection:
@@ -63,17 +63,17 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
             columns.add(
                 len(whole.attempt), position=whole.columns["position"], chunk=whole.chunk, state=ACCEPTED,
                 number=whole.columns["number"],
-                attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, billed=whole.billed,
+                attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
-        billed = _lookup(store, "SELECT id, iso, cc FROM billed", ("iso", "cc"))
+        countries = _lookup(store, "SELECT id, iso, cc FROM country", ("iso", "cc"))
         attempts = _attempts(store, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     state = rows["state"].astype("int64").to_numpy()
     frame["status"] = _named(state, STATES)
     frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
-    _join(frame, rows["billed"], billed)
+    _join(frame, rows["country"], countries)
     frame["parts"], frame["attempts"] = rows["parts"].array, rows["attempts"].array
     chunk = rows["chunk"].array
     frame["chunk"] = pd.Series(chunk).where(pd.Series(chunk) >= 0).array

@@ -162,9 +162,9 @@ def number_of(connection: sqlite3.Connection, table: str, names: Sequence[str], 
 
 
 def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence[Any]) -> int | None:
-    """Return the number of a billing (billed, parts, price) in a campaign; a new one while there is room."""
+    """Return the number of a billing (country, parts, price) in a campaign; a new one while there is room."""
     mine = (campaign, *kind)
-    known = "SELECT id FROM billing WHERE campaign=? AND billed=? AND parts=? AND price=?"
+    known = "SELECT id FROM billing WHERE campaign=? AND country=? AND parts=? AND price=?"
     if found := connection.execute(known, mine).fetchone():
         return int(found[0])
     latest = connection.execute("SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?", (campaign,)).fetchone()[0]

@@ -14,7 +14,7 @@ import pandas as pd
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import contacts
-from .answers import Place, Whole, by_row, fits, whole
+from .answers import Country, Whole, by_row, fits, whole
 from .columns import sums_whole
 from .holds import Holds, Rules, set_aside
 from .lock import RunLock
@@ -25,7 +25,7 @@ from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 
 OWNER_DIED = "the sending process ended before the answer was recorded"
-STOPPED = "stopped a second time before the answer came"
+INTERRUPTED = "interrupted a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
 # What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
@@ -102,25 +102,25 @@ class Run:
         campaign: int,
         lock: RunLock,
         *,
-        now: Callable[[], int],
+        clock: Callable[[], int],
         service: str,
         rules: Rules,
         ownership: Ownership | None = None,
     ) -> None:
-        self.campaign, self._store, self._lock, self._now = campaign, store, lock, now
+        self.campaign, self._store, self._lock, self._clock = campaign, store, lock, clock
         self._ownership = ownership
-        self._billed: dict[Place, int] = {}
+        self._countries: dict[Country, int] = {}
         self._billings: dict[Billing, int] = {}
-        self.recovered = give_up(store, campaign, OWNER_DIED, now=now())
+        self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         contacts.begin_changing(store, campaign)
-        self._holds = Holds(campaign, service, rules, now)
+        self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
         self._aside: frozenset[int] = frozenset()
 
     def abandon(self) -> int:
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
-        return give_up(self._store, self.campaign, STOPPED, now=self._now())
+        return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
 
     def set_aside(self) -> None:
         """Record whom the rules hold back now; their chunks are not among `chunks`."""
@@ -256,23 +256,23 @@ class Run:
             request_id=reply.request_id,
             seconds=seconds,
         )
-        billed: dict[Place, int] = {}
+        countries: dict[Country, int] = {}
         billings: dict[Billing, int] = {}
 
         totals = _totals(reply)  # before the transaction, in which no other thread records anything
 
         def work(connection: sqlite3.Connection) -> Claim | None:
-            self._learn(connection, reply, billed, billings)
+            self._learn(connection, reply, countries, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
             if answers and self._accept_whole(connection, claim):
                 self._write_attempt(connection, claim, ending, totals, answers)
             else:
                 self._write_attempt(connection, claim, ending, totals)
-                self._accept_by_row(connection, claim, reply, billed)
+                self._accept_by_row(connection, claim, reply, countries)
             return self._claim(connection, then) if then else None
 
         found = self._store.together(work, "FULL" if then else "NORMAL")
-        self._billed.update(billed)  # not before they are recorded
+        self._countries.update(countries)  # not before they are recorded
         self._billings.update(billings)
         return self._owned(found)
 
@@ -333,7 +333,7 @@ class Run:
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the name of the campaign is another account's."""
-        values = (self.campaign, chunk, self._store.session, self._now())
+        values = (self.campaign, chunk, self._store.session, self._clock())
         if self._ownership is not None:
             owned = connection.execute(f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {OWNED}", (*values, *self._ownership.mine))
             if owned.rowcount:
@@ -362,7 +362,7 @@ class Run:
         """Leave what was recorded in the ledger's one file, and let the next runner in."""
         try:
             if self._store.is_open:  # else its file turned out to be another one
-                contacts.end_changing(self._store, self.campaign, now=self._now())
+                contacts.end_changing(self._store, self.campaign, now=self._clock())
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
             warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
@@ -388,7 +388,7 @@ class Run:
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
             "ids=?, kinds=? WHERE id=? AND campaign=? AND ids IS NULL",  # what is kept whole stays as it is
             (
-                self._now(),
+                self._clock(),
                 ending.outcome,
                 ending.phase,
                 ending.http_status,
@@ -410,11 +410,11 @@ class Run:
         return connection.execute(sql, values).rowcount == 1
 
     def _accept_by_row(
-        self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, billed: Mapping[Place, int]
+        self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, countries: Mapping[Country, int]
     ) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if reply.messages:
-            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, billed)
+            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, countries)
             connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
         if reply.missing:
             self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
@@ -431,15 +431,17 @@ class Run:
         self,
         connection: sqlite3.Connection,
         reply: SendReply,
-        billed: dict[Place, int],
+        countries: dict[Country, int],
         billings: dict[Billing, int],
     ) -> None:
-        """Add the numbers of where and as what a reply's messages were billed; what is new is recorded."""
+        """Add the numbers of a reply's countries and billings; what is new is recorded."""
         for billing in reply.messages.tally:
-            place = billing.iso, billing.cc
-            billed[place] = self._billed.get(place) or number_of(connection, "billed", ("iso", "cc"), place)
+            country = billing.iso, billing.cc
+            countries[country] = self._countries.get(country) or number_of(
+                connection, "country", ("iso", "cc"), country
+            )
             if fits(billing):
-                kind = (billed[place], billing.parts, billing.price_micros)
+                kind = (countries[country], billing.parts, billing.price_micros)
                 number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
                 billings.update({billing: number} if number else {})
 

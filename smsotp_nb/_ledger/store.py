@@ -87,7 +87,7 @@ class Store:
                 opened.committed()
             except BaseException:
                 self._claimed = (0, 0)
-                # A full disk or a Stop may leave it open at any of these, and then no other one could begin.
+                # A full disk or an interrupt may leave it open at any of these, and then no other one could begin.
                 if opened.connection.in_transaction:
                     opened.connection.execute("ROLLBACK")
                 opened.rolled_back()
@@ -199,7 +199,7 @@ class Store:
 
     def _write_durably(self, connection: sqlite3.Connection, synchronous: str) -> None:
         if synchronous != self._synchronous:
-            self._synchronous = ""  # a Stop may come between the two
+            self._synchronous = ""  # an interrupt may come between the two
             connection.execute(f"PRAGMA synchronous={synchronous}")
             self._synchronous = synchronous
 

@@ -208,8 +208,8 @@ def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
     destinations = table_of(
         store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
     )
-    countries = table_of(store, "SELECT id, iso FROM billed", ("iso",))
-    places = 1 + _highest(store, "billed"), 1 + _highest(store, "destination")
+    countries = table_of(store, "SELECT id, iso FROM country", ("iso",))
+    places = 1 + _highest(store, "country"), 1 + _highest(store, "destination")
     blocks = (block for number in requests.campaigns for block in _accepted(store, number, places))
     keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
     rest, destination = np.divmod(keys, places[1])
@@ -223,13 +223,13 @@ def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
 def _accepted(store: Store, campaign: int, places: tuple[int, int]) -> Iterator[Ints]:
     """Yield request, country and destination in one integer, then parts and price, -1 where unknown."""
     sql = (
-        f"SELECT (coalesce(attempt,0)*{places[0]}+coalesce(billed,0))*{places[1]}+destination, coalesce(parts,-1), "
+        f"SELECT (coalesce(attempt,0)*{places[0]}+coalesce(country,0))*{places[1]}+destination, coalesce(parts,-1), "
         f"coalesce(price,-1) FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
     )
     yield from _blocks(store, sql, (campaign,), columns=3)
     with store.reading() as connection:
         for rows in accepted_whole(connection, campaign, ("destination",)):
-            keys = (rows.attempt * places[0] + rows.billed) * places[1] + rows.columns["destination"]
+            keys = (rows.attempt * places[0] + rows.country) * places[1] + rows.columns["destination"]
             yield np.column_stack([keys, rows.parts, rows.price])
 
 

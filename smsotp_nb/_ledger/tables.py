@@ -1,7 +1,7 @@
 """What is true of a row, and where it stands.
 
 Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and whatever
-repeats - where a number is, what a country is billed as - stands once and is pointed to.
+repeats - where a number is, which country the service says - is stored once and referred to.
 
 **Two places.** A chunk whose rows all go out in one request is kept as one row (``chunk.state``, ``chunk.attempt``) as
 long as one word is true of all its recipients: ``sending`` from the intent on, ``accepted`` when the reply has a
@@ -81,7 +81,7 @@ CREATE TABLE recipient (
   attempts INTEGER NOT NULL,
   attempt INTEGER,               -- the latest one
   message,                       -- the service's id: 16 bytes, or text where it is not 32 hexadecimal characters
-  billed INTEGER,
+  country INTEGER,
   parts INTEGER,
   price INTEGER,                 -- micro-units
   not_before INTEGER,            -- of a row that a rule holds back: when it may go, microseconds since 1970
@@ -92,7 +92,7 @@ CREATE TABLE destination (       -- our reading before sending; rate in micro-un
   id INTEGER PRIMARY KEY, region TEXT, type TEXT, rate INTEGER, currency TEXT
 );
 
-CREATE TABLE billed (            -- the service's reading
+CREATE TABLE country (           -- as the service said when it billed a message
   id INTEGER PRIMARY KEY, iso TEXT, cc TEXT
 );
 
@@ -121,10 +121,10 @@ CREATE TABLE attempt (           -- one intent: committed before the first byte 
 CREATE INDEX attempt_campaign ON attempt (campaign);
 
 CREATE TABLE billing (           -- what messages of a campaign were billed as, for chunks that are kept whole
-  campaign INTEGER NOT NULL, id INTEGER NOT NULL, billed INTEGER NOT NULL, parts INTEGER NOT NULL,
+  campaign INTEGER NOT NULL, id INTEGER NOT NULL, country INTEGER NOT NULL, parts INTEGER NOT NULL,
   price INTEGER NOT NULL, PRIMARY KEY (campaign, id)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX billing_kind ON billing (campaign, billed, parts, price);
+CREATE UNIQUE INDEX billing_kind ON billing (campaign, country, parts, price);
 
 CREATE TABLE change (            -- what a person changed of a campaign after it was recorded
   id INTEGER PRIMARY KEY,
@@ -166,7 +166,7 @@ CREATE VIEW fate AS
 SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
   coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
   r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
-  r.message, r.billed, r.parts, r.price, CASE WHEN c.state IS NULL THEN r.not_before END AS not_before
+  r.message, r.country, r.parts, r.price, CASE WHEN c.state IS NULL THEN r.not_before END AS not_before
 FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """
 

@@ -363,7 +363,7 @@ def test_a_stop_begins_nothing_more_and_records_the_answers_under_way(service: S
         if told.accepted >= 30:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match=r"stopped; recorded: .* accepted, 0 in doubt"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; recorded: .* accepted, 0 in doubt"):
         sent(plan_of(400), service.client(), ledger, progress=stop)
     counts = ledger.campaign("autumn").counts
     assert counts["accepted"] == len(service.accepted)
@@ -406,7 +406,7 @@ def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settl
         with pytest.raises(KeyboardInterrupt, match="10 accepted, 20 in doubt"):
             sent(plan_of(60), service.client(read_timeout=30.0), ledger, concurrency=2, progress=stop)
         campaign = ledger.campaign("autumn")
-        assert campaign.in_doubt["error"].str.contains("stopped a second time").all()
+        assert campaign.in_doubt["error"].str.contains("interrupted a second time").all()
         answer.set()
         for thread in threading.enumerate():
             if re.fullmatch(r"smsotp-\d+", thread.name):

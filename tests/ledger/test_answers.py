@@ -131,7 +131,7 @@ def after(
     connection.execute("INSERT INTO chunk (campaign, chunk, body, state) VALUES (1,0,1,?)", (chunk_state,))
     connection.execute(statement.sql, (*statement.values, 1, 0, ATTEMPT))
     found = connection.execute(
-        "SELECT campaign, chunk, position, own_state, problem, message, billed, parts, price FROM recipient"
+        "SELECT campaign, chunk, position, own_state, problem, message, country, parts, price FROM recipient"
     ).fetchall()
     connection.close()
     return found

@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def insert(name: str) -> Callable[[sqlite3.Connection], str]:
     def work(connection: sqlite3.Connection) -> str:
-        connection.execute("INSERT INTO billed (iso) VALUES (?)", (name,))
+        connection.execute("INSERT INTO country (iso) VALUES (?)", (name,))
         return name
 
     return work
@@ -37,7 +37,7 @@ def names(store: Store) -> list[str]:
     """What a second connection finds: only what was committed."""
     connection = sqlite3.connect(store.path)
     try:
-        return sorted(row[0] for row in connection.execute("SELECT iso FROM billed"))
+        return sorted(row[0] for row in connection.execute("SELECT iso FROM country"))
     finally:
         connection.close()
 

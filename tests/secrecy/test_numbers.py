@@ -132,7 +132,7 @@ MASKED: dict[str, Door] = {
     "ledger, answer of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=2"),
     "ledger, answers of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=2", canary=1),
     "ledger, billing": lambda on: on_a_full_disk(on, "INSERT ON billing"),
-    "ledger, country": lambda on: on_a_full_disk(on, "INSERT ON billed"),
+    "ledger, country": lambda on: on_a_full_disk(on, "INSERT ON country"),
     "cleaner": lambda on: sms.widgets.PhoneCleaner(PEOPLE, phone="fone"),
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),

@@ -22,12 +22,12 @@ def by_row(path: Path) -> int:
             for kept in list(accepted_whole(connection, campaign, ("position", "attempts"))):
                 ids = [kept.ids[at : at + ID] for at in range(0, len(kept.ids), ID)]
                 columns = (
-                    kept.columns["attempts"] + 1, kept.attempt, kept.billed, kept.parts, kept.price, kept.chunk,
+                    kept.columns["attempts"] + 1, kept.attempt, kept.country, kept.parts, kept.price, kept.chunk,
                     kept.columns["position"],
                 )  # fmt: skip
                 connection.executemany(
                     f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=?, attempts=?, attempt=?, "
-                    f"billed=?, parts=?, price=? WHERE campaign={campaign} AND chunk=? AND position=?",
+                    f"country=?, parts=?, price=? WHERE campaign={campaign} AND chunk=? AND position=?",
                     zip(ids, *(column.tolist() for column in columns), strict=True),
                 )
         whole = connection.execute("UPDATE chunk SET state=NULL, attempt=NULL WHERE state IS NOT NULL").rowcount
