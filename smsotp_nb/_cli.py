@@ -61,13 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the command line as argparse has it."""
     made = argparse.ArgumentParser(
-        prog="smsotp-nb", description="Text campaigns and one-time passcodes from tables; tried out on a local sandbox."
+        prog="smsotp-nb", description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. Begin with: smsotp-nb demo"
     )
     made.add_argument("--version", action="version", version=f"smsotp-nb {__version__}")
     commands = made.add_subparsers(required=True, metavar="COMMAND")
     _describe_demo(
         commands.add_parser(
-            "demo", help="run a campaign from sample data against a sandbox, nothing leaves this machine"
+            "demo", help="run a campaign from sample data against a sandbox; nothing leaves this machine"
         )
     )
     sandbox = commands.add_parser("sandbox", help="run a local service that answers the interface, until Ctrl-C")
@@ -338,6 +338,7 @@ def _notebooks(options: argparse.Namespace) -> int:
     for name in SHIPPED:
         print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
     print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
+    print('JupyterLab comes with: pip install "smsotp_nb[notebook]"')
     return 0
 
 

@@ -61,7 +61,7 @@ class Prospect:
         if self.service is None:
             return []
         texts: list[tuple[Literal["!", "i"], int, str]] = [
-            ("i", self.reached, "of the plan reached already, or in doubt"),
+            ("i", self.reached, "already reached by this campaign, or in doubt"),
             ("!", self.changed, f"not yet sent with another text than recorded: {name}.correct(plan, reason=...)"),
             ("!", self.added, f"not in the recorded campaign: {name}.extend(plan, reason=...)"),
             ("!", self.gone, f"not yet sent and not in the plan: {name}.withdraw(rows, reason=...)"),
@@ -83,7 +83,7 @@ class Prospect:
 
 
 _SAID = {
-    OPTED_OUT: "opted out; they are skipped",
+    OPTED_OUT: "opted out and will be skipped",
     SAME_TEXT: "had the same message lately",
     CAPPED: "had as many messages as the policy allows",
 }

@@ -338,12 +338,12 @@ def test_a_blank_path_is_a_variable_that_is_not_set(command: str, capsys: pytest
 HELP = """\
 usage: smsotp-nb [-h] [--version] COMMAND ...
 
-Text campaigns and one-time passcodes from tables; tried out on a local
-sandbox.
+SMS campaigns and one-time passcodes from a table; nobody is texted twice.
+Begin with: smsotp-nb demo
 
 positional arguments:
   COMMAND
-    demo      run a campaign from sample data against a sandbox, nothing
+    demo      run a campaign from sample data against a sandbox; nothing
               leaves this machine
     sandbox   run a local service that answers the interface, until Ctrl-C
     contract  say for each choice of the sandbox whether the live service
