@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the command line as argparse has it."""
     made = argparse.ArgumentParser(
-        prog="smsotp-nb", description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. Begin with: smsotp-nb demo"
+        prog="smsotp-nb",
+        description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. "
+        "Begin with: smsotp-nb demo",
     )
     made.add_argument("--version", action="version", version=f"smsotp-nb {__version__}")
     commands = made.add_subparsers(required=True, metavar="COMMAND")

@@ -221,7 +221,7 @@ class _Row:
 
 def _check_columns(frame: pd.DataFrame) -> None:
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"rates must be a DataFrame or a file with the columns {', '.join(NEEDED)}, got {given(frame)}")
+        raise UsageError(f"rates must be a DataFrame or file with the columns {', '.join(NEEDED)}, got {given(frame)}")
     problems = []
     for name in (*NEEDED, *OPTIONAL):
         asked = name in NEEDED or name in frame.columns

@@ -16,10 +16,10 @@ from .choices import Rules
 def describe(parser: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     add = parser.add_argument
-    add("--port", type=int, default=0, help="port to listen on (default: a free one)")
-    add("--state", type=path_typed, help="file that keeps inbox, balance and passcodes")
-    add("--variant", choices=("intl", "cn"), default="intl")
-    add("--form", choices=("current", "earlier"), default="current")
+    add("--port", type=int, metavar="N", default=0, help="port to listen on (default: a free one)")
+    add("--state", type=path_typed, metavar="FILE", help="file that keeps inbox, balance and passcodes")
+    add("--variant", choices=("intl", "cn"), default="intl", help="international, or mainland China (default: intl)")
+    add("--form", choices=("current", "earlier"), default="current", help="form of the interface (default: current)")
     add("--balance", metavar="AMOUNT", help="what a new state begins with (default: 1000)")
     add("--seed", help="make the ids and passcodes of a new state repeatable")
     fault_help = "a fault that is on from the start"
@@ -53,11 +53,13 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
     add(
         "--attempts",
         type=int,
+        metavar="N",
         default=usual.attempts,
         help="wrong codes before a passcode is void (default: 5)",
     )
-    add("--max-recipients", type=int, default=usual.max_recipients, help="most in one request (default: 1000)")
-    add("--sends", type=int, help="passcodes to one number in 10 minutes (default: as many as wanted)")
+    most_help = "most recipients of one request (default: 1000)"
+    add("--max-recipients", type=int, metavar="N", default=usual.max_recipients, help=most_help)
+    add("--sends", type=int, metavar="N", help="passcodes to one number in 10 minutes (default: as many as wanted)")
     switch = argparse.BooleanOptionalAction
     add("--single-use", action=switch, default=usual.single_use, help="a verified passcode is used up")
     add("--replace", action=switch, default=usual.replace, help="a second passcode replaces the first")
