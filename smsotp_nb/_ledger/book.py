@@ -154,7 +154,7 @@ class Ledger:
         """
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT iif(name_key=? AND NOT purged, id, NULL), service FROM campaign WHERE kind='campaign' "
+                "SELECT CASE WHEN name_key=? AND NOT purged THEN id END, service FROM campaign WHERE kind='campaign' "
                 "AND service=coalesce(?, service) ORDER BY name_key=? AND NOT purged DESC, id DESC LIMIT 1",
                 (name_key(plan.campaign), service, name_key(plan.campaign)),
             ).fetchone()
