@@ -1,7 +1,7 @@
-"""``send`` a plan: claim, post, settle, paced and concurrent; calling it again is the resume.
+"""Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
-``pacing`` says when a request may start, ``crew`` runs threads that can be stopped, ``sending`` holds the order of
-things, ``preflight`` shows what a call would do.
+``pacing`` decides when a request may start, ``crew`` runs threads that can be stopped, ``sending`` defines the order of
+the steps, and ``preflight`` shows what a call would do.
 """
 
 from .preflight import preflight

@@ -1,4 +1,4 @@
-"""Send a plan: claim, post, settle, for each chunk; and the same call again is the resume."""
+"""Send a plan: claim, post and settle each chunk. The same call again resumes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``send`` hands back: the result table, and warnings of what is not complete."""
+"""What ``send`` returns: the result table, and warnings about what is not complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backups: a ledger as of one moment in one file, and its way back."""
+"""Backups: write the state of a ledger at one moment to one file, and restore it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record for the eye: a card of the ledger, a card of a campaign, a campaign in one line."""
+"""The ledger for people to read: a card of the ledger, a card of a campaign, a campaign in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replies said in all, held against the rows that were recorded of them."""
+"""The totals that replies state, compared with the rows recorded from them."""
 
 from __future__ import annotations
 
