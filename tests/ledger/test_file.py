@@ -69,7 +69,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a newer version": (newer_version, "newer version .* upgrade smsotp_nb"),
     "not a database": (lambda path: path.write_text("name,phone\n" * 400), "not a database"),
     "torn pages": (torn, "damaged: its bytes changed since it was closed|malformed"),
-    "a folder": (lambda path: path.mkdir(), "unable to open"),
+    "a folder": (lambda path: path.mkdir(), "is a folder; name the file"),
     "a truncated file": (
         lambda path: (torn(path), os.truncate(path, 5000)),
         "damaged: its bytes changed since it was closed|malformed",
