@@ -12,7 +12,7 @@ import re
 import threading
 import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -90,12 +90,13 @@ class Guards:
 class Admission:
     """What may be sent of a chunk, and what stops the campaign after it, if anything.
 
-    ``wanted`` None means nothing of it; ``rows`` is how many were looked at and may go, ``reserved`` their cost in
-    micro-units by currency; ``more`` says that others of the chunk follow.
+    ``wanted`` None means nothing of it; ``rows`` is how many were looked at and may go, which are ``due``; ``reserved``
+    their cost in micro-units by currency; ``more`` says that others of the chunk follow.
     """
 
     wanted: Wanted | None
     rows: int = 0
+    due: Sequence[Pending] = ()
     reserved: Mapping[str, int] = field(default_factory=dict)
     stopper: str | None = None
     detail: str = ""
@@ -182,6 +183,24 @@ class Watch:
         with self._lock:
             return self._within_canary_and_budget(chunk, rows)
 
+    def claimed(self, admission: Admission, positions: Sequence[int]) -> Admission:
+        """Hear which rows of an admitted chunk were claimed; others were held back or withdrawn in that moment.
+
+        What was reserved for the others is given back, and then there may be more to send.
+        """
+        if len(positions) >= admission.rows:
+            return admission
+        mine = set(positions)
+        went = [row for row in admission.due if row.position in mine]
+        missed = [row for row in admission.due if row.position not in mine]
+        with self._lock:
+            self._left += len(missed)
+            self._spend(_by_currency(missed), -1)
+        stopper = None if admission.stopper == CANARY else admission.stopper
+        return replace(
+            admission, rows=len(went), due=went, reserved=_by_currency(went), stopper=stopper, more=bool(missed)
+        )
+
     def returned(self, admission: Admission) -> None:
         """Hear that certainly nothing of an admitted chunk was sent."""
         with self._lock:
@@ -224,7 +243,7 @@ class Watch:
         self._left -= len(rows)
         self._spend(costs, 1)
         wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
-        return Admission(wanted, len(rows), costs, stopper, detail)
+        return Admission(wanted, len(rows), rows, costs, stopper, detail)
 
     def _account(
         self, budget: Mapping[str, int], admission: Admission, reply: SendReply | None, *, in_doubt: bool

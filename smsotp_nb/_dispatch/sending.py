@@ -248,6 +248,8 @@ class _Sending:
         run.set_aside()
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
+        # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
+        self._deciding = _OPEN if asked.canary is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
         self._stopper: tuple[str, str] | None = None
@@ -304,8 +306,9 @@ class _Sending:
                     told, answer = answer, None
                     yield told.settled
                 with _OPEN if self._spoken else self._alone_at_first():
-                    admission = self._turn(chunk, self._stop)
-                    claim = self._record(answer, admission.wanted)
+                    with self._deciding:
+                        admission = self._turn(chunk, self._stop)
+                        claim, admission = self._claimed(answer, admission)
                     last, answer = answer, None
                     if last:
                         yield last.settled
@@ -363,6 +366,11 @@ class _Sending:
             return self._run.settle(answer.claim, outcome, then=then)
         return self._run.claim(then.chunk, then.positions) if then else None
 
+    def _claimed(self, answer: _Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
+        """Record an answer and the intent that was admitted; return what is claimed, and the admission of just that."""
+        claim = self._record(answer, admission.wanted)
+        return claim, self._watch.claimed(admission, claim.positions if claim else ())
+
     def _send(self, claim: Claim, admission: guards.Admission) -> _Answer:
         """Post what is claimed; again while certainly nothing of it was sent, at its turn and claimed anew."""
         tries = Tries(self._pacer, PATIENCE)
@@ -373,7 +381,7 @@ class _Sending:
             if not claimed:
                 with tries.at_the_gate():
                     admission = self._turn(claim.chunk, self._halt, claim.positions)
-                again = self._claim_again(claim, admission)
+                again, admission = self._claim_again(claim, admission)
                 if again is None:
                     return None
                 claim = again
@@ -393,14 +401,13 @@ class _Sending:
             return self._given_up(claim, outcome)
         return self._judged(claim, admission, outcome, seconds)
 
-    def _claim_again(self, claim: Claim, admission: guards.Admission) -> Claim | None:
+    def _claim_again(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
+        if admission.wanted:
+            self._run.uncount(claim, admission.wanted.positions or claim.positions)
+        again, admission = self._claimed(None, admission)
         if admission.stopper:
             self._end(admission.stopper, admission.detail)
-        wanted = admission.wanted
-        if wanted is None:
-            return None
-        self._run.uncount(claim, wanted.positions or claim.positions)
-        return self._run.claim(wanted.chunk, wanted.positions)
+        return again, admission
 
     def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
         """Post once."""
@@ -458,7 +465,7 @@ class _Sending:
         rows, costs, said = Counter[str](), Counter[str](), []
         for positions in (claim.positions[:middle], claim.positions[middle:]):
             admission = self._turn(claim.chunk, self._stop, positions)
-            half = self._record(None, admission.wanted)
+            half, admission = self._claimed(None, admission)
             if half:
                 answer = self._send(half, admission)
                 self._record(answer, None)

@@ -68,6 +68,18 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
     return Whole(packed, struct.pack(f"<{len(kinds)}H", *map(billings.__getitem__, kinds)))
 
 
+def reordered(answers: Whole, order: Ints) -> Whole:
+    """Return answers to the same rows in another order.
+
+    Example:
+        >>> reordered(Whole(b"a" * ID + b"b" * ID, b"1"), np.array([1, 0])).ids[:2]
+        b'bb'
+    """
+    ids = np.frombuffer(answers.ids, np.dtype((np.void, ID)))[order].tobytes()
+    alike = len(answers.kinds) <= KIND.itemsize
+    return Whole(ids, answers.kinds if alike else np.frombuffer(answers.kinds, KIND)[order].tobytes())
+
+
 def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
     """Return of answers that were kept whole how many rows each has, and the billing of row after row."""
     rows = np.array([len(chunk.ids) // ID for chunk in chunks], np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
@@ -183,6 +184,7 @@ class Ledger:
         lock = self._lock(number, plan.campaign)
         try:
             self._agree(number, plan)
+            self._end_dead_ones(number)
             rules = Rules.of(plan.policy, repeat_text=repeat_text) if kind == "campaign" else Rules()
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
@@ -258,6 +260,18 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         return self.card().html()
+
+    def _end_dead_ones(self, but: int) -> None:
+        """Put rows in doubt whose process died: while they count as under way, they hold others back anew."""
+        with self._store.reading() as connection:
+            found = contacts.unsettled(connection, but=but)
+        for number, name in found:
+            with contextlib.suppress(CampaignHeld):
+                lock = self._lock(number, name)
+                try:
+                    give_up(self._store, number, OWNER_DIED, now=self._clock())
+                finally:
+                    lock.release()
 
     def _lock(self, number: int, name: str) -> RunLock:
         return RunLock(runs(self.path) / str(number), name)
@@ -610,12 +624,19 @@ class Campaign:
                     raise UsageError(f"{what}{more}; nothing was changed")
                 contacts.unpack(connection, self._number)
                 connection.executemany(
-                    "UPDATE recipient SET own_state=?, problem=NULL WHERE campaign=? AND chunk=? AND position=?",
-                    [(after, self._number, *places[number]) for number in wanted],
+                    "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND position=?",
+                    [
+                        (*self._becomes(connection, after, places[number][0]), self._number, *places[number])
+                        for number in wanted
+                    ],
                 )
         finally:
             lock.release()
         return len(wanted)
+
+    def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
+        """Return state and problem of a row that a person spoke of: what is to go again may have been withdrawn."""
+        return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)
 
 
 def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:

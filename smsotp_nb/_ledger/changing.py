@@ -15,9 +15,9 @@ import pandas as pd
 
 from .._cards import counted
 from ..errors import LedgerError, PlanChanged, UsageError
-from .answers import Ints
+from .answers import Ints, Whole, reordered
 from .columns import Columns
-from .people import persons
+from .people import hashed, persons, secret_of
 from .recording import LEFT_OUT, Planned, destinations, insert_rows, optional_int, optional_text
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, SKIPPED
 
@@ -68,7 +68,7 @@ def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Dif
     """Return how a plan differs from what is recorded of its campaign."""
     recorded = _recorded(connection, campaign)
     rows = plan.rows
-    people = people_of(rows)
+    people = _as_recorded(connection, people_of(rows), recorded.index.to_numpy())
     going = rows["status"].eq("planned").to_numpy()
     place = recorded.index.get_indexer(pd.Index(people))
     known = (place >= 0) & (people != 0)
@@ -98,6 +98,14 @@ def people_of(rows: pd.DataFrame) -> Ints:
     repeated = np.zeros(len(people), bool)
     repeated[first] = pd.Series(people[first]).duplicated().to_numpy()
     return np.where(repeated, 0, people)
+
+
+def _as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
+    """Let those who were forgotten since be the hashes that stand for them in the record."""
+    if not (recorded < 0).any():
+        return people
+    codes = hashed(people, secret_of(connection))
+    return np.where((people > 0) & np.isin(codes, recorded), codes, people)
 
 
 def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
@@ -190,10 +198,19 @@ def withdraw(
                 "nothing was changed"
             )
         to_go = to_go[mine]
+    else:  # what is under way or refused may come back to be sent
+        sql = "UPDATE campaign SET withdrawn=(SELECT coalesce(max(chunk)+1, 0) FROM chunk WHERE campaign=?) WHERE id=?"
+        connection.execute(sql, (campaign, campaign))
     _skip(connection, campaign, to_go, WITHDRAWN)
     if len(to_go):
         note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)
     return len(to_go)
+
+
+def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:
+    """Return state and problem of rows that certainly were not sent: to go again, unless withdrawn meanwhile."""
+    limit = connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+    return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
 
 
 def note(
@@ -309,6 +326,24 @@ def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
         [(-2 - new, campaign, chunk, at) for new, (chunk, at) in now],
     )
     connection.execute("UPDATE recipient SET position=-2-position WHERE campaign=? AND position<0", (campaign,))
+    chunks = recorded["chunk"].to_numpy()
+    for chunk in np.unique(chunks[moved]).tolist():
+        mine = chunks == chunk
+        _reorder(connection, campaign, chunk, recorded["position"].to_numpy()[mine], place[mine])
+
+
+def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: Ints, after: Ints) -> None:
+    """Let the answers that a chunk keeps as a whole be in the order of its rows again."""
+    sql = (
+        "SELECT a.id, a.ids, a.kinds FROM chunk c JOIN attempt a ON a.id=c.attempt "
+        f"WHERE c.campaign=? AND c.chunk=? AND c.state={ACCEPTED}"
+    )
+    found = connection.execute(sql, (campaign, chunk)).fetchone()
+    if found:
+        attempt, *answers = found
+        order = np.argsort(after[np.argsort(before)])
+        moved = reordered(Whole(*answers), order)
+        connection.execute("UPDATE attempt SET ids=?, kinds=? WHERE id=?", (*moved, attempt))
 
 
 def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame) -> Ints:

@@ -99,6 +99,16 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
     return _sorted(persons(np.concatenate(numbers)), np.concatenate(times), np.concatenate(bodies))
 
 
+def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, str]]:
+    """Return number and name of the other campaigns with requests under way, by live or by dead processes."""
+    found: list[tuple[int, str]] = connection.execute(
+        "SELECT id, name FROM campaign k WHERE id<>? AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id) "
+        "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.outcome IS NULL)",
+        (but,),
+    ).fetchall()
+    return found
+
+
 def begin_changing(store: Store, campaign: int) -> None:
     """Delete what is packed of a campaign whose rows are about to change; where nothing is, nothing is written."""
     with store.reading() as connection:

@@ -108,7 +108,8 @@ class Standing:
         self.out, self.aside = np.zeros(size, bool), np.zeros(size, bool)  # aside: recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
-        self._many = [np.zeros(size, np.int32) for _ in rules.caps]  # contacts in the window of each cap
+        self._gathered = (_NO_PEOPLE, _NO_PEOPLE, _NO_PEOPLE)  # places in order, times and campaigns of contacts
+        self._since: dict[int, dict[int, int]] = {}  # and those since: by place and campaign, when
 
     def learn(self, connection: sqlite3.Connection, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
@@ -121,10 +122,20 @@ class Standing:
                 at = contacts.at[found]
                 self._same(place, at, contacts.body[found], campaign)
                 recent.append(_Recent(campaign, place, at))
-        for (most, window), many in zip(self._rules.caps, self._many, strict=True):
+        for most, window in self._rules.caps:
+            many = np.zeros(len(self.out), np.int32)
             for one in recent:
                 many[one.place[one.at > now - window]] += 1  # a campaign has each person once
             self._cap(recent, most, window, many >= most, now)
+        if self._counts and recent:
+            place, at, campaigns = _joined(recent)
+            order = np.argsort(place, kind="stable")
+            self._gathered = place[order], at[order], campaigns[order]
+
+    @property
+    def _counts(self) -> bool:
+        """Whether it takes more than the latest contact to know whom a cap holds back."""
+        return any(most > 1 for most, _ in self._rules.caps)
 
     def heed(self, connection: sqlite3.Connection, people: Ints) -> None:
         """Take in who is opted out."""
@@ -134,15 +145,37 @@ class Standing:
         """Take in what one person said since."""
         self.out[self._find(connection, np.array([person]))[1]] = opted_out
 
-    def contacted(self, connection: sqlite3.Connection, contacts: Contacts, campaign: int) -> None:
-        """Take in a request that another campaign claimed a moment ago."""
+    def contacted(self, connection: sqlite3.Connection, contacts: Contacts, campaign: int, *, now: int) -> None:
+        """Take in a request that another campaign claimed a moment ago; to hear of it twice changes nothing."""
         found, place = self._find(connection, contacts.people)
-        self._same(place, contacts.at[found], contacts.body[found], campaign)
-        for (most, window), many in zip(self._rules.caps, self._many, strict=True):
-            many[place] += 1
-            full = place[many[place] >= most]
-            self.cap_until[full] = np.maximum(self.cap_until[full], contacts.at.max(initial=0) + window)
-            self.by[full] = campaign
+        at = contacts.at[found]
+        self._same(place, at, contacts.body[found], campaign)
+        whose = np.full(len(place), campaign)
+        if self._counts:
+            place, at, whose = self._met(place, at, campaign)
+        for most, window in self._rules.caps:
+            within = np.flatnonzero(at > now - window)
+            _, which, many = np.unique(place[within], return_inverse=True, return_counts=True)
+            full = within[many[which] >= most]
+            self._hold(place[full], at[full], whose[full], most, now, window)
+
+    def _met(self, places: Ints, times: Ints, campaign: int) -> tuple[Ints, Ints, Ints]:
+        """Return all contacts of these rows, the new ones too, each campaign's latest: places, times, campaigns."""
+        known, at, whose = self._gathered
+        rows: list[tuple[int, int, int]] = []
+        for place, first, last, time in zip(
+            places.tolist(),
+            np.searchsorted(known, places).tolist(),
+            np.searchsorted(known, places, side="right").tolist(),
+            times.tolist(),
+            strict=True,
+        ):
+            since = self._since.setdefault(place, {})
+            since[campaign] = time
+            before = dict(zip(whose[first:last].tolist(), at[first:last].tolist(), strict=True))
+            rows += [(place, when, by) for by, when in (before | since).items()]
+        found = np.array(rows, np.int64).reshape(-1, 3).T
+        return found[0], found[1], found[2]
 
     def held(self, where: slice, now: int) -> Ints:
         """Return the places of those of these rows that may not go now and are not set aside."""
@@ -169,11 +202,12 @@ class Standing:
 
     def _cap(self, recent: list[_Recent], most: int, window: int, full: npt.NDArray[np.bool_], now: int) -> None:
         """Hold back who had as many messages as a cap allows, until the one that decides is out of its window."""
-        if not full.any():
-            return
-        theirs = [one.of(full[one.place] & (one.at > now - window)) for one in recent]
-        place, at = (np.concatenate([getattr(one, name) for one in theirs]) for name in ("place", "at"))
-        campaign = np.repeat([one.campaign for one in theirs], [len(one.place) for one in theirs])
+        if full.any():
+            theirs = [one.of(full[one.place] & (one.at > now - window)) for one in recent]
+            self._hold(*_joined(theirs), most, now, window)
+
+    def _hold(self, place: Ints, at: Ints, campaign: Ints, most: int, now: int, window: int) -> None:
+        """Hold back these people by their contacts in the window of a cap, each as many as it allows, or more."""
         order = np.lexsort((-at, place))
         rows, first = np.unique(place[order], return_index=True)
         decides = order[first + most - 1]  # the latest but most-1
@@ -203,6 +237,12 @@ class Standing:
             order = np.argsort(codes)
             self._hashes = codes[order], order
         return self._hashes
+
+
+def _joined(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:
+    """Return place, time and campaign of all these contacts."""
+    place, at = (np.concatenate([getattr(one, name) for one in recent]) for name in ("place", "at"))
+    return place, at, np.repeat([one.campaign for one in recent], [len(one.place) for one in recent])
 
 
 def _look_up(ascending: Ints, order: Ints, people: Ints) -> tuple[Ints, Ints]:
@@ -298,7 +338,8 @@ class Holds:
         for attempt, campaign, body in requests:
             who = np.sort(persons(_numbers_of(connection, attempt, campaign)))
             when = np.full(len(who), self._clock() + IN_FLIGHT)
-            self._standing.contacted(connection, Contacts(who, when, np.full(len(who), body)), campaign)
+            contacts = Contacts(who, when, np.full(len(who), body))
+            self._standing.contacted(connection, contacts, campaign, now=self._clock())
 
     def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
         if not self._rules.longest:
@@ -362,7 +403,9 @@ def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: 
     if not held:
         return True
     to_go = connection.execute(
-        f"SELECT position FROM recipient WHERE campaign=? AND chunk=? AND own_state={PLANNED}", (campaign, chunk)
+        "SELECT position FROM recipient r JOIN chunk c USING (campaign, chunk) "
+        f"WHERE campaign=? AND chunk=? AND own_state={PLANNED} AND c.state IS NULL",
+        (campaign, chunk),
     )
     planned_at = {position for (position,) in to_go}
     rows = [row for row in held if row.position in planned_at]

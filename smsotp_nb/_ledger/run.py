@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
-from . import contacts
+from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
 from .columns import sums_whole
 from .holds import Holds, Rules, set_aside
@@ -421,6 +421,8 @@ class Run:
 
     def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
+        if state == PLANNED:
+            state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
         # Only rows still in this attempt: a person may have resolved a late one in the meantime.
         connection.execute(
             "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",

@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 4  # nobody has a file of an earlier one: they are refused
+VERSION = 5  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 
@@ -54,7 +54,8 @@ CREATE TABLE campaign (
   created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
   rows INTEGER NOT NULL,
   kept TEXT NOT NULL,            -- JSON list: names of the caller's own columns
-  purged INTEGER NOT NULL DEFAULT 0
+  purged INTEGER NOT NULL DEFAULT 0,
+  withdrawn INTEGER NOT NULL DEFAULT 0  -- chunks below it were withdrawn: what comes back of them is not sent again
 );
 CREATE UNIQUE INDEX campaign_name ON campaign (service, name_key) WHERE kind = 'campaign';
 
@@ -138,7 +139,7 @@ CREATE TABLE change (            -- what a person changed of a campaign after it
 CREATE INDEX change_campaign ON change (campaign);
 
 CREATE TABLE consent (           -- what people said, in the order in which it was recorded; no purge touches it
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: a campaign that runs reads on from the latest it knows
   person INTEGER NOT NULL,       -- see people
   opted_out INTEGER NOT NULL,    -- 1: does not want to be texted; 0: does
   at INTEGER NOT NULL,           -- when it was said, microseconds since 1970

@@ -1,0 +1,291 @@
+"""What else happens while campaigns run and change: others forget, say stop, die, or send in between."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pandas as pd
+import pytest
+from kills.child import fork
+from kills.service import Service
+
+from smsotp_nb import Ledger, People, Policy, Sandbox, send, send_test
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch.guards import Watch
+from smsotp_nb._ledger import Ending, Wanted
+from smsotp_nb.errors import LedgerError, PlanChanged
+
+from .test_claims import NUMBERS, Clock, outcome, plan_of, sent
+
+STRANGER = "+12025550190"
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
+        yield made
+
+
+def sent_while(act: Callable[[], object], made: Any, box: Sandbox, ledger: Ledger, *, after: int = 2) -> Any:
+    """Send one by one, and let something happen when so many are accepted."""
+    done: list[object] = []
+
+    def progress(told: Any) -> None:
+        if told.accepted >= after and not done:
+            done.append(act())
+
+    return send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
+def test_an_opt_out_right_after_somebody_is_forgotten_is_not_missed(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    people = People(ledger, now=clock)
+    people.opt_out(STRANGER, source="letter")
+    people.opt_out(STRANGER, source="phone")
+
+    def act() -> None:
+        people.forget(STRANGER)
+        people.opt_out(NUMBERS[29], source="phone")
+
+    assert outcome(sent_while(act, plan_of("a", chunk_size=1), box, ledger)) == {"accepted": 29, "skipped OPTED_OUT": 1}
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
+def test_a_cap_of_two_is_reached_by_two_and_ends_with_its_window(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    """However often a run looks at the request of another campaign, it is one contact."""
+    twice = Policy(caps=[(2, "24h")], same_text=None)
+    other = plan_of("other", text="other", chunk_size=30)
+    made = plan_of("a", chunk_size=1, policy=twice)
+    assert outcome(sent_while(lambda: sent(other, box, ledger), made, box, ledger)) == {"accepted": 30}
+    clock.later(hours=10)
+    another = plan_of("another", text="another", chunk_size=30)
+    fresh = plan_of("b", [*NUMBERS], text="b", chunk_size=1, policy=Policy(caps=[(4, "24h")], same_text=None))
+    assert outcome(sent_while(lambda: sent(another, box, ledger), fresh, box, ledger)) == {"accepted": 30}
+    held = sent(plan_of("c", text="c", policy=Policy(caps=[(3, "24h")])), box, ledger)
+    assert set(held["not_before"] - clock()) == {timedelta(hours=14)}
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
+def test_who_is_met_meanwhile_waits_until_the_first_contact_is_out_of_the_window(
+    box: Sandbox, ledger: Ledger, clock: Clock
+) -> None:
+    sent(plan_of("first", text="first"), box, ledger)
+    clock.later(hours=10)
+    made = plan_of("a", chunk_size=1, policy=Policy(caps=[(2, "24h")]))
+    table = sent_while(lambda: sent(plan_of("other", text="other"), box, ledger), made, box, ledger)
+    held = table.loc[table["problem"].eq("CAPPED"), "not_before"]
+    assert len(held) > 10
+    assert set(held - clock()) == {timedelta(hours=14)}
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_canary_is_as_many_as_asked_for_though_some_say_stop_in_that_moment(
+    box: Sandbox, ledger: Ledger, concurrency: int
+) -> None:
+    people, admit = People(ledger), Watch.admit
+
+    def stopped(self: Watch, *args: Any, **more: Any) -> Any:
+        admission = admit(self, *args, **more)
+        people.opt_out(NUMBERS[:3], source="phone")
+        return admission
+
+    with mock.patch.object(Watch, "admit", stopped):
+        table = sent(plan_of("a"), box, ledger, canary=10, concurrency=concurrency)
+    assert outcome(table) == {"accepted": 10, "skipped OPTED_OUT": 3, "planned CANARY": 17}
+    assert len(box.inbox) == 10
+
+
+def test_a_canary_takes_all_that_are_left_where_the_others_are_held(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("other", NUMBERS[:24], text="other"), box, ledger)
+    table = sent(plan_of("a", policy=Policy(caps=[(1, "24h")])), box, ledger, canary=10)
+    assert outcome(table) == {"accepted": 6, "planned CAPPED": 24}
+
+
+def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, ledger: Ledger) -> None:
+    people, admit = People(ledger), Watch.admit
+
+    def stopped(self: Watch, *args: Any, **more: Any) -> Any:
+        admission = admit(self, *args, **more)
+        people.opt_out(NUMBERS[:14], source="phone")
+        return admission
+
+    rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.01"]})
+    made = plan_of("a", rates=rates)
+    with mock.patch.object(Watch, "admit", stopped):
+        table = sent(made, box, ledger, budget={"USD": "0.16"}, concurrency=1)
+    assert outcome(table)["accepted"] == 16
+    assert outcome(table)["skipped OPTED_OUT"] == 14
+
+
+def test_answers_stay_with_their_rows_when_a_longer_list_has_another_order(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("a", NUMBERS[:10]), box, ledger)
+    longer = plan_of("a", NUMBERS[::-1])
+    ledger.campaign("a").extend(longer)
+    table = sent(longer, box, ledger)
+    ids = box.inbox.set_index("to")["id"]
+    assert table["id"].tolist() == ids[table["to"]].tolist()
+
+
+def test_a_campaign_goes_on_changing_when_somebody_was_forgotten(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("a"), box, ledger, canary=5)
+    People(ledger).forget(NUMBERS[0])
+    assert outcome(sent(plan_of("a", suppress=[NUMBERS[20]]), box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
+    without = plan_of("a", [*NUMBERS[1:], STRANGER], suppress=[NUMBERS[20]])
+    assert ledger.campaign("a").extend(without) == 1
+    assert outcome(sent(without, box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
+    assert box.inbox["to"].is_unique
+
+
+def test_a_plan_without_those_who_were_withdrawn_corrects_the_rest(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("a"), box, ledger, canary=5)
+    ledger.campaign("a").withdraw(NUMBERS[5:9])
+    corrected = plan_of("a", [*NUMBERS[:5], *NUMBERS[9:]], text="Right")
+    assert ledger.campaign("a").correct(corrected) == 21
+    assert outcome(sent(corrected, box, ledger)) == {"accepted": 26}
+    assert ledger.campaign("a").counts["skipped"] == 4
+    assert set(NUMBERS[5:9]).isdisjoint(box.inbox["to"])
+
+
+def test_who_died_does_not_hold_others_back_for_ever(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    def dies() -> None:
+        with mock.patch.object(Client, "deliver", side_effect=lambda *_, **__: os._exit(9)):
+            sent(plan_of("dead", text="dead"), box, ledger)
+
+    with pytest.raises(EOFError):  # it said nothing before it died
+        fork(dies).wait()
+    once = Policy(caps=[(1, "24h")])
+    clock.later(days=2)
+    assert outcome(sent(plan_of("a", policy=once), box, ledger))["planned CAPPED"] > 0  # from when it was found
+    clock.later(hours=25)
+    assert outcome(sent(plan_of("a", policy=once), box, ledger)) == {"accepted": 30}
+
+
+def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None:
+    """A request under way is refused for a moment (HTTP 429), a row is rejected, one is in doubt: none goes again."""
+    made = plan_of("a", NUMBERS[:4], chunk_size=1)
+    with Service() as service, service.client() as client:
+        with ledger.begin(made, service=client.service) as run:
+            chunks = run.chunks()
+            claims = [run.claim(chunk) for chunk in chunks]
+            run.settle(claims[0], Ending("rejected", error_code="1"))
+            run.settle(claims[1], Ending("in_doubt"))
+            assert ledger.campaign("a").withdraw(reason="wrong price") == 0
+            run.settle(claims[2], Ending("THROTTLED"))
+            assert run.claim(chunks[2]) is None
+            run.settle(claims[3], Ending("NOT_SENT"), then=Wanted(chunks[3]))
+        campaign = ledger.campaign("a")
+        campaign.retry_rejected(campaign.rejected)
+        campaign.resolve(campaign.in_doubt, accepted=False)
+        table = send(made, client=client, ledger=ledger, progress=False)
+        assert outcome(table) == {"skipped WITHDRAWN": 4}
+        assert not service.posts
+        longer = plan_of("a", NUMBERS[:6], chunk_size=1)
+        campaign.extend(longer)
+        assert outcome(send(longer, client=client, ledger=ledger, progress=False)) == {
+            "skipped WITHDRAWN": 4, "accepted": 2,
+        }  # fmt: skip
+
+
+def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Ledger) -> None:
+    made, corrected = plan_of("a", text="Helo", chunk_size=1), plan_of("a", text="Hello", chunk_size=1)
+    with Service() as service:
+        service.script(["accept", "refuse", "lost"])
+        sent_to(service, made, ledger, canary=3, concurrency=1)
+        campaign = ledger.campaign("a")
+        assert campaign.correct(corrected) == 27
+        campaign.retry_rejected(campaign.rejected)
+        campaign.resolve(campaign.in_doubt, accepted=False)
+        assert outcome(sent_to(service, corrected, ledger)) == {"accepted": 30}
+        with pytest.raises(PlanChanged):
+            sent_to(service, made, ledger)
+    assert [post.text for post in service.posts].count("Helo") == 3
+    assert [post.text for post in service.posts].count("Hello") == 29
+
+
+def sent_to(service: Service, made: Any, ledger: Ledger, **more: Any) -> Any:
+    with service.client() as client, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return send(made, client=client, ledger=ledger, progress=False, **more)
+
+
+def test_a_chunk_of_only_capped_rows_ends_at_once(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("a"), box, ledger)
+    made = plan_of("b", text="b", policy=Policy(caps=[(1, "24h")]))
+    before = len(ledger.campaign("a").requests)
+    for options in ({}, {"canary": 5}, {"max_per_second": 1_000}, {"isolate_invalid": True}):
+        assert outcome(sent(made, box, ledger, **options)) == {"planned CAPPED": 30}
+    assert (before, len(ledger.campaign("b").requests)) == (5, 0)
+
+
+def test_an_opted_out_number_gets_no_test_either(box: Sandbox, ledger: Ledger) -> None:
+    People(ledger).opt_out(NUMBERS[0], source="phone")
+    table = send_test(plan_of("a"), to=NUMBERS[0], client=box.client(), ledger=ledger)
+    assert outcome(table) == {"skipped OPTED_OUT": 1}
+    assert box.inbox.empty
+
+
+def test_two_spellings_of_a_phone_are_one_person(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("a", ["+5491123456789"]), box, ledger)
+    assert outcome(sent(plan_of("b", ["+541123456789"]), box, ledger)) == {"planned SAME_TEXT": 1}
+    people = People(ledger)
+    people.opt_out("+541123456789", source="phone")
+    assert outcome(sent(plan_of("c", ["+5491123456789"], text="c"), box, ledger)) == {"skipped OPTED_OUT": 1}
+    people.opt_out("+5215512345678", source="phone")
+    assert outcome(sent(plan_of("d", ["+525512345678"], text="d"), box, ledger)) == {"skipped OPTED_OUT": 1}
+
+
+def test_a_clock_that_goes_back_lets_nobody_through(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    once = Policy(caps=[(1, "24h")])
+    sent(plan_of("a", policy=once), box, ledger)
+    first = clock()
+    clock.later(days=-2)
+    held = sent(plan_of("b", text="b", policy=once), box, ledger)
+    assert outcome(held) == {"planned CAPPED": 30}
+    assert set(held["not_before"]) == {first + timedelta(hours=24)}
+
+
+def test_a_backup_that_lacks_an_opt_out_is_not_taken_for_the_ledger(ledger: Ledger) -> None:
+    People(ledger).opt_out(NUMBERS[0], source="phone")
+    backup = ledger.backup(ledger.path.with_name("backup.sqlite"))
+    People(ledger).opt_out(NUMBERS[1], source="phone")
+    ledger.close()
+    with pytest.raises(LedgerError, match="older"):
+        Ledger.restore(backup, ledger.path)
+
+
+def test_two_ledgers_know_nothing_of_each_other(box: Sandbox, ledger: Ledger, tmp_path: Path) -> None:
+    sent(plan_of("a"), box, ledger)
+    with Ledger(tmp_path / "other.sqlite", create=True) as other:
+        People(other).opt_out(NUMBERS[0], source="phone")
+        assert outcome(sent(plan_of("b"), box, other)) == {"accepted": 29, "skipped OPTED_OUT": 1}
+    assert not People(ledger).is_opted_out(NUMBERS[0])
+
+
+def test_a_run_is_stopped_by_a_withdrawal_of_another_process(box: Sandbox, ledger: Ledger) -> None:
+    def act() -> None:
+        def withdraws() -> int:
+            with Ledger(ledger.path) as other:
+                return other.campaign("a").withdraw()
+
+        assert fork(withdraws).result() > 20
+
+    table = sent_while(act, plan_of("a", chunk_size=1), box, ledger)
+    assert outcome(table)["skipped WITHDRAWN"] > 20
+    assert len(box.inbox) == outcome(table)["accepted"]
