@@ -35,7 +35,7 @@ from smsotp_nb.results import Progress
 
 from .child import fork
 from .judge import Audit, Judge
-from .people import plan_of
+from .people import plan_of, registered
 
 ROWS, CHUNK, STEPS = 40, 2, 8
 
@@ -104,7 +104,7 @@ class Files:
                 self.refused += 1
 
     def first(self) -> Ledger:
-        return Ledger(self.path, create=True)
+        return registered(Ledger(self.path, create=True))
 
     # -- what a person, or another program, does with the files --------------------------------------------------------
 

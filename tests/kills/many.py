@@ -26,7 +26,7 @@ from smsotp_nb.results import STATES
 
 from .child import fork
 from .judge import Audit, Judge, audit
-from .people import plan_of
+from .people import plan_of, registered
 from .service import Service
 from .worker import Work
 
@@ -114,7 +114,7 @@ def _stopped(times: int, moments: random.Random) -> Stops:
         warnings.simplefilter("ignore", SmsOtpWarning)
         service = stack.enter_context(Service())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        ledger = stack.enter_context(Ledger(folder / "l.sqlite", create=True))
+        ledger = stack.enter_context(registered(Ledger(folder / "l.sqlite", create=True)))
         client = stack.enter_context(service.client())
         while found.stops < times:
             name = f"c{found.campaigns}"

@@ -30,7 +30,7 @@ from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.results import Progress
 
-from .people import numbers, plan_of
+from .people import numbers, plan_of, registered
 from .service import ACCEPTED, REFUSALS, Service
 
 # Where there is one, a disk in memory: these stories are not about the disk, and wait for it thousands of times.
@@ -104,6 +104,7 @@ class Story(RuleBasedStateMachine):
         # For each number, in order: the fates of its posts, and "yes", "no" or "retry_rejected" where a person spoke.
         self.told: dict[str, list[str]] = {number: [] for number in numbers(ROWS)}
         self.heard = 0
+        registered(self._ledger()).close()
 
     def teardown(self) -> None:
         if hasattr(self, "service"):

@@ -20,7 +20,7 @@ from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.results import Progress
 
-from .people import plan_of
+from .people import plan_of, registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Work:
         with CARELESS[self.careless](), warnings.catch_warnings():
             warnings.simplefilter("ignore", SmsOtpWarning)
             client = Sandbox.at(self.url).client()
-            with Ledger(self.ledger, create=True) as ledger:
+            with registered(Ledger(self.ledger, create=True)) as ledger:
                 send(
                     self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
                     stop_after_failures=None,

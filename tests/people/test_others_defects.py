@@ -1,0 +1,120 @@
+"""Defects that other campaign tools had, each as a case here; and input that no register or policy takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import Ledger, People, Policy, Sandbox
+from smsotp_nb.errors import UsageError
+
+from .test_claims import NUMBERS, Clock, outcome, plan_of, sent
+
+DAILY = Policy(caps=[(1, "24h")])
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
+        yield made
+
+
+def test_campaigns_do_not_ignore_the_cap(box: Sandbox, ledger: Ledger) -> None:
+    """Mautic #6729: the frequency rule held back broadcasts, and campaigns sent all the same."""
+    for number, expected in enumerate(({"accepted": 30}, {"planned CAPPED": 30}, {"planned CAPPED": 30})):
+        assert outcome(sent(plan_of(f"c{number}", text=f"{number}", policy=DAILY), box, ledger)) == expected
+    assert len(box.inbox) == 30
+
+
+def test_the_next_moment_is_found_by_the_window_not_by_the_count(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    """Mautic #4761: a message over the cap was put off by as many days as the cap's number."""
+    policy = Policy(caps=[(3, "7d")], same_text=None)
+    began = clock()
+    for day in range(3):
+        sent(plan_of(f"c{day}", policy=policy), box, ledger)
+        clock.later(days=1)
+    held = sent(plan_of("late", policy=policy), box, ledger)
+    assert set(held["not_before"]) == {began + timedelta(days=7)}
+    clock.at = began + timedelta(days=7)
+    assert outcome(sent(plan_of("late", policy=policy), box, ledger)) == {"accepted": 30}
+    held = sent(plan_of("later", policy=policy), box, ledger)
+    assert set(held["not_before"]) == {began + timedelta(days=8)}
+
+
+@pytest.mark.parametrize("cap", [0, -1, 1.0, True, None, "1"])
+def test_a_cap_of_zero_is_refused_and_not_read_as_one(cap: Any) -> None:
+    """Mautic #10275: zero, meant as nobody, let one message through."""
+    with pytest.raises(UsageError, match="a cap must be a whole number from 1"):
+        Policy(caps=[(cap, "24h")])
+
+
+@pytest.mark.timeout(30)
+def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(box: Sandbox, ledger: Ledger) -> None:
+    """Mautic #3560: a batch in which everybody was over the cap was fetched again for ever."""
+    sent(plan_of("first", NUMBERS[:21], text="first"), box, ledger)
+    table = sent(plan_of("second", policy=DAILY, chunk_size=7), box, ledger, concurrency=1)
+    assert outcome(table) == {"planned CAPPED": 21, "accepted": 9}
+    requests = len(ledger.campaign("second").requests)
+    assert outcome(sent(plan_of("second", policy=DAILY, chunk_size=7), box, ledger)) == outcome(table)
+    assert len(ledger.campaign("second").requests) == requests == 2
+
+
+def test_who_unsubscribes_between_queue_and_send_is_not_sent_to(box: Sandbox, ledger: Ledger) -> None:
+    """A reminder mailer filled its queue with whom it might send to, and sent hours later without asking again."""
+    queued = plan_of("reminder")
+    with ledger.begin(queued, service=box.client().service):
+        People(ledger).opt_out(NUMBERS[3], source="web form")
+    assert outcome(sent(queued, box, ledger)) == {"accepted": 29, "skipped OPTED_OUT": 1}
+    assert NUMBERS[3] not in set(box.inbox["to"])
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_opt_outs_with_unreadable_numbers_is_listed_and_nothing_recorded(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    people, path = People(ledger), tmp_path / "stops.csv"
+    path.write_text("phone,received\n+12025550110,2026-01-15 09:30Z\nnobody,2026-01-15\n,\n12,2026-01-16 10:00Z\n")
+    with pytest.raises(UsageError, match="nothing was recorded") as refused:
+        people.import_optouts(path, column="phone", source="provider", at="received")
+    assert len(refused.value.problems) >= 2
+    assert all(said.startswith("row ") for said in refused.value.problems)
+    assert people.register.empty
+    assert people.import_optouts(path, column="phone", source="provider", at="received", ignore_unreadable=True) == 1
+    assert people.import_optouts(path, column="phone", source="provider", at="received", ignore_unreadable=True) == 0
+    assert people.is_opted_out(NUMBERS[10])
+
+
+def test_an_opt_out_in_the_future_is_refused(ledger: Ledger, clock: Clock) -> None:
+    people = People(ledger, now=clock)
+    with pytest.raises(UsageError, match="in the future"):
+        people.opt_out(NUMBERS[0], source="phone", at="2026-11-13 00:00Z")
+    with pytest.raises(UsageError, match="without a zone"):
+        people.opt_out(NUMBERS[0], source="phone", at="2026-11-11 00:00")
+    stops = pd.DataFrame({"phone": NUMBERS[:2], "at": ["2026-11-13 00:00Z", "2026-11-11 00:00Z"]})
+    with pytest.raises(UsageError, match="row 0: at is in the future"):
+        people.import_optouts(stops, column="phone", source="provider", at="at")
+    assert people.register.empty
+
+
+@pytest.mark.parametrize("window", ["24", 24, "24 hours", "", "1h30min", None, "-1h", "0h", "400d", timedelta(0)])
+def test_a_window_without_a_unit_is_refused(window: Any) -> None:
+    with pytest.raises(UsageError, match="window"):
+        Policy(caps=[(1, window)])
