@@ -101,12 +101,18 @@ def _cell_html(cell: Cell) -> str:
     if isinstance(cell, State):
         return f'<span style="white-space:nowrap">{SIGNS[cell.sign]} {safe(cell.value)}</span>'
     if isinstance(cell, Marked):
-        pieces = (f"<{tag}>{safe(piece)}</{tag}>" if tag else safe(piece) for piece, tag in cell.pieces)
+        pieces = (_piece_html(piece, tag) for piece, tag in cell.pieces)
         wrap = "pre" if sum(len(piece) for piece, _ in cell.pieces) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
         return f'<span style="{_CODE_FONT};white-space:{wrap}">{"".join(pieces)}</span>'
     if isinstance(cell, Bars):
         return f"<div>{''.join(_bar_html(bar) for bar in cell.bars)}</div>"
     return _bar_html(cell) if isinstance(cell, Bar) else safe(plain_value(cell))
+
+
+def _piece_html(piece: str, tag: str) -> str:
+    # A line through a blank would look like a dash, of which phone numbers have many.
+    plain = ' style="text-decoration:none"' if tag == "del" and piece.isspace() else ""
+    return f"<{tag}{plain}>{safe(piece)}</{tag}>" if tag else safe(piece)
 
 
 def _bar_html(bar: Bar) -> str:

@@ -192,3 +192,10 @@ def test_a_card_is_both_forms() -> None:
     card = full()
     assert card._repr_html_() == card.html()
     assert str(card) == card.text()
+
+
+def test_a_blank_that_was_taken_away_does_not_look_like_a_dash() -> None:
+    """It is coloured but not struck through; a sign that was taken away is struck through."""
+    cell = Marked((("1", ""), (" ", "del"), ("-", "del"), ("2", "")))
+    html = Card("Change", "", (Table(("Before",), ((cell,),)),))._repr_html_()
+    assert '1<del style="text-decoration:none"> </del><del>-</del>2' in html
