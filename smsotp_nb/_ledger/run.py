@@ -123,7 +123,14 @@ class Run:
         return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
 
     def set_aside(self) -> None:
-        """Record whom the rules hold back now; their chunks are not among `chunks`."""
+        """Record whom the rules hold back now; their chunks are not among `chunks`.
+
+        Raises:
+            LedgerError: the name of the campaign is another account's, which texted these people a moment ago.
+        """
+        if self._ownership is not None:
+            with self._store.reading() as connection:
+                self._ownership.check(connection)
         self._aside = self._holds.set_aside(self._store)
 
     def chunks(self) -> list[int]:
