@@ -66,6 +66,7 @@ def turn(path: Path | None, url: str, count: int, name: str, policy: Policy | No
             shutil.copy(path, place)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            os.sync()  # what was copied
             with Ledger(place, create=path is None, accept_older=True) as ledger:
                 gc.collect()
                 wall, cpu = time.perf_counter(), time.process_time()

@@ -108,7 +108,8 @@ class Standing:
         self.out, self.aside = np.zeros(size, bool), np.zeros(size, bool)  # aside: recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
-        self._gathered = (_NO_PEOPLE, _NO_PEOPLE, _NO_PEOPLE)  # places in order, times and campaigns of contacts
+        self._recent: list[_Recent] = []
+        self._gathered: tuple[Ints, Ints, Ints] | None = None  # the same: places in order, times, campaigns
         self._since: dict[int, dict[int, int]] = {}  # and those since: by place and campaign, when
 
     def learn(self, connection: sqlite3.Connection, realm: Realm, *, but: int | None, now: int) -> None:
@@ -127,10 +128,7 @@ class Standing:
             for one in recent:
                 many[one.place[one.at > now - window]] += 1  # a campaign has each person once
             self._cap(recent, most, window, many >= most, now)
-        if self._counts and recent:
-            place, at, campaigns = _joined(recent)
-            order = np.argsort(place, kind="stable")
-            self._gathered = place[order], at[order], campaigns[order]
+        self._recent = recent if self._counts else []
 
     @property
     def _counts(self) -> bool:
@@ -161,6 +159,8 @@ class Standing:
 
     def _met(self, places: Ints, times: Ints, campaign: int) -> tuple[Ints, Ints, Ints]:
         """Return all contacts of these rows, the new ones too, each campaign's latest: places, times, campaigns."""
+        if self._gathered is None:  # sorted not before another campaign meets these people while this one runs
+            self._gathered, self._recent = _gathered(self._recent), []
         known, at, whose = self._gathered
         rows: list[tuple[int, int, int]] = []
         for place, first, last, time in zip(
@@ -243,6 +243,14 @@ def _joined(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:
     """Return place, time and campaign of all these contacts."""
     place, at = (np.concatenate([getattr(one, name) for one in recent]) for name in ("place", "at"))
     return place, at, np.repeat([one.campaign for one in recent], [len(one.place) for one in recent])
+
+
+def _gathered(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:
+    if not recent:
+        return _NO_PEOPLE, _NO_PEOPLE, _NO_PEOPLE
+    place, at, campaign = _joined(recent)
+    order = np.argsort(place, kind="stable")
+    return place[order], at[order], campaign[order]
 
 
 def _look_up(ascending: Ints, order: Ints, people: Ints) -> tuple[Ints, Ints]:
