@@ -9,7 +9,7 @@ import dataclasses
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
@@ -29,7 +29,9 @@ from .oneself import to_oneself
 from .value import Plan
 from .wording import Column, TemplateData, Words, column
 
-__all__ = ["Column", "Plan", "body_key", "column", "plan", "to_oneself"]
+__all__ = ["UNASKED", "Column", "Plan", "body_key", "column", "plan", "to_oneself"]
+
+UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 
 
 @in_our_words
@@ -172,6 +174,8 @@ def plan(
 
 
 def _prospect(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
+    if ledger is UNASKED:
+        return None
     if ledger is not None:
         with opened(ledger) as book:
             return book.prospect(made)

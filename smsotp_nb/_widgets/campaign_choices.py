@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from .._dispatch.guards import typed
+from .._policy import Policy
 from .._wire import Variant
 from .arguments import NONE_CHOSEN
 
@@ -36,6 +37,7 @@ class Choices:
     rates: Any = None
     keep: tuple[str, ...] = ()
     variant: Variant = "intl"
+    policy: Policy | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choices) and self._values() == other._values()
@@ -61,6 +63,7 @@ class Choices:
             "suppress": self.suppress,
             "rates": self.rates,
             "keep": list(self.keep),
+            "policy": self.policy,
         }
         always = {"to", "campaign"} | ({"template_id"} if self.kind == "template" else {self.kind})
         return {name: value for name, value in given.items() if name in always or not _blank(value)}
@@ -75,12 +78,12 @@ class Choices:
         )
         return tuple(words for filled, words in blanks if filled == NONE_CHOSEN or filled is False)
 
-    def lines(self, guards: Guards | None = None, *, frame: str = "people") -> str:
-        """Return the code that plans and sends the same."""
+    def lines(self, guards: Guards | None = None, *, frame: str = "people", before: Sequence[str] = ()) -> str:
+        """Return the code that plans and sends the same; ``before`` are lines between the two."""
         shown = [f"    {name}={_shown(name, value)}," for name, value in self.arguments().items()]
         sent = "".join(f", {name}={value!r}" for name, value in (guards or Guards()).arguments().items())
         return "\n".join(
-            [f"plan = sms.plan(\n    {frame},", *shown, ")", f"results = sms.send(plan, client=client{sent})"]
+            [f"plan = sms.plan(\n    {frame},", *shown, ")", *before, f"results = sms.send(plan, client=client{sent})"]
         )
 
 
@@ -94,6 +97,11 @@ class Guards:
     """
 
     fields: Mapping[str, str | int] = field(default_factory=dict)
+
+    @property
+    def canary(self) -> int:
+        """How many are to be sent to first; 0 for all."""
+        return int(self.fields.get("canary") or 0)
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``send``.
@@ -112,4 +120,4 @@ def _shown(name: str, value: Any) -> str:
     """A frame or a list given in code is named, not printed: it may hold numbers."""
     if name in ("suppress", "rates") and not isinstance(value, str):
         return name
-    return repr(value)
+    return f"sms.{value!r}" if isinstance(value, Policy) else repr(value)

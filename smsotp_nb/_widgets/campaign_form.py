@@ -18,11 +18,12 @@ from .._frames import AnyFrame, as_pandas
 from .._guards import GUARDS
 from .._ledger import LedgerOrPath
 from .._planning.suppression import usable
+from .._policy import Policy
 from ..errors import UsageError
 from . import campaign_html, skin
 from .arguments import names_of, with_none
 from .campaign_choices import Choices, Guards
-from .campaign_steps import TYPE_ABOVE, CampaignSteps, Draft
+from .campaign_steps import IN_THE_FORM, TYPE_ABOVE, CampaignSteps, Draft
 from .latest import Latest
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class CampaignForm(skin.Shown):
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
         suppress: as for ``plan``; a path can be changed in the form.
         rates: as for ``plan``; a path can be changed in the form.
+        policy: as for ``plan``.
         type_above: on a sandbox, the number of messages above which it must be typed before sending.
 
     Attributes:
@@ -80,16 +82,21 @@ class CampaignForm(skin.Shown):
         ledger: LedgerOrPath | None = None,
         suppress: Any = None,
         rates: Any = None,
+        policy: Policy | None = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
         frame = as_pandas(frame)
-        self.steps = CampaignSteps(frame, client=client, ledger=ledger, type_above=type_above, changed=self._render)
+        self.steps = CampaignSteps(
+            frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._render
+        )
         self._variant = self.steps.client.settings.variant
         self._given = {"suppress": _usable_people(suppress), "rates": _usable_rates(rates)}
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
         self._drawn: object = None
         self._stage = "write"
+        self._sure = False  # whether the button that withdraws was pressed once
+        self._opted_out = ""  # the source of the opt-out recorded last
         self._settle = skin.SETTLE
         self._drawing = threading.RLock()
         self._make_fields(frame)
@@ -121,6 +128,7 @@ class CampaignForm(skin.Shown):
             rates=self._file("rates", self.rates.value),
             keep=tuple(name.strip() for name in self.keep.value.split(",") if name.strip()),
             variant=self._variant,
+            policy=self.steps.policy,
         )
 
     def guards(self) -> Guards:
@@ -169,19 +177,26 @@ class CampaignForm(skin.Shown):
     def _make_guards(self) -> None:
         self.guard_fields = {field.name: skin.field(field) for guard in GUARDS for field in guard.fields}
         self.typed = skin.text("")
-        for field in self.guard_fields.values():
+        self.reason = skin.text("Why the text changes, for the record", placeholder="typo")
+        self.stop_number = skin.text("Number of the person", placeholder="+1 202 555 0123")
+        self.stop_source = skin.text("How it came", placeholder="phone call")
+        for field in (*self.guard_fields.values(), self.reason):
             field.observe(lambda _: self._render(), "value")
 
     def _make_buttons(self) -> None:
         self.check_button = skin.button("Check the plan")
         self.send_button = skin.button("Send")
         self.back_button = skin.button("Back to the text")
+        self.withdraw_button = skin.button("Withdraw")
+        self.opt_out_button = skin.button("Record the opt-out")
         self.stop_button = skin.button("Stop sending")
         self.accepted_button = skin.button("They were accepted")
         self.again_button = skin.button("Not accepted: retry with the next send")
         self.check_button.on_click(lambda _: self._check())
         self.send_button.on_click(lambda _: self._send())
         self.back_button.on_click(lambda _: self._back())
+        self.withdraw_button.on_click(lambda _: self._withdraw())
+        self.opt_out_button.on_click(lambda _: self._opt_out())
         self.stop_button.on_click(lambda _: self.steps.stop())
         self.accepted_button.on_click(lambda _: self._resolve(accepted=True))
         self.again_button.on_click(lambda _: self._resolve(accepted=False))
@@ -194,7 +209,7 @@ class CampaignForm(skin.Shown):
         return skin.form(self._head, self._write, self._rest, foot, classes=("smsotp-campaign",))
 
     def _lay_out_write(self) -> ipywidgets.VBox:
-        self._preview = skin.block("", "smsotp-side")
+        self._preview, self._unfinished = skin.block("", "smsotp-side"), skin.block("")
         self._columns = skin.block(campaign_html.columns_html(self._names), "smsotp-hint")
         self._template = skin.box(self.template_id, self.variables, classes=("smsotp-pair",))
         more = skin.folded(
@@ -206,6 +221,7 @@ class CampaignForm(skin.Shown):
         )
         return skin.box(
             skin.box(
+                self._unfinished,
                 skin.box(self.campaign, self.kind, classes=("smsotp-pair",)),
                 skin.box(self.phone, self.region, classes=("smsotp-pair",)),
                 skin.box(self.default_region, self.signature, classes=("smsotp-pair",)),
@@ -236,10 +252,21 @@ class CampaignForm(skin.Shown):
             skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",)),
             classes=("smsotp-main", "smsotp-doubt"),
         )
+        self._people = skin.box(
+            *skin.folded(
+                "Opt-outs: somebody does not want to be texted",
+                "Hide the opt-outs",
+                skin.box(self.stop_number, self.stop_source, classes=("smsotp-pair",)),
+                self.opt_out_button,
+            ),
+            classes=("smsotp-main",),
+        )
+        buttons = (self.send_button, self.stop_button, self.back_button, self.withdraw_button)
         self._confirm = skin.box(
             self._where,
+            self.reason,
             self.typed,
-            skin.box(self.send_button, self.stop_button, self.back_button, classes=("smsotp-act",)),
+            skin.box(*buttons, classes=("smsotp-act",)),
             classes=("smsotp-main",),
         )
         return skin.box(
@@ -247,6 +274,7 @@ class CampaignForm(skin.Shown):
             self._card,
             self._progress,
             self._doubt,
+            self._people,
             self._guards,
             self._confirm,
             classes=("smsotp-main", "smsotp-pad"),
@@ -271,20 +299,43 @@ class CampaignForm(skin.Shown):
 
     def _send(self) -> None:
         def send() -> None:
-            guards, typed = skin.settled(lambda: (self.guards(), self.typed.value), wait=self._settle)
+            guards, typed, reason = skin.settled(
+                lambda: (self.guards(), self.typed.value, self.reason.value), wait=self._settle
+            )
             self.typed.value = ""
-            self.steps.send(guards, typed)
+            self.steps.send(guards, typed, reason)
+            if self.steps.stage == "done" and not self.steps.refusal.text:
+                self.guard_fields["canary"].value, self.reason.value = 0, ""
 
         self._work(send)
 
     def _back(self) -> None:
+        self._sure = False
         self.steps.back()
         self.words.focus()
+
+    def _withdraw(self) -> None:
+        if not self._sure:
+            self._sure = True
+            self._render()
+            return
+        self._work(lambda: self.steps.withdraw(self.reason.value))
+
+    def _opt_out(self) -> None:
+        def record() -> None:
+            number, source = skin.settled(lambda: (self.stop_number.value, self.stop_source.value), wait=self._settle)
+            if self.steps.opt_out(number, source, self.choices().default_region):
+                self._opted_out, self.stop_number.value = source.strip(), ""
+                self._render()
+
+        self._work(record)
 
     def _resolve(self, *, accepted: bool) -> None:
         self._work(lambda: self.steps.resolve(accepted=accepted))
 
     def _work(self, move: Callable[[], None]) -> None:
+        self._sure = False
+
         def work() -> None:
             move()
             self._next_to_read().focus()
@@ -297,7 +348,7 @@ class CampaignForm(skin.Shown):
             return self._head
         if self.steps.stage == "write":
             return self.check_button
-        return self.typed if self.steps.to_type() else self.send_button
+        return self.typed if self.steps.to_type(self.guards().canary) else self.send_button
 
     # -- the preview, a moment after the last key
 
@@ -336,6 +387,11 @@ class CampaignForm(skin.Shown):
         skin.show(self._template, template)
         self.words.description = "Template's text, for the estimate only" if template else "Text"
         self._preview.value = campaign_html.draft_html(self._draft)
+        unfinished = bool(self.steps.unfinished)
+        self._unfinished.value = skin.notice(self.steps.notice.text, self.steps.notice.sign) if unfinished else ""
+        skin.show(self._unfinished, unfinished)
+        for field in (self.campaign, self.phone, self.region, self.default_region):
+            field.disabled = unfinished
         self.check_button.description = "Planning …" if stage == "planning" else "Check the plan"
         self.check_button.disabled = stage == "planning"
         skin.primary(self.check_button, True)
@@ -350,18 +406,25 @@ class CampaignForm(skin.Shown):
         self._progress.value = campaign_html.progress_html(steps.running) if sending else ""
         self._draw_doubt(stage)
         can_send = not sending and steps.to_go > 0
+        canary = self.guards().canary
+        skin.show(self._people, not sending)
+        skin.show(self.reason, can_send and bool(steps.reworded))
         for part in (self._guards, self._where, self.send_button):
             skin.show(part, can_send)
         skin.mark(self._confirm, "smsotp-framed", can_send and steps.live)
-        skin.show(self.typed, can_send and bool(steps.to_type()))
-        self.typed.description = f"Type {steps.to_type()} to confirm"
+        skin.show(self.typed, can_send and bool(steps.to_type(canary)))
+        self.typed.description = f"Type {steps.to_type(canary)} to confirm"
         self._where.value = skin.line(steps.where(), "warn" if steps.live else "")
-        self.send_button.description = steps.send_label()
+        self.send_button.description = steps.send_label(canary)
         skin.primary(self.send_button, True)
         skin.show(self.stop_button, sending)
         self.stop_button.disabled = bool(steps.running and steps.running.stopping)
         skin.show(self.back_button, not sending)
         skin.primary(self.back_button, not can_send)
+        self.back_button.description = steps.back_label()
+        skin.show(self.withdraw_button, not sending and bool(steps.unfinished))
+        ask = "Yes, withdraw them for good" if self._sure else f"Withdraw the other {steps.waiting:,}"
+        self.withdraw_button.description = ask
 
     def _draw_card(self, stage: str) -> None:
         """Make the card when there is a new one to show, not with every key: it looks at the whole list."""
@@ -384,9 +447,20 @@ class CampaignForm(skin.Shown):
     def _code(self) -> str:
         choices = self.choices()
         try:
-            return choices.lines(self.guards())
+            return choices.lines(self.guards(), before=self._lines_before())
         except UsageError as error:
             return f"{choices.lines()}\n# {error}"
+
+    def _lines_before(self) -> list[str]:
+        """Return the calls between plan and send: an opt-out, and the correction of what was begun."""
+        lines = []
+        if self._opted_out:  # the number is not printed
+            lines.append(f"sms.People().opt_out(number, source={self._opted_out!r})")
+        if self.steps.reworded:
+            reason = self.reason.value.strip() or IN_THE_FORM
+            name = f"sms.Ledger().campaign({self.choices().campaign!r}, service=client.service)"
+            lines.append(f"{name}.correct(plan, reason={reason!r})")
+        return lines
 
 
 def _usable_people(suppress: Any) -> Any:

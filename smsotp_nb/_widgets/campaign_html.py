@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Card, Figures, about, counted, number
+from .._cards import MISSING, Card, Code, Figures, Table, about, counted, number
 from .._planning import Plan, overview
 from .._wire import amount
+from ..problems import PROBLEMS
 from ..results import Progress
 from .campaign_steps import Draft, Running
 
@@ -36,6 +37,8 @@ def draft_html(draft: Draft | None) -> str:
 
 def plan_html(plan: Plan) -> str:
     """Return the card of a plan, without what the form itself says around it."""
+    if plan.prospect is not None:  # that the text changes is said at the button that changes it
+        plan = dataclasses.replace(plan, prospect=dataclasses.replace(plan.prospect, changed=0))
     return dataclasses.replace(overview.card(plan), state="", closing="").html()
 
 
@@ -66,7 +69,27 @@ def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
     billed = cost.card(results)
     closing = "The result table is the form's .results, with one row for every row of the list."
-    return Card("Results", billed.state, (figures, *billed.blocks[1:]), closing).html()
+    return Card("Results", billed.state, (figures, *_not_sent(results), *billed.blocks[1:]), closing).html()
+
+
+def _not_sent(results: pd.DataFrame) -> list[Table]:
+    """Return why rows were not sent, by code, with the moment at which they may go where that is known."""
+    left = results[results["status"].isin(["planned", "skipped", "rejected"]).to_numpy() & results["problem"].notna()]
+    rows = [
+        (Code(str(code)), len(group), _until(group["not_before"]), _meaning(str(code)))
+        for code, group in left.groupby("problem", sort=False)
+    ]
+    columns = ("Problem", "Rows", "Not before", "Meaning")
+    return [Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Not sent")] if rows else []
+
+
+def _until(moments: pd.Series) -> str:
+    first = moments.min()
+    return MISSING if pd.isna(first) else f"{first:%Y-%m-%d %H:%M} UTC"
+
+
+def _meaning(code: str) -> str:
+    return PROBLEMS[code].meaning if code in PROBLEMS else ""
 
 
 def lines_html(code: str) -> str:

@@ -75,15 +75,56 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     click(card, "Check the plan")
     card.get_by_text("This campaign is already recorded").wait_for()
     notebook.kernel("box.fault('drop_before', next=1)")
-    click(card, "Send the remaining")
+    click(card, "Send the other")
     card.get_by_text("Rows in doubt are never sent again").wait_for()
     assert look(notebook, THEMES[2]) == []
     click(card, "Not accepted: retry with the next send")
     card.get_by_text("planned again; nothing was sent yet").wait_for()
-    click(card, "Send the remaining")
+    click(card, "Send the other")
     card.get_by_text(", 0 to go.").wait_for()
     assert int(notebook.kernel("len(box.inbox)")) > stopped
     assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+
+
+def test_after_a_canary_somebody_says_stop_and_a_typo_is_corrected(notebook: Notebook, lab: Lab) -> None:
+    notebook.open(lab.write("canary_form.ipynb", FORM.replace("form-sandbox", "canary-sandbox"))).run_all()
+    card = notebook.page.locator(".smsotp-form")
+    write(card)
+    card.get_by_label("Campaign name").fill("canary")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 2 % off until Sunday.")
+    click(card, "Check the plan")
+    click(card, "Guards:")
+    card.get_by_label("First recipients (0: all)").fill("5")
+    card.get_by_label("First recipients (0: all)").press("Tab")
+    click(card, "Send the first 5 messages")
+    card.get_by_text("The canary was sent: 5").wait_for()
+    assert notebook.kernel("len(box.inbox)") == "5"
+    card.get_by_role("button", name="Send the other").wait_for()
+    stopped = notebook.kernel("form.results.loc[form.results['status'].eq('planned'), 'to'].iloc[20]").strip("'")
+    click(card, "Opt-outs:")
+    card.get_by_label("Number of the person").fill(stopped)
+    card.get_by_label("How it came").fill("phone call")
+    assert look(notebook, THEMES[1]) == []
+    click(card, "Record the opt-out")
+    card.get_by_text("opted out, and no campaign").wait_for()
+    others = int(notebook.kernel("form.steps.to_go"))
+
+    click(card, f"Change the text for the other {others}")
+    card.get_by_text("were texted and keep their text").wait_for()
+    assert card.get_by_label("Campaign name").is_disabled()
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
+    assert look(notebook, THEMES[2]) == []
+    click(card, "Check the plan")
+    card.get_by_label("Why the text changes, for the record").fill("typo")
+    card.get_by_text(").correct(plan, reason='typo')").wait_for(state="attached")
+    assert look(notebook, THEMES[0]) == []
+    click(card, f"Change the text and send the other {others} messages")
+    card.get_by_text(", 0 to go.").wait_for()
+    assert look(notebook, THEMES[1]) == []
+    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+    assert notebook.kernel(f"'{stopped}' in set(box.inbox['to'])") == "False"
+    assert notebook.kernel("box.inbox['text'].str.contains(', 2 %').tolist()") == repr([True] * 5 + [False] * others)
+    assert notebook.kernel("box.inbox['text'].str.contains(', 20 %').sum()") in (str(others), f"np.int64({others})")
 
 
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:

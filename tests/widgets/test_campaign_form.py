@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +12,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import smsotp_nb._planning as planning
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
+from smsotp_nb._policy import Policy
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_html import clock, draft_html, lines_html, progress_html, results_html
+from smsotp_nb._widgets.campaign_html import clock, draft_html, lines_html, plan_html, progress_html, results_html
 from smsotp_nb._widgets.campaign_steps import CampaignSteps, Draft, Running
 from smsotp_nb.errors import UsageError
 from smsotp_nb.results import Progress
@@ -270,7 +273,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     assert steps.stage == "done"
     assert steps.notice.text.startswith(f"Stopped: {sent} accepted, 0 in doubt")
     assert not steps._stop.is_set()
-    assert steps.send_label().startswith(f"Send the remaining {60 - sent} message")
+    assert steps.send_label().startswith(f"Send the other {60 - sent} message")
     box.clear_faults()
     steps.send(Guards())
     assert len(box.inbox) == 60
@@ -283,20 +286,132 @@ def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people:
     again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
     again.check(HELLO)
     assert again.notice.text.startswith("This campaign is already recorded: 4 accepted")
-    assert again.send_label() == "Send the remaining 6 messages, about USD 0.045"
+    assert again.send_label() == "Send the other 6 messages, about USD 0.045"
     again.send(Guards())
     assert box.inbox["to"].is_unique
     assert len(box.inbox) == 10
 
 
-def test_another_text_under_the_same_name_is_refused_in_the_card(steps: CampaignSteps, people: pd.DataFrame) -> None:
+# -- a canary, and what changes after it
+
+CORRECTED = dataclasses.replace(HELLO, words="Hello {name}")
+
+
+@pytest.fixture
+def begun(steps: CampaignSteps) -> CampaignSteps:
     checked(steps).send(Guards({"canary": 4}))
-    again = CampaignSteps(people, client=steps.client, ledger=steps.ledger)
-    again.check(Choices(campaign="hello", to="phone", kind="text", words="Other", default_region="US"))
+    return steps
+
+
+def test_the_button_says_that_a_canary_goes_first(steps: CampaignSteps) -> None:
+    assert checked(steps).send_label(4) == "Send the first 4 messages"
+    assert steps.send_label(10) == steps.send_label(0) == "Send 10 messages, about USD 0.075"
+    steps.send(Guards({"canary": 4}))
+    assert steps.send_label(6) == "Send the next 2 messages"
+    assert (steps.send_label(), steps.back_label()) == (
+        "Send the other 6 messages, about USD 0.045",
+        "Change the text for the other 6",
+    )
+
+
+def test_a_canary_that_was_sent_is_no_dead_end(begun: CampaignSteps, box: Sandbox) -> None:
+    begun.send(Guards({"canary": 4}))
+    assert "enter 0 to send all others" in begun.refusal.text
+    assert len(box.inbox) == 4
+    begun.send(Guards())
+    assert begun.counts["accepted"] == 10
+    assert box.inbox["to"].is_unique
+
+
+def test_a_typo_is_corrected_for_those_who_were_not_texted(begun: CampaignSteps, box: Sandbox) -> None:
+    begun.back()
+    assert begun.notice.text.startswith("4 of this campaign were texted and keep their text.")
+    begun.check(CORRECTED)
+    assert begun.send_label() == "Change the text and send the other 6 messages, about USD 0.045"
+    assert "6 rows not yet sent get the new text" in begun.notice.text
+    begun.send(Guards(), reason="typo")
+    assert (begun.stage, begun.unfinished) == ("done", "")
+    assert box.inbox["to"].is_unique
+    assert box.inbox["text"].str.startswith("Hello").sum() == 6
+    changes = begun.ledger.campaign("hello").changes
+    assert changes[["what", "rows", "reason"]].values.tolist() == [["corrected", 6, "typo"]]
+
+
+def test_a_corrected_text_is_planned_for_another_person_at_the_campaign_too(
+    begun: CampaignSteps, people: pd.DataFrame, box: Sandbox
+) -> None:
+    """After a kernel's restart the ledger alone knows that the campaign was begun."""
+    again = CampaignSteps(people, client=begun.client, ledger=begun.ledger)
+    again.check(CORRECTED)
+    assert again.send_label().startswith("Change the text and send the other 6 messages")
     again.send(Guards())
-    assert (again.stage, again.refusal.text[:9]) == ("planned", "Not sent.")
-    assert again.notice.text.startswith("This campaign is already recorded")
-    assert again.refusal.text not in again.notice.text
+    assert begun.ledger.campaign("hello").changes["reason"].tolist() == ["corrected in the form"]
+    assert len(box.inbox) == 10
+    assert box.inbox["to"].is_unique
+
+
+def test_a_new_name_for_what_was_begun_is_refused(begun: CampaignSteps) -> None:
+    begun.back()
+    begun.check(dataclasses.replace(CORRECTED, campaign="hello-2"))
+    assert begun.stage == "write"
+    assert "Under another name the 4 would be texted again" in begun.refusal.text
+    begun.check(HELLO)
+    begun.withdraw("wrong price")
+    assert begun.counts["skipped"] == 8
+    begun.back()
+    begun.check(dataclasses.replace(CORRECTED, campaign="hello-2"))
+    assert begun.stage == "planned"
+
+
+def test_an_opt_out_counts_in_the_next_send(begun: CampaignSteps, box: Sandbox) -> None:
+    assert not begun.opt_out("+1 202 555 0109", " ")
+    assert "Enter how it came" in begun.refusal.text
+    assert not begun.opt_out("hello", "phone call")
+    assert begun.refusal.text.startswith("Nothing was recorded.")
+    assert begun.opt_out("(202) 555-0109", "phone call", "US")
+    assert "opted out" in begun.notice.text
+    assert "555-0109" not in begun.notice.text
+    assert begun.send_label() == "Send the other 5 messages, about USD 0.0375"
+    begun.send(Guards())
+    assert len(box.inbox) == 9
+    assert "+12025550109" not in set(box.inbox["to"])
+    shown = results_html(begun.results, begun.counts)
+    assert "OPTED_OUT" in shown
+    assert "this person opted out" in shown
+
+
+def test_withdrawn_rows_are_not_sent_by_any_later_plan(begun: CampaignSteps, box: Sandbox) -> None:
+    begun.withdraw()
+    assert begun.notice.text == "6 rows withdrawn: this campaign never texts them."
+    assert (begun.to_go, begun.unfinished) == (0, "")
+    begun.send(Guards())
+    begun.back()
+    begun.check(HELLO)
+    begun.send(Guards())
+    assert len(box.inbox) == 4
+
+
+def test_a_policy_holds_back_and_the_card_says_until_when(
+    begun: CampaignSteps, people: pd.DataFrame, box: Sandbox
+) -> None:
+    later = CampaignSteps(people, client=begun.client, ledger=begun.ledger, policy=Policy(caps=[(1, "24h")]))
+    later.check(dataclasses.replace(CORRECTED, campaign="reminder"))
+    assert later.to_go == 6
+    assert later.plan is not None
+    assert "4 recipients had as many messages as the policy allows" in plan_html(later.plan)
+    later.send(Guards())
+    assert "CAPPED" in results_html(later.results, later.counts)
+    assert later.notice.text.startswith("One more message would be more than the policy allows")
+    assert (later.to_go, len(box.inbox)) == (0, 10)
+
+
+def test_what_is_typed_is_planned_without_the_ledger(begun: CampaignSteps, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's own ledger may hold ten million contacts: not something to read at every key."""
+    monkeypatch.setenv("SMSOTP_LEDGER", str(begun.ledger.path))
+    draft = begun.draft(CORRECTED)
+    assert draft.plan is not None
+    assert draft.plan.prospect is None
+    assert planning.plan(begun.frame, **CORRECTED.arguments()).prospect is not None
 
 
 def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) -> None:
@@ -417,6 +532,43 @@ def test_a_plan_on_record_never_says_that_nothing_was_sent(form: CampaignForm) -
         button.click()
     assert "This campaign is already recorded: 4 accepted" in form._outcome.value
     assert "Nothing has been sent" not in form._outcome.value + form._card.value
+
+
+def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> None:
+    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
+    form.default_region.value, form.guard_fields["canary"].value = "us", 4
+    form.check_button.click()
+    assert form.send_button.description == "Send the first 4 messages"
+    form.send_button.click()
+    assert form.guard_fields["canary"].value == 0
+    assert form.send_button.description == "Send the other 6 messages, about USD 0.045"
+    form.stop_number.value, form.stop_source.value = "+1 202 555 0109", "phone call"
+    form.opt_out_button.click()
+    assert form.send_button.description == "Send the other 5 messages, about USD 0.0375"
+    form.back_button.click()
+    assert form.campaign.disabled
+    form.words.value = "Hello {name}"
+    form.check_button.click()
+    form.reason.value = "typo"
+    shown = html.unescape(form._lines.value)
+    assert "sms.People().opt_out(number, source='phone call')" in shown
+    assert "sms.Ledger().campaign('hello', service=client.service).correct(plan, reason='typo')" in shown
+    assert "0109" not in shown
+    form.send_button.click()
+    assert set(box.inbox["text"]) == {*(f"Hi P{n}" for n in range(4)), *(f"Hello P{n}" for n in range(4, 9))}
+    assert len(box.inbox) == 9
+
+
+def test_the_rest_is_withdrawn_by_a_second_click(form: CampaignForm, box: Sandbox) -> None:
+    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
+    form.default_region.value, form.guard_fields["canary"].value = "us", 4
+    form.check_button.click()
+    form.send_button.click()
+    form.withdraw_button.click()
+    assert form.withdraw_button.description == "Yes, withdraw them for good"
+    assert form.steps.counts["planned"] == 6
+    form.withdraw_button.click()
+    assert form.steps.counts["planned"] == 0
 
 
 def test_the_focus_goes_where_reading_goes_on(form: CampaignForm) -> None:
