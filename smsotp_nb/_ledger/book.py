@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .. import results
 from .._arguments import given as shown
 from .._arguments import not_callable, not_flag, not_text, refuse
 from .._calls import in_our_words
-from .._frames import AnyFrame, as_pandas
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal, name_key
-from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, reading
+from .campaign import Campaign
 from .disk import runs
 from .holds import Rules
 from .lock import RunLock
-from .overview import state_line
 from .ownership import Ownership
 from .places import given, not_a_ledger, users_own
 from .prospect import Prospect, prospect
-from .recording import Planned, purge, record
+from .recording import Planned, record
 from .run import OWNER_DIED, Run, give_up
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
 
 
 class Ledger:
@@ -341,324 +335,3 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
     if ledger is None or isinstance(ledger, (str, Path)):
         return Ledger(ledger)
     raise not_a_ledger(ledger)
-
-
-class Campaign:
-    """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
-
-    Example:
-        >>> "in_doubt" in dir(Campaign)
-        True
-    """
-
-    def __init__(
-        self, ledger: Ledger, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
-    ) -> None:
-        self.name, self.service = name, service
-        self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of rows in each state."""
-        self._recover()
-        return reading.counts(self._store, self._number)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The result table as recorded: one row for each row of the plan, indexed by its position."""
-        self._recover()
-        return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
-
-    @property
-    def requests(self) -> pd.DataFrame:
-        """The requests that were posted, with their outcome, evidence and the totals that the reply stated."""
-        self._recover()
-        return reading.requests(self._store, self._number)
-
-    @property
-    def numbers(self) -> pd.Series:
-        """The E.164 numbers of the campaign's planned recipients, whatever became of them.
-
-        Raises:
-            LedgerError: the campaign was purged, so they are no longer known.
-        """
-        self._refuse_purged()
-        frame = reading.recorded(self._store, self._number)
-        return frame.loc[frame["body"].notna(), "to"]
-
-    @property
-    def reached(self) -> pd.Series:
-        """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent.
-
-        Raises:
-            LedgerError: the campaign was purged, so they are no longer known.
-        """
-        self._refuse_purged()
-        return reading.numbers_of(self._store, self._number, (SENDING, ACCEPTED, IN_DOUBT))
-
-    @property
-    def in_doubt(self) -> pd.DataFrame:
-        """The rows in doubt with their evidence: phase, http_status, error, started_at, settled_at."""
-        self._recover()
-        return reading.with_evidence(self._store, self._number, IN_DOUBT)
-
-    @property
-    def rejected(self) -> pd.DataFrame:
-        """The rows that the service refused, with their evidence."""
-        return reading.with_evidence(self._store, self._number, REJECTED)
-
-    @in_our_words
-    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool) -> int:
-        """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
-
-        Args:
-            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers.
-            accepted: True marks the rows as accepted. False marks them as planned, so that the next ``send`` posts
-                them. Other values that count as true or false in Python are refused.
-
-        Raises:
-            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False. Nothing
-                was changed.
-            CampaignHeld: the campaign is running.
-        """
-        if not isinstance(accepted, bool | np.bool_):
-            raise UsageError(
-                f"accepted= must be True (they have it) or False (they do not, so send again), got {accepted!r}; "
-                "nothing was changed"
-            )
-        self._recover()
-        rows = _hidden(rows)
-        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
-
-    @in_our_words
-    def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
-        """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
-
-        Raises:
-            UsageError: a number was not rejected in this campaign. Nothing was changed.
-            CampaignHeld: the campaign is running.
-        """
-        rows = _hidden(rows)
-        return self._move(rows, REJECTED, PLANNED)
-
-    @property
-    def changes(self) -> pd.DataFrame:
-        """What was changed of the campaign after it was recorded, one row each: ``at`` (UTC), ``what`` (str:
-        corrected, extended, suppressed or withdrawn), ``rows`` (Int64), ``reason`` (str).
-        """
-        return reading.changes(self._store, self._number)
-
-    @in_our_words
-    def withdraw(self, rows: AnyFrame | Sequence[str] | str | None = None, *, reason: str | None = None) -> int:
-        """Take rows that are still planned out of the campaign for good, all or these; return how many.
-
-        They become ``skipped`` with the problem WITHDRAWN. No later ``send`` of this campaign texts them, by whatever
-        plan. It may be called while the campaign runs: requests that are under way end, and no further one begins.
-
-        Args:
-            rows: a frame with a column ``to``, such as a part of ``frame``, or E.164 numbers. By default all that are
-                still planned.
-            reason: why, for the record.
-
-        Raises:
-            UsageError: a number is not planned in this campaign. Nothing was changed.
-
-        Example:
-            >>> import tempfile, pathlib, smsotp_nb as sms
-            >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="sale", text="Hi")
-            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-            >>> ledger.begin(plan, service="sandbox:a").close()
-            >>> ledger.campaign("sale").withdraw(reason="wrong price")
-            1
-        """
-        refuse(None if reason is None else not_text("reason", reason))
-        rows = None if rows is None else _hidden(rows)
-        numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
-        with self._store.writing() as connection:
-            return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
-
-    @in_our_words
-    def correct(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Give the rows that are still planned the words of a new plan; return how many changed.
-
-        Rows that a message may have reached are never touched. From then on ``send`` takes the new plan, and the old
-        one is refused. The same correction again changes nothing and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name over the same recipients, with the new message
-                (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
-                entries of ``suppress=``, are left out of the campaign, too.
-            reason: why, for the record.
-
-        Raises:
-            PlanChanged: it adds recipients, or lacks some. Nothing was changed.
-            UsageError: it changes nothing, or is of another campaign.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "corrected", reason)
-
-    @in_our_words
-    def extend(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Add the new recipients of a plan to the campaign; return how many. Nobody who is in it gets a second row.
-
-        The same plan again adds nobody and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name and words over the whole list, earlier recipients and new ones.
-            reason: why, for the record.
-
-        Raises:
-            PlanChanged: it has other words for recipients who are still planned, or lacks some. Nothing was changed.
-            UsageError: it adds nobody, or is of another campaign.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "extended", reason)
-
-    def _change(self, plan: Planned, what: str, reason: str | None) -> int:
-        refuse(None if reason is None else not_text("reason", reason), self._not_its_plan(plan))
-        self._refuse_purged()
-        lock = self._ledger._lock(self._number, self.name)
-        try:
-            with self._store.writing() as connection:
-                found = changing.compare(connection, self._number, plan)
-                if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
-                    return 0
-                wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
-                if len(other) or found.gone:
-                    raise changing.refusal(plan, found, "")
-                if not len(wanted):
-                    none = "changes no words of rows that are still planned"
-                    raise UsageError(
-                        f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
-                        "nothing was changed"
-                    )
-                now = self._ledger._clock()
-                changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)
-                return len(wanted)
-        finally:
-            lock.release()
-
-    def _not_its_plan(self, plan: Planned) -> str | None:
-        if not isinstance(plan, Planned):
-            return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
-        if plan.campaign != self.name:
-            return f"the plan is of campaign {plan.campaign!r}, and this is {self.name!r}"
-        return None
-
-    @in_our_words
-    def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path."""
-        return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
-
-    def purge(self) -> int:
-        """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
-
-        What the campaign cost stays known, in sums that name nobody (`cost.spending`), and a keyed hash of each person
-        for the policy of later campaigns. Opt-outs are not touched. Its name stays taken: without
-        the numbers nobody can know who was texted, so the campaign is never sent again.
-
-        Raises:
-            CampaignHeld: the campaign is running.
-        """
-        lock = self._ledger._lock(self._number, self.name)
-        try:
-            gone = purge(self._store, self._number, now=self._ledger._clock())
-        finally:
-            lock.release()
-        return gone
-
-    def line(self) -> str:
-        """Return the campaign in one line: accepted, in doubt, rejected, to go."""
-        return state_line(self.counts)
-
-    def card(self) -> cards.Card:
-        """Return the campaign as a card: rows by state, what is held back and until when, what was
-        changed, and the rows in doubt with their evidence, numbers masked."""
-        return overview.of_campaign(
-            self.name,
-            self.service,
-            self.counts,
-            self.in_doubt,
-            reading.held(self._store, self._number),
-            self.changes,
-        )
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
-
-    def __repr__(self) -> str:
-        return f"Campaign({self.name!r} on {self.service}: {self.line()})"
-
-    def _refuse_purged(self) -> None:
-        with self._store.reading() as connection:
-            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
-        if purged:
-            raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
-
-    def _recover(self) -> None:
-        """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""
-        if not reading.counts(self._store, self._number)["sending"]:
-            return
-        try:
-            lock = self._ledger._lock(self._number, self.name)
-        except CampaignHeld:  # they are under way
-            return
-        try:
-            give_up(self._store, self._number, OWNER_DIED, now=self._ledger._clock())
-        finally:
-            lock.release()
-
-    def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
-        wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
-        lock = self._ledger._lock(self._number, self.name)
-        try:
-            with self._store.writing() as connection:
-                found = connection.execute(
-                    "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
-                )
-                places = {number: (chunk, position) for number, chunk, position in found}
-                strangers = Numbers(number for number in wanted if number not in places)
-                if strangers:
-                    what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
-                    more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
-                    raise UsageError(f"{what}{more}; nothing was changed")
-                contacts.unpack(connection, self._number)
-                connection.executemany(
-                    "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND position=?",
-                    [
-                        (*self._becomes(connection, after, places[number][0]), self._number, *places[number])
-                        for number in wanted
-                    ],
-                )
-        finally:
-            lock.release()
-        return len(wanted)
-
-    def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
-        """Return state and problem of a row that a person spoke of: what is to go again may have been withdrawn."""
-        return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)
-
-
-def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
-    """Return rows as they are in a frame, else numbers that a traceback does not show."""
-    rows = as_pandas(rows)
-    if isinstance(rows, pd.DataFrame):
-        return rows
-    if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
-        raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
-    return Numbers([rows] if isinstance(rows, str) else rows)
-
-
-def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
-    if isinstance(rows, pd.DataFrame):
-        if "to" not in rows.columns:
-            raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
-        found = rows["to"].tolist()
-    else:
-        found = [rows] if isinstance(rows, str) else list(rows)
-    wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
-    if wrong:
-        raise UsageError(
-            f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
-        )
-    return [number[1:] for number in found]

@@ -9,7 +9,8 @@ import pandas as pd
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results.contract import money
-from .book import Campaign, Ledger, LedgerOrPath, opened
+from .book import Ledger, LedgerOrPath, opened
+from .campaign import Campaign
 from .columns import sums_whole
 from .summing import table_of
 from .tables import ACCEPTED

@@ -88,9 +88,16 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/tables.py": frozenset({"spread"}),
     "_ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
-    "_ledger/book.py": frozenset({
-        "begin", "_lock", "_find", "_same_plan", "resolve", "retry_rejected", "_recover", "_move",
+    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_agree", "_end_dead_ones"}),
+    "_ledger/campaign.py": frozenset({"resolve", "retry_rejected", "withdraw", "_change", "_recover", "_move"}),
+    "_ledger/changing.py": frozenset({
+        "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
     }),
+    "_ledger/holds.py": frozenset({
+        "learn", "heed", "hear", "contacted", "_met", "held", "row", "_same", "_cap", "_hold", "_find", "look",
+        "confirm", "set_aside", "_catch_up", "_record", "_other_chunks",
+    }),
+    "_ledger/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
     "_dispatch/sending.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
         "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",

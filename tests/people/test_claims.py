@@ -2,62 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Plan, Policy, Sandbox, plan, send
+from smsotp_nb import Ledger, People, Policy, Sandbox, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
-NUMBERS = [f"+1202555{n:04}" for n in range(100, 130)]
-
-
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    with Sandbox() as made:
-        yield made
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.at = datetime(2026, 11, 12, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def later(self, **by: float) -> None:
-        self.at += timedelta(**by)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
-        yield made
-
-
-def plan_of(name: str, numbers: list[str] = NUMBERS, text: str = "Hello!", **more: Any) -> Plan:
-    more.setdefault("chunk_size", 7)
-    return plan(pd.DataFrame({"phone": numbers}), to="phone", campaign=name, text=text, **more)
-
-
-def sent(made: Plan, box: Sandbox, ledger: Ledger, **more: Any) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CampaignIncomplete)
-        return send(made, client=box.client(), ledger=ledger, progress=False, **more)
-
-
-def outcome(table: pd.DataFrame) -> dict[str, int]:
-    return table["status"].str.cat(table["problem"].fillna(""), sep=" ").str.strip().value_counts().to_dict()
+from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
 
 def test_the_same_words_are_held_for_three_days_under_whatever_name(box: Sandbox, ledger: Ledger, clock: Clock) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,26 +21,9 @@ from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged
 
-from .test_claims import NUMBERS, Clock, outcome, plan_of, sent
+from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
 STRANGER = "+12025550190"
-
-
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    with Sandbox() as made:
-        yield made
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
-        yield made
 
 
 def sent_while(act: Callable[[], object], made: Any, box: Sandbox, ledger: Ledger, *, after: int = 2) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,26 +12,9 @@ import pytest
 from smsotp_nb import Ledger, People, Policy, Sandbox
 from smsotp_nb.errors import UsageError
 
-from .test_claims import NUMBERS, Clock, outcome, plan_of, sent
+from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
 DAILY = Policy(caps=[(1, "24h")])
-
-
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    with Sandbox() as made:
-        yield made
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
-        yield made
 
 
 def test_campaigns_do_not_ignore_the_cap(box: Sandbox, ledger: Ledger) -> None:
