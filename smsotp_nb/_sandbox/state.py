@@ -86,6 +86,11 @@ class State:
             self.file()
         self._db.close()
 
+    def __del__(self) -> None:
+        db = getattr(self, "_db", None)
+        if db is not None:  # nobody closed it; what has to stay in a file was filed with each transaction
+            db.close()
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, all of it or nothing."""

@@ -27,7 +27,7 @@ from faults.server import Act, BreakingServer, Peer, Script, serve
 from faults.server import http as reply
 from IPython.core.oinspect import Inspector
 from support.canaries import hits, spellings
-from support.tracebacks import chain, in_other_styles, shown
+from support.tracebacks import chain, has_other_styles, in_other_styles, shown
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
@@ -399,4 +399,4 @@ def test_a_planted_error_is_found() -> None:
         namespace["planted"](KEY)
     assert hits(str(caught.value), KEY) == []
     assert hits(shown(caught.value), KEY) == [KEY]
-    assert hits(in_other_styles(caught.value), KEY) == [KEY]
+    assert not has_other_styles() or hits(in_other_styles(caught.value), KEY) == [KEY]

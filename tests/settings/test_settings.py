@@ -16,7 +16,7 @@ import keyring
 import keyring.backend
 import keyring.errors
 import pytest
-from support.tracebacks import chain, frames, in_other_styles, shown
+from support.tracebacks import chain, frames, has_other_styles, in_other_styles, shown
 
 from smsotp_nb import Client, Settings
 from smsotp_nb.errors import UsageError
@@ -280,7 +280,7 @@ def test_a_frame_that_holds_a_key_would_be_seen() -> None:
     with pytest.raises(UsageError) as caught:
         namespace["planted"](KEY)
     assert KEY in shown(caught.value)
-    assert KEY in in_other_styles(caught.value)
+    assert not has_other_styles() or KEY in in_other_styles(caught.value)
 
 
 # -- the keyring -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import traceback
 import warnings
@@ -32,6 +33,11 @@ def chain(error: BaseException) -> list[BaseException]:
             found.append(one)
             todo += [one.__cause__, one.__context__]
     return found
+
+
+def has_other_styles() -> bool:
+    """Say whether cgitb, which Python 3.13 has no more, or rich is there."""
+    return bool(importlib.util.find_spec("cgitb") or importlib.util.find_spec("rich"))
 
 
 def in_other_styles(error: BaseException) -> str:
