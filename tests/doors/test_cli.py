@@ -318,13 +318,17 @@ def odd_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It names the option, the file and the way on; nothing is printed as if it had worked."""
     command, _, said = (part.strip() for part in line.partition("|"))
-    assert cli.main(command.split()) == 2
-    written = capsys.readouterr()
-    lines = [one for one in written.err.splitlines() if not one.startswith("! ")]
+    if command.startswith("sandbox"):  # runs a loop of its own, and the tests of the browser leave one running here
+        ended = subprocess.run([sys.executable, "-m", "smsotp_nb", *command.split()], capture_output=True, text=True)
+        status, out, err = ended.returncode, ended.stdout, ended.stderr
+    else:
+        status, (out, err) = cli.main(command.split()), capsys.readouterr()
+    lines = [one for one in err.splitlines() if not one.startswith("! ")]
+    assert status == 2
     assert said in lines[0].removeprefix("smsotp-nb: ")
     assert len(lines) == 1
-    assert "[Errno" not in written.err
-    assert written.out == ""
+    assert "[Errno" not in err
+    assert out == ""
 
 
 @pytest.mark.parametrize("command", ["clean", "notebooks", "demo --ledger", "sandbox --state", "contract --record"])
