@@ -196,7 +196,7 @@ class Campaign:
 
         Raises:
             PlanChanged: it has other words for recipients who are still planned, or lacks some. Nothing was changed.
-            UsageError: it adds nobody, or is of another campaign.
+            UsageError: it adds nobody, is of another campaign, or all that was to go of this one was withdrawn.
             CampaignHeld: the campaign is running.
         """
         return self._change(plan, "extended", reason)
@@ -218,6 +218,11 @@ class Campaign:
                     raise UsageError(
                         f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
                         "nothing was changed"
+                    )
+                if what == "extended" and changing.was_withdrawn(connection, self._number):
+                    raise UsageError(
+                        f"campaign {self.name!r} was withdrawn and texts nobody any more; nothing was changed. Plan "
+                        "the new recipients as a campaign of their own"
                     )
                 now = self._ledger._clock()
                 changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)

@@ -241,6 +241,11 @@ def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what
     return bool(connection.execute(sql, (fingerprint, campaign, what, campaign)).fetchone()[0])
 
 
+def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:
+    """Say whether all that was to go of a campaign was withdrawn."""
+    return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
+
+
 def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
     """Say, where a plan held once, what replaced it; else nothing."""
     found = connection.execute(

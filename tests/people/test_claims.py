@@ -122,8 +122,21 @@ def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox
         sent(plan_of("a", [*NUMBERS, "+12025550150"]), box, ledger)
     assert len(box.inbox) == 5
     assert ledger.campaign("a").changes["reason"].tolist() == ["asked", "wrong price"]
+    with pytest.raises(UsageError, match="was withdrawn and texts nobody any more"):
+        ledger.campaign("a").extend(plan_of("a", [*NUMBERS, "+12025550150"]))
     with pytest.raises(UsageError, match="not still to go"):
         ledger.campaign("a").withdraw([NUMBERS[0]])
+
+
+def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, ledger: Ledger) -> None:
+    """Nobody who is left out is withdrawn, so a longer plan would add them: a withdrawn campaign takes nobody in."""
+    sent(plan_of("a", suppress=NUMBERS[20:]), box, ledger, canary=5)
+    ledger.campaign("a").withdraw()
+    with pytest.raises(UsageError, match="was withdrawn"):
+        ledger.campaign("a").extend(plan_of("a"))
+    with pytest.raises(PlanChanged):
+        sent(plan_of("a"), box, ledger)
+    assert len(box.inbox) == 5
 
 
 def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledger) -> None:
