@@ -119,12 +119,15 @@ def begin_changing(store: Store, campaign: int) -> None:
 
 
 def end_changing(store: Store, campaign: int, *, now: int) -> None:
-    """Pack the contacts of a campaign whose rows do not change any more; where it has none, nothing is written."""
-    with store.snapshot() as connection:
-        found = read(connection, campaign, now=now)
-    if len(found.people):
+    """Pack the contacts of a campaign whose rows do not change any more; where nobody was tried, nothing is written.
+
+    Read and written in one transaction: somebody who is forgotten in between would stay in what is packed.
+    """
+    with store.reading() as connection:
+        tried = connection.execute("SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?)", (campaign,)).fetchone()[0]
+    if tried:
         with store.writing("NORMAL") as connection:
-            _write(connection, campaign, found)
+            pack(connection, campaign, now=now)
 
 
 def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
