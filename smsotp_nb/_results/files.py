@@ -11,7 +11,7 @@ import csv
 import functools
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -70,14 +70,36 @@ def write(
         not_flag("overwrite", overwrite),
         not_flag("excel_safe", excel_safe),
     )
+    writer = _writer(frame, Path(path), excel_safe=excel_safe)
+    return write_file(path, writer, inputs=inputs, overwrite=overwrite)
+
+
+def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
+    """Return what `write` would write to a file of this name, for a page that downloads it.
+
+    Raises:
+        UsageError: as `write`.
+
+    Example:
+        >>> print(as_bytes(pd.DataFrame({"to": ["+12025550123"]}), "r.csv").decode("utf-8-sig"))
+        "to"
+        "+12025550123"
+        <BLANKLINE>
+    """
+    file = io.BytesIO()
+    _writer(frame, Path(name))(file)
+    return file.getvalue()
+
+
+def _writer(frame: pd.DataFrame, path: Path, *, excel_safe: bool = True) -> Callable[[BinaryIO], object]:
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
-    writer = _by_ending(Path(path), {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
+    writer = _by_ending(path, {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
     frame = frame.copy(deep=False)
     frame.attrs = {}  # a file format writes them too, and fails on what it does not know
-    return write_file(path, functools.partial(writer, frame), inputs=inputs, overwrite=overwrite)
+    return functools.partial(writer, frame)
 
 
 def write_book(

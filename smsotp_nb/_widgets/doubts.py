@@ -1,0 +1,175 @@
+"""Rows in doubt in a form: each with a box to tick and its evidence, and two things that may be said of them."""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Callable
+
+import ipywidgets
+import pandas as pd
+
+from .._cards import counted, number
+from .._ledger import Campaign
+from . import skin
+from .settling import PAGE, Doubt, Settling
+from .stages import broken
+
+
+class Doubts:
+    """What is in doubt of a campaign, to be settled row by row, inside a form.
+
+    Attributes:
+        widget: the box to place in a form; it is hidden while nothing is in doubt.
+        settling: the state behind it.
+
+    Example:
+        >>> doubts = Doubts()
+        >>> doubts.show(None)
+        >>> doubts.widget.layout.display
+        'none'
+    """
+
+    def __init__(self, *, settled: Callable[[str], None] = lambda _: None) -> None:
+        """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""
+        self.settling = Settling(changed=self._render, settled=settled)
+        self._drawing = threading.RLock()
+        self._filling = False
+        self._places: list[int | None] = [None] * PAGE
+        self._make_parts()
+        self.widget = self._lay_out()
+        self._render()
+
+    def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
+        """Show the rows in doubt of another campaign, or of none; ``labels`` are those of the caller's frame."""
+        self.settling.show(campaign, labels)
+
+    # -- parts
+
+    def _make_parts(self) -> None:
+        self.request: ipywidgets.Dropdown = ipywidgets.Dropdown(description="Requests in doubt", options=[("All", "")])
+        self.ticks = [skin.check("") for _ in range(PAGE)]
+        self._evidence = [skin.block("", "smsotp-evidence") for _ in range(PAGE)]
+        self.all_button = skin.button("Tick all")
+        self.previous_button = skin.button("Previous rows")
+        self.next_button = skin.button("Next rows")
+        self.accepted_button = skin.button("They were accepted")
+        self.again_button = skin.button("They were not accepted")
+        self.sure_button = skin.button("Yes, send them again")
+        self.unsure_button = skin.button("No, leave them in doubt")
+        self.request.observe(lambda _: self._choose(), "value")
+        for at, tick in enumerate(self.ticks):
+            tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
+        self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
+        self.previous_button.on_click(lambda _: self._leaf(-1))
+        self.next_button.on_click(lambda _: self._leaf(1))
+        self.accepted_button.on_click(lambda _: self._work(self.settling.accepted))
+        self.again_button.on_click(lambda _: self._ask())
+        self.sure_button.on_click(lambda _: self._work(self.settling.sure))
+        self.unsure_button.on_click(lambda _: self._leave())
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        self._words, self._notice, self._warning = skin.block(""), skin.block(""), skin.block("")
+        self._rows = [
+            skin.box(tick, evidence, classes=("smsotp-tick",))
+            for tick, evidence in zip(self.ticks, self._evidence, strict=True)
+        ]
+        self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
+        self._actions = skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",))
+        answers = skin.box(self.sure_button, self.unsure_button, classes=("smsotp-pair",))
+        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
+        return skin.box(
+            self._words,
+            skin.box(self.request, self.all_button, classes=("smsotp-pair",)),
+            *self._rows,
+            self._pages,
+            self._actions,
+            self._sure,
+            self._notice,
+            classes=("smsotp-main", "smsotp-doubt"),
+        )
+
+    # -- gestures
+
+    def _choose(self) -> None:
+        with self._drawing:
+            if not self._filling:
+                self.settling.choose(self.request.value)
+
+    def _tick(self, at: int, yes: bool) -> None:
+        place = self._places[at]
+        if place is not None:
+            self.settling.tick(place, yes)
+
+    def _leaf(self, by: int) -> None:
+        """Turn pages; at either end the button used goes dead, and the focus would fall to the page."""
+        self.settling.leaf(by)
+        for dead, other in ((self.previous_button, self.next_button), (self.next_button, self.previous_button)):
+            if dead.disabled and not other.disabled:
+                other.focus()
+
+    def _ask(self) -> None:
+        self.settling.not_accepted()
+        if self.settling.stage == "sure":
+            self.unsure_button.focus()
+
+    def _leave(self) -> None:
+        self.settling.unsure()
+        self.again_button.focus()
+
+    def _work(self, move: Callable[[], None]) -> None:
+        def work() -> None:
+            try:
+                move()
+            except Exception as error:
+                self._notice.value = skin.notice(*broken(error))
+                raise
+            if self.settling.left:
+                self.request.focus()
+
+        threading.Thread(target=work, name="smsotp-doubts", daemon=True).start()
+
+    # -- drawing
+
+    def _render(self) -> None:
+        with self._drawing:
+            state = self.settling
+            skin.show(self.widget, state.left > 0)
+            self._words.value = skin.line(state.words(), "warn")
+            self._notice.value = skin.notice(state.notice.text, state.notice.sign)
+            self._draw_requests()
+            self._draw_rows(state.rows())
+            skin.show(self._pages, state.pages > 1)
+            self.previous_button.disabled, self.next_button.disabled = state.page == 0, state.page + 1 >= state.pages
+            listed = f"all {counted(state.listed, 'row')} listed" if state.listed > 1 else "the row listed"
+            self.all_button.description = f"{'Untick' if state.all_ticked() else 'Tick'} {listed}"
+            self._draw_actions()
+
+    def _draw_actions(self) -> None:
+        state = self.settling
+        skin.show(self._sure, state.stage == "sure")
+        skin.show(self._actions, state.stage != "sure")
+        self._warning.value = skin.line(state.warning(), "warn")
+        they = "It was" if state.ticked == 1 else "They were" if not state.ticked else f"{number(state.ticked)} were"
+        self.accepted_button.description = f"{they} accepted"
+        self.again_button.description = f"{they} not accepted, retry with the next send"
+        self.sure_button.description = f"Yes, send {counted(state.ticked, 'row')} again"
+
+    def _draw_requests(self) -> None:
+        options = self.settling.requests()
+        self._filling = True
+        try:
+            if list(self.request.options) != options:
+                self.request.options = options
+            self.request.value = self.settling.request
+        finally:
+            self._filling = False
+
+    def _draw_rows(self, rows: list[Doubt]) -> None:
+        for at, (box, tick, evidence) in enumerate(zip(self._rows, self.ticks, self._evidence, strict=True)):
+            row = rows[at] if at < len(rows) else None
+            skin.show(box, row is not None)
+            self._places[at] = None if row is None else row.place
+            tick.value = row is not None and row.ticked
+            tick.description = "" if row is None else f"Row {row.label}, {row.number}"
+            evidence.value = "" if row is None else f'<p class="smsotp-line">{html.escape(row.evidence)}</p>'

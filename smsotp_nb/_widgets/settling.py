@@ -1,0 +1,262 @@
+"""Settling what is in doubt, row by row: what the ledger knows of each row, which ones are meant, and what is decided.
+
+The ledger is the only memory: rows that somebody else settled meanwhile are told, and nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from .._cards import counted, number
+from .._ledger import Campaign
+from .._wire import mask
+from ..errors import CampaignHeld, SmsOtpError, UsageError
+from .stages import Stages, refused
+
+PAGE: Final = 8
+PHASES: Final = {
+    "writing": "The connection broke while the request was being written.",
+    "awaiting": "The request was written in full, and no answer began.",
+    "headers": "An answer began and broke off.",
+    "body": "An answer came that does not say whether this row was accepted.",
+    "unknown": "The sending process ended before an answer was recorded.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One row in doubt: its place in the campaign, its label, its number masked, what is known, whether it is ticked."""
+
+    place: int
+    label: str
+    number: str
+    evidence: str
+    ticked: bool
+
+
+class Settling(Stages):
+    """The rows of one campaign that are in doubt, and what a person decides about them.
+
+    ``stage`` is ``choosing``, ``sure`` while it asks whether rows may be texted again, or ``settling``.
+
+    Example:
+        >>> settling = Settling()
+        >>> settling.show(None)
+        >>> settling.left, settling.stage
+        (0, 'choosing')
+    """
+
+    def __init__(
+        self, *, changed: Callable[[], None] = lambda: None, settled: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """``settled`` is told what was decided, in words, after it was recorded."""
+        super().__init__("choosing", changed=changed)
+        self._settled = settled
+        self._campaign: Campaign | None = None
+        self._labels: pd.Index | None = None
+        self._rows = pd.DataFrame({"to": [], "started_at": [], "request": []})
+        self._ticked: set[int] = set()
+        self.request = ""  # all
+        self.page = 0
+
+    def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
+        """Look at another campaign, or at none; ``labels`` are those of the caller's frame, by position."""
+        self._campaign, self._labels = campaign, labels
+        self._ticked, self.request, self.page = set(), "", 0
+        self._read()
+        self._show("choosing")
+
+    # -- what is seen
+
+    @property
+    def left(self) -> int:
+        """How many rows are in doubt."""
+        return len(self._rows)
+
+    @property
+    def ticked(self) -> int:
+        """How many rows are ticked, on this page and on others."""
+        return len(self._ticked)
+
+    @property
+    def pages(self) -> int:
+        """How many pages the rows of the chosen request take."""
+        return max(1, -(-len(self._listed()) // PAGE))
+
+    @property
+    def listed(self) -> int:
+        """How many rows the chosen request has, or all requests."""
+        return len(self._listed())
+
+    def all_ticked(self) -> bool:
+        """Say whether every row that is listed is ticked."""
+        return self._ticked.issuperset(self._listed().index)
+
+    def requests(self) -> list[tuple[str, str]]:
+        """Return the requests to choose from, label and key, the latest first; all of them are ``""``."""
+        groups = self._rows.groupby("request", sort=False)["started_at"].agg(["first", "size"])
+        latest = groups.sort_values("first", ascending=False, kind="stable")
+        each = [
+            (f"{_moment(moment)}: {counted(int(rows), 'row')}", str(request))
+            for request, moment, rows in latest.itertuples()
+        ]
+        return [(f"All requests: {counted(self.left, 'row')}", ""), *each]
+
+    def rows(self) -> list[Doubt]:
+        """Return the rows of this page."""
+        here = self._listed().iloc[self.page * PAGE : (self.page + 1) * PAGE]
+        return [self._doubt(int(place), row) for place, row in zip(here.index, here.to_dict("records"), strict=True)]
+
+    def words(self) -> str:
+        """Say what is in doubt and what is ticked."""
+        rows = counted(self.left, "row is", "rows are")
+        return f"{rows} in doubt and never sent again automatically. {number(self.ticked)} of them ticked."
+
+    def warning(self) -> str:
+        """Say what retrying the ticked rows may do."""
+        people = counted(self.ticked, "person is", "people are")
+        were = "it was" if self.ticked == 1 else "any of them were"
+        return (
+            f"{counted(self.ticked, 'row')} will be sent again with the next send. If {were} accepted after all, "
+            f"up to {people} texted twice."
+        )
+
+    # -- choose
+
+    def choose(self, request: str) -> None:
+        """List the rows of one request, or of all."""
+        if request != self.request:
+            self.request, self.page = request, 0
+            self._show("choosing")
+
+    def leaf(self, by: int) -> None:
+        """Turn pages."""
+        self.page = min(max(self.page + by, 0), self.pages - 1)
+        self._changed()
+
+    def tick(self, place: int, yes: bool) -> None:
+        """Mean a row, or not."""
+        if place not in self._rows.index or (place in self._ticked) == yes:
+            return
+        self._ticked ^= {place}
+        self._show("choosing")
+
+    def tick_listed(self, yes: bool) -> None:
+        """Mean every row that is listed, also on other pages, or none of them."""
+        listed = set(self._listed().index)
+        self._ticked = self._ticked | listed if yes else self._ticked - listed
+        self._show("choosing")
+
+    # -- decide
+
+    def accepted(self) -> None:
+        """Record that the ticked rows were accepted."""
+        self._settle("choosing", accepted=True)
+
+    def not_accepted(self) -> None:
+        """Ask whether the ticked rows may be sent again."""
+        if self.stage == "choosing" and self._some():
+            self._show("sure")
+
+    def sure(self) -> None:
+        """Record that the ticked rows were not accepted: the next send takes them."""
+        self._settle("sure", accepted=False)
+
+    def unsure(self) -> None:
+        """Leave the ticked rows in doubt."""
+        if self.stage == "sure":
+            self._show("choosing", "Nothing was changed.")
+
+    def _some(self) -> bool:
+        if not self._ticked:
+            self._show("choosing", "Tick the rows first.", "warn")
+        return bool(self._ticked)
+
+    def _settle(self, stage: str, *, accepted: bool) -> None:
+        if self._campaign is None or not self._some() or not self._begin({stage}, "settling", "Recording …"):
+            return
+        rows = self._rows.loc[sorted(self._ticked)]
+        try:
+            self._campaign.resolve(rows, accepted=accepted)
+        except SmsOtpError as error:
+            self._not_settled(error)
+            return
+        count = counted(len(rows), "row")
+        said = f"{count} recorded as accepted." if accepted else f"{count} to go again; nothing was sent yet."
+        self._ticked = set()
+        self._read()
+        self._show("choosing", said, "ok")
+        self._settled(said)
+
+    def _not_settled(self, error: SmsOtpError) -> None:
+        """Say why nothing was changed, and read anew what is in doubt."""
+        if isinstance(error, CampaignHeld):
+            who = f"process {error.pid} on {error.host}" if error.pid else "another process"
+            words = f"Nothing was changed. {who[:1].upper()}{who[1:]} is sending this campaign: wait until it ends."
+            self._show("choosing", words, "warn")
+            return
+        before = len(self._ticked)
+        try:
+            self._read()
+        except SmsOtpError as unread:
+            self._show("choosing", *refused(unread, "Nothing was changed."))
+            return
+        if isinstance(error, UsageError) and len(self._ticked) < before:
+            gone = counted(before - len(self._ticked), "ticked row was", "ticked rows were")
+            self._show("choosing", f"Nothing was changed. {gone} settled elsewhere meanwhile.", "warn")
+        else:
+            self._show("choosing", *refused(error, "Nothing was changed."))
+
+    # -- inside
+
+    def _read(self) -> None:
+        """Read what is in doubt; ticks stay on rows that still are. Somebody who was forgotten cannot be settled."""
+        if self._campaign is None:
+            self._rows = self._rows.iloc[:0]
+        else:
+            found = self._campaign.in_doubt
+            self._rows = found[found["to"].notna()].assign(
+                request=lambda rows: rows["chunk"].astype(str) + " " + rows["started_at"].astype(str)
+            )
+        self._ticked &= set(self._rows.index)
+        if self.request not in [request for _, request in self.requests()]:
+            self.request = ""
+        self.page = min(self.page, self.pages - 1)
+
+    def _listed(self) -> pd.DataFrame:
+        return self._rows[self._rows["request"] == self.request] if self.request else self._rows
+
+    def _doubt(self, place: int, row: dict[Any, Any]) -> Doubt:
+        label = place if self._labels is None or place >= len(self._labels) else self._labels[place]
+        words = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        return Doubt(place, words, mask(row["to"]), _evidence(row), place in self._ticked)
+
+
+def _evidence(row: dict[Any, Any]) -> str:
+    """Say what is known of a row's latest request: when, how far it came, and what was recorded of its end."""
+    phase, status, error = row["phase"], row["http_status"], row["error"]
+    said = [f"Requested {_moment(row['started_at'])}."]
+    said += [PHASES[phase]] if phase in PHASES else []
+    said += [] if pd.isna(status) else [f"HTTP status {status}."]
+    said += [f"Recorded: {_reason(error)}."] if isinstance(error, str) and error and phase != "unknown" else []
+    return " ".join(said)
+
+
+def _reason(error: str) -> str:
+    """Return what ended a request, out of a recorded error; that it is not repeated is said elsewhere.
+
+    Example:
+        >>> _reason("the answer is not known (ReadTimeout, phase awaiting); it may have been accepted")
+        'ReadTimeout'
+    """
+    _, _, rest = error.partition(" (")
+    reason, phase, _ = rest.partition(", phase ")
+    return reason if phase else error.rstrip(".")
+
+
+def _moment(moment: Any) -> str:
+    return "at an unknown time" if pd.isna(moment) else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
