@@ -29,7 +29,7 @@ PHASES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """One row in doubt: its place in the campaign, its label, its number masked, what is known, whether it is ticked."""
+    """One row in doubt: its place in the campaign, its label, its number masked, what is known, and its tick."""
 
     place: int
     label: str
