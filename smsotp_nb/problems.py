@@ -6,6 +6,7 @@ its row. Problems of a plan say why a row is skipped, those of a send why it is 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -41,6 +42,7 @@ class Problem:
         return f"{self.code}: {self.meaning}. Next: {self.next_step}"
 
 
+_WHEN: Final = re.compile(r" \((?:only with|set when) [^)]*\)")
 _ASK: Final = "ask the list's owner for "
 
 
@@ -289,6 +291,16 @@ def table() -> pd.DataFrame:
 
     names = list(Problem.__dataclass_fields__)
     return pd.DataFrame([[getattr(problem, name) for name in names] for problem in _KNOWN], columns=names, dtype=STR)
+
+
+def in_words(code: str) -> str:
+    """Return what a code means without the arguments that bring it, as a form says it.
+
+    Example:
+        >>> in_words("TEST_NUMBER"), in_words("LOCAL_ONLY")
+        ('a number reserved for fiction', 'the area code is missing')
+    """
+    return _WHEN.sub("", PROBLEMS[code].meaning)
 
 
 def asked_for(code: str) -> str | None:

@@ -3,4 +3,5 @@
 ``judgement`` judges a column, ``readings`` and ``weighing`` find out what a text can mean, ``repairs`` and ``cells``
 what stands around a number, ``regions`` which country stands beside it. ``verdicts`` is phonenumbers' own answer,
 ``fast`` the same for whole columns, ``reference`` alone asks phonenumbers itself. ``vocabulary`` holds the codes.
+``edits`` replaces cells; ``owner`` writes the workbook of questions, ``replies`` reads it, ``merging`` merges it back.
 """

@@ -136,7 +136,7 @@ class Tally:
         """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
         judged = as_pandas(judged)
         numbers = as_pandas(numbers)
-        refuse(_not_judged("Tally.add", judged), _not_beside(judged, numbers))
+        refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
@@ -242,13 +242,13 @@ def report(judged: AnyFrame, *, numbers: object = None) -> Report:
     """
     judged = as_pandas(judged)
     numbers = as_pandas(numbers)
-    refuse(_not_judged("report()", judged), _not_beside(judged, numbers))
+    refuse(not_judged("report()", judged), _not_beside(judged, numbers))
     tally = Tally()
     tally.add(judged, numbers)
     return tally.report()
 
 
-def _not_judged(reader: str, judged: Any) -> str | None:
+def not_judged(reader: str, judged: Any) -> str | None:
     """Complain of what `phones.normalize` did not return."""
     if not isinstance(judged, pd.DataFrame):
         return f"{reader} reads the frame that phones.normalize() returns, got {given(judged)}"
@@ -285,7 +285,7 @@ def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     """
     people = as_pandas(people)
     judged = as_pandas(judged)
-    refuse(not_frame("people", people), _not_judged("unusable()", judged))
+    refuse(not_frame("people", people), not_judged("unusable()", judged))
     if len(people) != len(judged) or not people.index.equals(judged.index):
         raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
     rows = np.flatnonzero(judged["to"].isna())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -104,6 +104,18 @@ def sheets(path: str | os.PathLike[str]) -> list[str]:
         return []
     with workbook.opened(file) as book:
         return list(book.sheetnames)
+
+
+def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """Give the rows of every sheet of a workbook as (sheet, row as Excel counts, cells as they are).
+
+    Raises:
+        UsageError: no such file, or no workbook.
+    """
+    file = _checked(path, None, None)
+    if file.suffix.lower() not in EXCEL:
+        raise UsageError(f"{file.name} is no Excel workbook; save it as .xlsx and read that")
+    return workbook.every_row(file)
 
 
 def _chunks(parts: Iterator[Part], rows: int, numbered: bool) -> Iterator[pd.DataFrame]:

@@ -29,6 +29,15 @@ def parts(file: Path, sheet: str | int | None) -> Iterator[Part]:
     header.warn_of_short()
 
 
+def every_row(file: Path) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """Give the rows of every sheet as (sheet, row as Excel counts, cells as they are)."""
+    with opened(file) as book:
+        for name in book.sheetnames:
+            rows = getattr(book[name], "iter_rows", None)  # a sheet that is a chart has none
+            for row, cells in enumerate(rows(values_only=True) if rows else (), start=1):
+                yield name, row, cells
+
+
 def _records(file: Path, sheet: str | int | None) -> Iterator[Record]:
     with opened(file) as book:
         for row, cells in enumerate(_sheet(book, sheet, file).iter_rows(values_only=True), start=1):

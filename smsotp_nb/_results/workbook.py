@@ -35,7 +35,7 @@ _ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
 def write(tables: Mapping[str, pd.DataFrame], file: BinaryIO) -> None:
     """Write tables to a workbook, a sheet each, without their indexes."""
     for name, table in tables.items():
-        _refuse_long(name, len(table))
+        refuse_long(name, len(table))
     with book(file) as sheets:
         for name, table in tables.items():
             Sheet(sheets, name).add(table)
@@ -73,8 +73,8 @@ class Sheet:
     def add(self, table: pd.DataFrame) -> None:
         first = not self._rows
         self._rows += len(table) + first
-        _refuse_long(self._name, self._rows - 1)
-        safe = [_writable(table.iloc[:, at]) for at in range(table.shape[1])]
+        refuse_long(self._name, self._rows - 1)
+        safe = [writable(table.iloc[:, at]) for at in range(table.shape[1])]
         frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
         columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
         if first:
@@ -87,11 +87,11 @@ class Sheet:
         sheet = self._sheet
         sheet.freeze_panes = "A2"
         for at, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
-            sheet.column_dimensions[_letter(at)].width = _width(str(name), column)
-        sheet.append([_styled(sheet, name or None, bold=True) for name in names])
+            sheet.column_dimensions[letter(at)].width = width(str(name), column)
+        sheet.append([styled(sheet, name or None, bold=True) for name in names])
 
 
-def _refuse_long(name: str, rows: int) -> None:
+def refuse_long(name: str, rows: int) -> None:
     if rows > ROWS:
         raise UsageError(f"an Excel sheet holds {ROWS:,} rows, {name!r} has {rows:,}; use .csv or .parquet")
 
@@ -102,11 +102,11 @@ def _cells(sheet: Any, column: pd.Series) -> Any:
     number_format = _FORMATS.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
     if number_format is None:
         return values
-    cell = _styled(sheet, None, number_format=number_format)
-    return (_set(one, value) for one, value in zip(repeat(cell), values, strict=False))
+    cell = styled(sheet, None, number_format=number_format)
+    return (put(one, value) for one, value in zip(repeat(cell), values, strict=False))
 
 
-def _set(cell: Any, value: Any) -> Any:
+def put(cell: Any, value: Any) -> Any:
     """One cell serves a whole column: it is written as soon as its row is appended."""
     cell.value = value
     return cell
@@ -116,7 +116,7 @@ def _looks_like_numbers(column: pd.Series) -> bool:
     return holds_text(column) and bool(column.str.match(r"[+0-9]", na=False).any())
 
 
-def _styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:
+def styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 
@@ -128,21 +128,26 @@ def _styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | 
     return cell
 
 
-def _letter(at: int) -> str:
+def letter(at: int) -> str:
     from openpyxl.utils import get_column_letter
 
     return str(get_column_letter(at))
 
 
-def _width(name: str, column: pd.Series) -> int:
+def width(name: str, column: pd.Series) -> int:
     return min(max([len(name), *column.head(_SAMPLE).astype(STR).fillna("").str.len().tolist()]) + 3, 48)
 
 
-def _writable(column: pd.Series) -> pd.Series:
+def writable(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         return column.astype(STR)
     _refuse_cut(column)
     return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
+
+
+def unescaped(cell: str) -> str:
+    """Return text whose unwritable signs were written as ``_x000B_``, as it was."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell)
 
 
 def _refuse_cut(column: pd.Series) -> None:
@@ -170,8 +175,7 @@ def read(file: Path) -> pd.DataFrame:
 def _values(cells: pd.Series) -> pd.Series:
     kinds = {type(cell) for cell in cells.dropna()}
     if kinds <= {str}:
-        texts = map_distinct(cells.astype(STR), lambda cell: _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell))
-        return restored(texts)
+        return restored(map_distinct(cells.astype(STR), unescaped))
     if kinds == {int}:
         return cells.astype("Int64" if cells.isna().any() else "int64")
     return cells.astype("float64") if kinds <= {int, float} else cells.infer_objects()

@@ -30,7 +30,7 @@ LEVELS: dict[str, int] = {
 }  # fmt: skip
 # The sandbox serves from the interface's facts; only its facade knows the client.
 BESIDE = {("_sandbox.facade", "client")}
-# Settings name the wire's variants; charts draw the tables of cost.
+# Settings name the wire's variants; charts draw the tables of cost; the questions to a list's owner are a workbook.
 SAME_LEVEL = {
     *(("arguments", "errors"), ("calls", "errors"), ("calls", "arguments"), ("columns", "errors")),
     *(
@@ -42,6 +42,7 @@ SAME_LEVEL = {
         ("problems", "calls"),
     ),
     ("planning", "ledger"),
+    *(("phones", "recipients"), ("phones", "results")),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
