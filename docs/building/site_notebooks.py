@@ -19,6 +19,7 @@ import nbformat
 
 TUTORIALS = ("list_cleaning", "campaign", "cost", "otp_demo")
 WIDGET = "application/vnd.jupyter.widget-view+json"
+FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')
 PICTURES = {
     "OtpForm": ("passcode.png", "The passcode form: a number, an intent, a button, and the sandbox's inbox beside it"),
     "PhoneCleaner": ("cleaner.png", "The cleaner: columns to choose, what changed and why, and rows that were refused"),
@@ -104,18 +105,12 @@ def _shown(outputs: list[dict[str, Any]]) -> Iterator[str]:
         data = output.get("data", {})
         if output["output_type"] == "error":
             raise RuntimeError(f"a notebook ended with {output['ename']}: {output['evalue']}")
-        if WIDGET in data:
-            yield from _picture("".join(data.get("text/plain", "")))
-        elif "smsotp-place" not in "".join(data.get("text/html", "")):
+        form = FORM.search("".join(data.get("text/html", "")))
+        if form is not None:
+            file, words = PICTURES[form[1]]
+            yield f'<img src="../{file}" alt="{html.escape(words)}">'
+        elif WIDGET not in data:
             yield _html(output)
-
-
-def _picture(text: str) -> Iterator[str]:
-    """Give the picture of a form, which needs a kernel; a progress bar that has ended has none."""
-    name = re.match(r"<(\w+)", text)
-    if name is not None:
-        file, words = PICTURES[name[1]]
-        yield f'<img src="../{file}" alt="{html.escape(words)}">'
 
 
 def _html(output: dict[str, Any]) -> str:

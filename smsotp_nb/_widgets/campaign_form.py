@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +14,14 @@ import pandas as pd
 from .. import phones
 from .. import rates as rate_tables
 from .._calls import in_our_words
-from .._cards import counted
+from .._cards import Card, Note, counted
 from .._frames import AnyFrame, as_pandas
 from .._guards import GUARDS
 from .._ledger import LedgerOrPath
 from .._planning.suppression import usable
 from .._policy import Policy
 from ..errors import UsageError
-from . import campaign_html, skin
+from . import campaign_html, saved, skin
 from .arguments import names_of, with_none
 from .campaign_choices import Choices, Guards
 from .campaign_steps import IN_THE_FORM, TYPE_ABOVE, CampaignSteps, Draft
@@ -138,6 +139,20 @@ class CampaignForm(skin.Shown):
 
     def __repr__(self) -> str:
         return f"<CampaignForm at step {STEPS[STEP_OF[self.steps.stage] - 1]!r}; run the cell to use it>"
+
+    # -- what a saved notebook keeps
+
+    def _moment(self) -> object:
+        return self.steps.stage, self.steps.notice, tuple(self.steps.counts.items())
+
+    def _saved(self) -> Card:
+        stage, notice = self.steps.stage, self.steps.notice
+        if stage == "write" and not self.steps.unfinished:
+            return Card("Campaign form", "", closing=saved.TO_USE)
+        if stage == "done" and self.results is not None:
+            return campaign_html.saved_card(self.results, self.steps.counts, notice)
+        card = saved.unfinished("Campaign form", STEPS[STEP_OF[stage] - 1])
+        return dataclasses.replace(card, blocks=(Note("i", notice.text),) if notice.text else ())
 
     # -- parts
 
@@ -381,6 +396,7 @@ class CampaignForm(skin.Shown):
             self._stage = stage
             self._notice.value = skin.notice(self.steps.refusal.text, self.steps.refusal.sign)
             self._lines.value = campaign_html.lines_html(self._code())
+            self._save_card()
 
     def _draw_write(self, stage: str) -> None:
         template = self.kind.value == "template"

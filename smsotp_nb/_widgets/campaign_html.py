@@ -16,6 +16,8 @@ from .._wire import amount
 from ..problems import PROBLEMS
 from ..results import Progress
 from .campaign_steps import Draft, Running
+from .saved import AGAIN, moment
+from .stages import Notice
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 SHOWN = 3
@@ -62,14 +64,27 @@ def progress_html(running: Running | None) -> str:
 
 def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
     """Return the outcome as a card: counts by state, then what it cost by country."""
-    if results is None:
-        return ""
+    return "" if results is None else results_card(results, counts).html()
+
+
+def results_card(results: pd.DataFrame, counts: dict[str, int]) -> Card:
+    """Return the outcome: counts by state, why rows were not sent, what it cost by country."""
     states = ("accepted", "rejected", "in_doubt", "planned", "skipped")
     names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
     billed = cost.card(results)
     closing = "The result table is the form's .results, with one row for every row of the list."
-    return Card("Results", billed.state, (figures, *_not_sent(results), *billed.blocks[1:]), closing).html()
+    return Card("Results", billed.state, (figures, *_not_sent(results), *billed.blocks[1:]), closing)
+
+
+def saved_card(results: pd.DataFrame, counts: dict[str, int], notice: Notice) -> Card:
+    """Return the outcome as a saved notebook keeps it: what was reached by when, and how to go on."""
+    unsettled = counts.get("planned", 0) + counts.get("in_doubt", 0)
+    closing = AGAIN if unsettled else "The campaign is recorded in the ledger; run this cell again to see it here."
+    state = f"{notice.text} Seen on {moment()}."
+    return dataclasses.replace(
+        results_card(results, counts), title="Campaign form: results", state=state, closing=closing
+    )
 
 
 def _not_sent(results: pd.DataFrame) -> list[Table]:

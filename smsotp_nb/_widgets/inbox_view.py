@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._arguments import not_flag, not_whole, refuse
 from .._calls import in_our_words
+from .._cards import Card
 from . import skin
 from .arguments import sandbox_of
 from .inbox import draw
@@ -61,6 +62,9 @@ class InboxView(skin.Shown):
     def refresh(self) -> bool:
         """Draw the inbox as it is now; say whether the sandbox is still there."""
         return draw(self._pane, self._box, None if self._codes else (), shown=self._shown)
+
+    def _saved(self) -> Card:
+        return Card("Inbox of a sandbox", "", closing="Run this cell to see it.")
 
     def __repr__(self) -> str:
         return "<InboxView; run the cell to use it>"

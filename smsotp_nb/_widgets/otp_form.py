@@ -13,12 +13,13 @@ import ipywidgets
 
 from .._arguments import not_callable, not_number, refuse
 from .._calls import in_our_words
+from .._cards import Card, Note
 from .._moments import Now, utc_now
 from .._sandbox.facade import client_of
-from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX
+from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ..otp import Request
 from ..settings import Secret
-from . import skin
+from . import saved, skin
 from .inbox import draw
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
 from .sandbox_clock import SandboxClock
@@ -91,6 +92,21 @@ class OtpForm(skin.Shown):
 
     def __repr__(self) -> str:
         return f"<OtpForm at step {STEPS[self.steps.view().step - 1]!r}; run the cell to use it>"
+
+    # -- what a saved notebook keeps
+
+    def _moment(self) -> object:
+        return self.steps.stage
+
+    def _saved(self) -> Card:
+        stage, challenge = self.steps.stage, self.steps.challenge
+        if stage == "verified" and challenge is not None:
+            verified = Note("check", f"Verified {mask(challenge.to)} on {saved.moment()}")
+            return Card("One-time passcode", "", (verified,), "Run this cell again to send another passcode.")
+        if stage == "request":
+            return Card("One-time passcode", "", closing=saved.TO_USE)
+        step = STEPS[self.steps.view().step - 1]
+        return saved.unfinished("One-time passcode", step, "Run this cell again to send a new passcode.")
 
     # -- parts
 
@@ -269,6 +285,7 @@ class OtpForm(skin.Shown):
             self._draw_buttons(view)
             self._countdown.value = _countdown_html(view, self._advice())
             self._notice.value = _notice_html(view)
+            self._save_card()
 
     def _draw_fields(self, view: View) -> None:
         for field in self._request_fields:

@@ -79,7 +79,7 @@ class PhoneCleaner(skin.Shown):
         self._read = f"people = sms.read_recipients({str(source)!r}, numbered=True)\n" if self._source else ""
         self._asked: Which | None = None
         self._cleaned: Cleaned | None = None
-        self._page = 0
+        self._page = self._times = 0  # times the list was judged
         self._said = skin.notice("")
         self._drawing = threading.RLock()
         self._latest: Latest[Question, Cleaned] = Latest(lambda asked: clean(self.frame, asked), self._take, wait=QUIET)
@@ -114,6 +114,17 @@ class PhoneCleaner(skin.Shown):
 
     def __repr__(self) -> str:
         return f"<PhoneCleaner of {counted(len(self.frame), 'row')}; run the cell to use it>"
+
+    # -- what a saved notebook keeps
+
+    def _moment(self) -> object:
+        return self._times
+
+    def _saved(self) -> Card:
+        size = f"{counted(len(self.frame), 'row')}. The list itself is not changed."
+        found = self._cleaned.counts if self._cleaned and not self._cleaned.problem else {}
+        figures = (Figures(tuple((name, found[name]) for name in OUTCOMES)),) if found else ()
+        return Card("Phone list", size, figures, "Run this cell to see the rows and to write the clean list.")
 
     # -- parts
 
@@ -186,7 +197,7 @@ class PhoneCleaner(skin.Shown):
 
     def _take(self, cleaned: Cleaned) -> None:
         with self._drawing:
-            self._cleaned, self._page = cleaned, 0
+            self._cleaned, self._page, self._times = cleaned, 0, self._times + 1
             self._render()
 
     def _turn(self, page: int) -> None:
@@ -260,6 +271,7 @@ class PhoneCleaner(skin.Shown):
                 self._rows.value = skin.line(sentence(plain(cleaned.problem)), "warn")
             elif table is not None:
                 self._rows.value = _card(counts, table, self._page, pages).html()
+            self._save_card()
 
 
 def _card(counts: Mapping[Outcome, int], table: Table, page: int, pages: int) -> Card:

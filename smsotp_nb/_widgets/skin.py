@@ -15,7 +15,10 @@ from typing import Any, ClassVar, TypeVar
 import ipywidgets
 from IPython.display import display
 
+from .._cards import Card
 from .._guards import Field
+from .._progress import in_notebook
+from . import saved
 from .stages import Sign
 
 SETTLE = 0.3  # seconds
@@ -122,17 +125,39 @@ def folded(label: str, less: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets
 
 
 class Shown:
-    """What a notebook shows of a form: its widget, and, where no kernel makes it live, how to get it back.
+    """What a notebook shows of a form: its widget, and, where no kernel makes it live, a card of where it stands.
 
-    A widget without its kernel is drawn as an error, in whose place a line of its own output stands.
+    A form says with ``_saved`` what is kept of it, with ``_moment`` what that depends on, and calls ``_save_card``
+    after each drawing.
     """
 
     widget: ipywidgets.DOMWidget
     _calls: ClassVar[str]  # what does its job without it
+    _kept: object = None  # the moment that the saved card tells of; None before the form is shown
+
+    def _saved(self) -> Card:
+        """Return what a saved notebook says of the form: nothing typed, no passcode, no number that is not masked."""
+        raise NotImplementedError
+
+    def _moment(self) -> object:
+        """Return what ``_saved`` depends on, to be compared: the card is made anew only when it is another."""
+        return type(self)
+
+    def _save_card(self) -> None:
+        """Bring the saved card up to date, once something in it has changed."""
+        if self._kept is not None and self._kept != self._moment():
+            self._put_card(update=True)
+
+    def _put_card(self, *, update: bool) -> None:
+        self._kept, model = self._moment(), self.widget.model_id
+        kept = saved.bundle(self._saved(), model, type(self).__name__)
+        if in_notebook() or not update:
+            display(kept, raw=True, display_id=saved.marker(model), update=update)  # type: ignore[no-untyped-call]
 
     def _ipython_display_(self) -> None:
-        for output in ({"text/html": _place_html(repr(self))}, self._repr_mimebundle_()):
-            display(output, raw=True)  # type: ignore[no-untyped-call]
+        self.widget.add_class(saved.marker(self.widget.model_id))
+        self._put_card(update=False)
+        display(saved.beside(self._repr_mimebundle_()), raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Return the widget's view; the text that is saved names the form and holds nothing typed into it."""
@@ -145,13 +170,6 @@ class Shown:
         name = type(self).__name__
         said = f"{name} is made of ipywidgets, which marimo does not run. Use JupyterLab, VS Code or voila, or call"
         return "text/html", f"<p>{html.escape(said)} <code>{html.escape(self._calls)}</code>.</p>"
-
-
-def _place_html(words: str) -> str:
-    """Return the line that stands in a form's place; its style takes it away while the form is there."""
-    line, form = ".jp-OutputArea-child:has(.smsotp-place)", ".jp-OutputArea-child"
-    gone = f"{line}:has(+ {form} .smsotp-form),{line} + {form}:not(:has(.smsotp-form)){{display:none!important}}"
-    return f'<style>{gone}</style><p class="smsotp-place">{html.escape(words.strip("<>"))}.</p>'
 
 
 def digits_of(typed: str) -> str:

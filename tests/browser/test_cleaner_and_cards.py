@@ -90,7 +90,7 @@ def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) ->
     path = lab.write("reopened.ipynb", FORMS, INBOX, CARD)
     notebook.open(path, THEMES[1]).run_all()
     page = notebook.page
-    form, place = page.locator(".smsotp-form"), page.get_by_text("run the cell to use it")
+    form, place = page.locator(".smsotp-form"), page.locator(".smsotp-place")
     form.nth(1).wait_for()
     form.first.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
     form.first.get_by_text("✓ United States").wait_for()
@@ -108,4 +108,4 @@ def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) ->
     place.nth(1).wait_for()
     assert [line.is_visible() for line in place.all()] == [True, True]
     assert not any(line.is_visible() for line in page.get_by_text("Error displaying widget").all())
-    assert page.locator(".smsotp-card").is_visible()
+    assert page.locator(".smsotp-card").last.is_visible()
