@@ -15,7 +15,7 @@ from smsotp_nb._sandbox import Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 
-# A run in the background of a shell inherits an ignored SIGINT; the tests of Stop need the one of a terminal.
+# A run in the background of a shell inherits an ignored SIGINT; the tests of interrupts need that of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -127,7 +127,7 @@ def test_a_connection_that_nobody_takes_is_tried_again_with_growing_waits(nobody
 
 
 def test_a_gate_that_stops_ends_the_attempts(nobody: str) -> None:
-    """After a Stop of the campaign no further attempt is made."""
+    """Once the campaign was interrupted, no further attempt is made."""
     gate = Watch(stops_after=2)
     with pytest.raises(NotSent):
         deliver(client(nobody), gate)

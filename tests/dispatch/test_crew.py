@@ -1,4 +1,4 @@
-"""A crew of threads takes work piece by piece, reports to the thread that asks, and begins nothing after a stop."""
+"""A crew of threads takes work piece by piece, reports to the thread that asks, begins nothing after an interrupt."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_first_error_of_a_task_ends_the_crew_and_is_raised_when_all_have_fin
 
 
 def test_a_stop_while_the_threads_are_being_started_waits_for_those_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Stop may come between any two of them; the others never run, and nobody waits for them."""
+    """An interrupt may come between any two of them; the others never run, and nobody waits for them."""
     start, started = threading.Thread.start, []
 
     def interrupted(thread: threading.Thread) -> None:

@@ -1,4 +1,4 @@
-"""The gate of a campaign: never faster than the ceiling, never during a pause, never after a stop."""
+"""The gate of a campaign: never faster than the ceiling, never during a pause, never after an interrupt."""
 
 from __future__ import annotations
 

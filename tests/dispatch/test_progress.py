@@ -78,7 +78,7 @@ def test_nothing_happened_prints_nothing() -> None:
 
 
 def test_closing_twice_prints_once() -> None:
-    """A Stop closes the bar on its way out."""
+    """An interrupt closes the bar on its way out."""
     out = io.StringIO()
     bar = Bar(stream=out, clock=lambda: 0.0)
     bar(Progress(done=1, total=2, rejected=1))

@@ -337,7 +337,7 @@ def test_a_body_the_variant_refuses_is_refused_before_anything_is_recorded(ledge
     assert ledger.campaigns().empty
 
 
-# -- many at once, and Stop --------------------------------------------------------------------------------------------
+# -- many at once, and interrupts --------------------------------------------------------------------------------------
 
 
 def test_two_sends_at_once_the_second_is_told_who_runs_it(ledger: Ledger) -> None:

@@ -1,1 +1,1 @@
-"""A service that breaks at chosen bytes, the kinds of its faults, and the client's verdict on each."""
+"""A service that breaks at chosen bytes, the kinds of its faults, and what the client makes of each."""

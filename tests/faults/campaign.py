@@ -47,10 +47,10 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a case: the client's verdict, and what the service saw."""
+class CaseResult:
+    """What came of a case: the outcome that the client reports, and what the service saw."""
 
-    verdict: str
+    outcome: str
     found: Any
     sends: int
     begun: int
@@ -124,7 +124,7 @@ def ours(settings: Settings) -> Iterator[Call]:
         yield call
 
 
-def run(case: Case, ground: Ground, caller: Caller = ours) -> Outcome:
+def run(case: Case, ground: Ground, caller: Caller = ours) -> CaseResult:
     """Run one case; on a crowded machine the request before it may need more than one try."""
     for _ in range(4):
         with contextlib.suppress(ColdStart):
@@ -132,28 +132,28 @@ def run(case: Case, ground: Ground, caller: Caller = ours) -> Outcome:
     return _run(case, ground, caller)
 
 
-def run_all(chosen: list[Case], ground: Ground, caller: Caller = ours) -> dict[str, Outcome]:
+def run_all(chosen: list[Case], ground: Ground, caller: Caller = ours) -> dict[str, CaseResult]:
     """Run cases side by side; most of them wait for something."""
     with ThreadPoolExecutor(WORKERS) as pool:
         ran = pool.map(lambda case: run(case, ground, caller), chosen)
-        return {case.name: outcome for case, outcome in zip(chosen, ran, strict=True)}
+        return {case.name: result for case, result in zip(chosen, ran, strict=True)}
 
 
-def _run(case: Case, ground: Ground, caller: Caller) -> Outcome:
+def _run(case: Case, ground: Ground, caller: Caller) -> CaseResult:
     with _listening(case, ground) as (server, port), caller(ground.settings(case, port)) as call:
         if server and case.connection == "kept":
             if judged(lambda: call("message", "warm"))[0] != "accepted":
                 raise ColdStart
             server.idle.wait(10)
         started = time.monotonic()
-        verdict, found = judged(lambda: call(case.operation, HUGE if case.kind.huge else "Hello"))
+        outcome, found = judged(lambda: call(case.operation, HUGE if case.kind.huge else "Hello"))
         seconds = time.monotonic() - started
     sends, begun = (len(server.sends), server.begun) if server else (0, 0)
-    return Outcome(verdict, found, sends, begun, seconds)
+    return CaseResult(outcome, found, sends, begun, seconds)
 
 
 def judged(send: Callable[[], Any]) -> tuple[str, Any]:
-    """Return the client's verdict in the words of the table, and the reply or error behind it."""
+    """Return the outcome that the client reports, in the words of the table, and the reply or error behind it."""
     words: list[tuple[type[SmsOtpError], str]] = [
         (NotSent, "not sent"), (Throttled, "throttled"), (InDoubt, "in doubt"), (ServiceError, "refused")
     ]  # fmt: skip

@@ -7,16 +7,16 @@ from .kinds import TABLE
 
 
 def table() -> str:
-    """Return every kind with its verdict, where it strikes, and how many cases it makes."""
+    """Return every kind with its outcome, where it strikes, and how many cases it makes."""
     counts: dict[str, int] = {}
     for case in cases():
         counts[case.kind.name] = counts.get(case.kind.name, 0) + 1
     lines = []
     for title, kinds in TABLE.items():
-        lines += ["", f"### {title}", "", "| what the service does | verdict | places | cases |", "|---|---|---|---|"]
+        lines += ["", f"### {title}", "", "| what the service does | outcome | places | cases |", "|---|---|---|---|"]
         for kind in kinds:
             places = len(kind.places) if len(kind.places) > 1 else ""
-            lines.append(f"| {kind.name} | {kind.verdict} | {places} | {counts[kind.name]} |")
+            lines.append(f"| {kind.name} | {kind.outcome} | {places} | {counts[kind.name]} |")
     return "\n".join(lines).strip() + "\n"
 
 

@@ -1,6 +1,6 @@
 """The kinds of faults, as a table: what the service does, and what the client must make of it.
 
-Verdicts: ``not sent`` (provably nothing left: tried again, then NotSent), ``throttled`` (429 in full: tried again, then
+Outcomes: ``not sent`` (provably nothing left: tried again, then NotSent), ``throttled`` (429 in full: tried again, then
 Throttled), ``refused`` (400 with an envelope), ``accepted``, ``partial`` (accepted, but some numbers have no record),
 ``in doubt`` (everything else). ``sends`` is how many requests the service takes in full without refusing them by 429:
 never more than one, whatever happens.
@@ -59,7 +59,7 @@ class Kind:
     """
 
     name: str
-    verdict: str
+    outcome: str
     places: Mapping[str, tuple[Act, ...]]
     sends: int = 1
     stage: str = "request"
@@ -74,9 +74,9 @@ class Kind:
     endless: bool = False
 
 
-def kind(name: str, verdict: str, *acts: Act, places: Mapping[str, Act] | None = None, **options: Any) -> Kind:
+def kind(name: str, outcome: str, *acts: Act, places: Mapping[str, Act] | None = None, **options: Any) -> Kind:
     found = {place: (act,) for place, act in places.items()} if places else {"": acts}
-    return Kind(name, verdict, found, **options)
+    return Kind(name, outcome, found, **options)
 
 
 def ended(act: Any, *places: str, end: str) -> dict[str, Act]:
@@ -352,7 +352,7 @@ MATCHING: tuple[tuple[str, str, Act], ...] = (
 PRICES = ("NaN", "", None, "-1", -1, "1e5", "0,01", [], True, "0.0000001", 10**30)
 
 RECORDS = (
-    *[kind(name, verdict, act, operations=MESSAGE) for name, verdict, act in MATCHING],
+    *[kind(name, outcome, act, operations=MESSAGE) for name, outcome, act in MATCHING],
     kind("prices that are none", "accepted", operations=MESSAGE, places={
         repr(value)[:20]: each(price=value) for value in PRICES}),
     kind("prices that JSON allows and money does not", "accepted", operations=("otp",), places={
@@ -443,8 +443,8 @@ SOUND = (
 )  # fmt: skip
 
 KEPT = tuple(
-    kind(name, verdict, act, stage=stage, sends=sends, connections=("kept",), on=on)
-    for name, verdict, act, stage, sends, on in (
+    kind(name, outcome, act, stage=stage, sends=sends, connections=("kept",), on=on)
+    for name, outcome, act, stage, sends, on in (
         ("FIN while idle", "accepted", at_once(Peer.fin), "idle", 1, ("plain", "tls")),
         ("reset while idle", "accepted", at_once(Peer.reset), "idle", 1, ("plain", "tls")),
         ("TLS ends in order while idle", "accepted", at_once(notify), "idle", 1, ("tls",)),

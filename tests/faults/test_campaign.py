@@ -1,4 +1,4 @@
-"""The fault campaign: for every kind of fault in every place the right verdict, and nobody texted twice."""
+"""The fault campaign: for every kind of fault in every place the right outcome, and nobody texted twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .campaign import Case, Ground, Outcome, cases, run_all
+from .campaign import Case, CaseResult, Ground, cases, run_all
 from .document import table
 from .kinds import TABLE, Kind
 
@@ -15,7 +15,7 @@ KINDS = [kind for kinds in TABLE.values() for kind in kinds]
 
 
 @pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest, ground: Ground) -> dict[str, Outcome]:
+def results(request: pytest.FixtureRequest, ground: Ground) -> dict[str, CaseResult]:
     """Every case of the kinds that were asked for, run side by side."""
     params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
     asked = {params["kind"].name for params in params if isinstance(params.get("kind"), Kind)}
@@ -35,17 +35,17 @@ def test_the_document_holds_the_table() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_fault_is_judged_right_and_texts_nobody_twice(kind: Kind, outcomes: dict[str, Outcome]) -> None:
-    """The verdict of the table; the service took the request as often as the table says, which is never twice."""
-    wrong = [fault for case in CASES if case.kind is kind for fault in faults(case, outcomes[case.name])]
+def test_a_fault_is_judged_right_and_texts_nobody_twice(kind: Kind, results: dict[str, CaseResult]) -> None:
+    """The outcome of the table; the service took the request as often as the table says, which is never twice."""
+    wrong = [fault for case in CASES if case.kind is kind for fault in faults(case, results[case.name])]
     assert not wrong, "\n".join(["", *wrong])
 
 
-def faults(case: Case, found: Outcome) -> list[str]:
+def faults(case: Case, found: CaseResult) -> list[str]:
     """Return everything that is not as the table says, in words."""
     kind, said = case.kind, []
-    if found.verdict != kind.verdict:
-        said.append(f"{case.name}: {found.verdict!r} instead of {kind.verdict!r} ({found.found!r})")
+    if found.outcome != kind.outcome:
+        said.append(f"{case.name}: {found.outcome!r} instead of {kind.outcome!r} ({found.found!r})")
     if found.sends != kind.sends or found.sends > 1:
         said.append(f"{case.name}: taken {found.sends} times instead of {kind.sends}")
     if found.begun > attempts(case):
@@ -55,6 +55,6 @@ def faults(case: Case, found: Outcome) -> list[str]:
 
 def attempts(case: Case) -> int:
     """Return how often a request may begin to arrive at all."""
-    if case.kind.verdict == "not sent":
+    if case.kind.outcome == "not sent":
         return 0
-    return 3 if case.kind.verdict == "throttled" else len(case.kind.places[case.place])
+    return 3 if case.kind.outcome == "throttled" else len(case.kind.places[case.place])

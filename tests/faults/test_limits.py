@@ -57,7 +57,7 @@ def client(port: int, **options: Any) -> Client:
 
 
 def send(one: Client) -> str:
-    """Send one message; return the verdict in a word."""
+    """Send one message; return the outcome in a word."""
     try:
         reply = one.deliver([ANN], Body(text="Hello"))
     except SmsOtpError as error:
@@ -185,13 +185,13 @@ def failures(guard: float, monkeypatch: pytest.MonkeyPatch) -> int:
     clock = Clock()
     script = Script((closes_when_used_after(5.0, clock),))
     with BreakingServer(script) as server, client(server.port, clock=clock, deadline=3000.0) as one:
-        verdicts = []
+        outcomes = []
         for number in range(40):
-            verdicts.append(send(one))
+            outcomes.append(send(one))
             clock.ahead += number / 4
-        assert len(server.sends) == verdicts.count("accepted")
-    assert set(verdicts) <= {"accepted", "InDoubt"}
-    return verdicts.count("InDoubt")
+        assert len(server.sends) == outcomes.count("accepted")
+    assert set(outcomes) <= {"accepted", "InDoubt"}
+    return outcomes.count("InDoubt")
 
 
 def test_a_connection_idle_for_longer_than_the_guard_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,13 +229,13 @@ def test_a_forked_process_does_not_share_a_connection() -> None:
     """Two processes on one socket would read each other's answers; the child opens its own."""
     with BreakingServer(Script((serve,))) as server, client(server.port) as one:
         assert send(one) == "accepted"
-        verdict = ""
+        outcome = ""
         child = os.fork()
         if not child:
             try:
-                verdict = send(one)
+                outcome = send(one)
             finally:
-                os._exit(0 if verdict == "accepted" else 1)
+                os._exit(0 if outcome == "accepted" else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert send(one) == "accepted"
         assert server.connections == 2
@@ -342,8 +342,8 @@ def test_a_stand_in_for_the_connection_makes_everything_in_doubt(monkeypatch: py
     assert attempts == []
 
 
-def test_a_stop_while_the_answer_is_awaited_is_in_doubt_and_not_repeated() -> None:
-    """The interrupt arrives in the middle of a read, as from the notebook's Stop button."""
+def test_an_interrupt_while_the_answer_is_awaited_is_in_doubt_and_not_repeated() -> None:
+    """The interrupt arrives in the middle of a read, as from the notebook's Interrupt button."""
 
     def interrupts(peer: Peer) -> None:
         peer.read()
@@ -451,8 +451,8 @@ def test_a_connection_that_broke_while_the_request_was_written_is_not_used_again
         assert server.connections == 2
 
 
-def test_a_stop_while_the_end_of_a_reply_is_read_is_a_stop() -> None:
-    """The parser wraps what is raised inside it, and errors beyond the reply are left alone; a Stop is neither."""
+def test_an_interrupt_while_the_end_of_a_reply_is_read_is_an_interrupt() -> None:
+    """The parser wraps what is raised inside it, and errors beyond the reply stay as they are; an interrupt is neither."""
 
     class Stopped(transport._Reply):
         def on_message_begin(self) -> None:

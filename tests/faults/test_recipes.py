@@ -18,7 +18,7 @@ FAIR = [
 
 def twice(ground: Ground, caller: Caller, among: list[Case] = FAIR) -> tuple[int, int]:
     """Return in how many cases people were texted more than once, and how many sends there were too many."""
-    extra = [outcome.sends - 1 for outcome in run_all(among, ground, caller).values() if outcome.sends > 1]
+    extra = [result.sends - 1 for result in run_all(among, ground, caller).values() if result.sends > 1]
     return len(extra), sum(extra)
 
 

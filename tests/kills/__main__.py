@@ -59,7 +59,7 @@ def _asked(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=2000, help="kill -9 at random moments (default 2000)")
     parser.add_argument("--calls", default="all", help="system calls to die at, by strace's names (default all)")
     parser.add_argument("--cuts", type=int, default=100_000, help="power cuts (default: one at every event)")
-    parser.add_argument("--stops", type=int, default=200, help="Stops at random moments (default 200)")
+    parser.add_argument("--interrupts", type=int, default=200, help="interrupts at random moments (default 200)")
     parser.add_argument("--rounds", type=int, default=50, help="rounds of eight processes (default 50)")
     parser.add_argument("--stories", type=int, default=300, help="random stories (default 300)")
     parser.add_argument("--files", type=int, default=500, help="stories of copies, restores and forks (default 500)")
@@ -72,8 +72,8 @@ def _campaigns(asked: argparse.Namespace) -> dict[str, tuple[Callable[[], Found]
     """Return each campaign by name, and whether its ledger is careless on purpose."""
     late, unsynced, seed = "intents after the fact", "intents not synced", asked.seed
     found: dict[str, tuple[Callable[[], Found], bool]] = {}
-    if asked.stops:
-        found["Stop"] = partial(many.stopped, asked.stops, seed=seed), False
+    if asked.interrupts:
+        found["interrupt"] = partial(many.interrupted, asked.interrupts, seed=seed), False
     if asked.rounds:
         found["eight processes"] = partial(many.together, asked.rounds, seed=seed), False
     if asked.files:

@@ -1,4 +1,4 @@
-"""Many at once: eight processes over many campaigns of one ledger, and a Stop at any moment."""
+"""Many at once: eight processes over many campaigns of one ledger, and an interrupt at any moment."""
 
 from __future__ import annotations
 
@@ -74,14 +74,15 @@ def _all_of(works: list[Work], seed: int) -> Callable[[], None]:
 
 
 @dataclass(slots=True)
-class Stops:
-    """What became of campaigns that were stopped by SIGINT.
+class Interrupts:
+    """What became of campaigns that SIGINT interrupted.
 
-    ``most_after`` requests arrived after one Stop, ``slowest`` seconds until the call ended; ``unrecorded`` rows whose
-    answer was not written down, and ``wrong`` campaigns whose ledger and service count differently.
+    At most ``most_after`` requests arrived after one interrupt, and the slowest call took ``slowest`` seconds to end.
+    ``unrecorded`` counts rows whose answer was not recorded; ``wrong`` names campaigns of which ledger and service
+    count differently.
     """
 
-    stops: int = 0
+    interrupts: int = 0
     campaigns: int = 0
     most_after: int = 0
     slowest: float = 0.0
@@ -95,20 +96,20 @@ class Stops:
 
     def line(self) -> str:
         return (
-            f"{self.stops:,} Stops in {self.campaigns} campaigns: {self.duplicates} duplicates, {self.unrecorded} "
-            f"answers not recorded, at most {self.most_after} requests after a Stop, ended within {self.slowest:.2f} s"
+            f"{self.interrupts:,} interrupts in {self.campaigns} campaigns: {self.duplicates} duplicates, "
+            f"{self.unrecorded} answers not recorded, at most {self.most_after} requests after one, ended within {self.slowest:.2f} s"
         )
 
 
-def stopped(times: int, *, seed: int = 0) -> Stops:
-    """Stop campaigns by SIGINT this many times at random moments; runs in a child, whose main thread hears it."""
-    found: Stops = fork(lambda: _stopped(times, random.Random(seed))).result()
+def interrupted(times: int, *, seed: int = 0) -> Interrupts:
+    """Interrupt campaigns by SIGINT, so many times, at random moments; in a child, whose main thread gets the signal."""
+    found: Interrupts = fork(lambda: _interrupted(times, random.Random(seed))).result()
     print(found.line(), file=sys.stderr, flush=True)
     return found
 
 
-def _stopped(times: int, moments: random.Random) -> Stops:
-    found = Stops()
+def _interrupted(times: int, moments: random.Random) -> Interrupts:
+    found = Interrupts()
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore", SmsOtpWarning)
@@ -116,14 +117,14 @@ def _stopped(times: int, moments: random.Random) -> Stops:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ledger = stack.enter_context(registered(Ledger(folder / "l.sqlite", create=True)))
         client = stack.enter_context(service.client())
-        while found.stops < times:
+        while found.interrupts < times:
             name = f"c{found.campaigns}"
             found.campaigns += 1
             plan, done = plan_of(400, chunk_size=CHUNK, campaign=name, text=name), False
-            while not done and found.stops < times:
-                found.stops += 1
+            while not done and found.interrupts < times:
+                found.interrupts += 1
                 moment = moments.uniform(0.0, 0.08)
-                done = _interrupted(partial(_send, plan, client, ledger), moment, service, found)
+                done = _ended_before(partial(_send, plan, client, ledger), moment, service, found)
                 _compare(name, service, ledger, found)
     return found
 
@@ -132,15 +133,15 @@ def _send(plan: Plan, client: Client, ledger: Ledger) -> None:
     send(plan, client=client, ledger=ledger, concurrency=THREADS, progress=False)
 
 
-def _interrupted(call: Callable[[], None], seconds: float, service: Service, found: Stops) -> bool:
-    """Call and interrupt it; say whether it had ended before."""
+def _ended_before(call: Callable[[], None], seconds: float, service: Service, found: Interrupts) -> bool:
+    """Make a call and interrupt it; say whether it had ended before."""
     heard: list[float] = []
 
-    def stop(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         heard.append(time.monotonic())
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGINT, interrupt)
     timer, ended = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)), False
     try:
         timer.start()
@@ -156,7 +157,7 @@ def _interrupted(call: Callable[[], None], seconds: float, service: Service, fou
     return ended
 
 
-def _compare(name: str, service: Service, ledger: Ledger, found: Stops) -> None:
+def _compare(name: str, service: Service, ledger: Ledger, found: Interrupts) -> None:
     known = name in set(ledger.campaigns()["campaign"])
     counts = ledger.campaign(name).counts if known else dict.fromkeys(STATES, 0)
     texted = Counter(to for post in service.posts if post.text == name for to in post.to)

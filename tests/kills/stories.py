@@ -1,4 +1,4 @@
-"""Stories of a campaign: any interleaving of sends, faults, deaths, Stops and what a person says keeps the promise.
+"""Stories of a campaign: no interleaving of sends, faults, deaths, interrupts and decisions breaks the promise.
 
 The service of the tests keeps the truth: every post and its fate. A row may be posted again only when its previous post
 certainly was not accepted, or a person said so in between; and what the ledger says of a row must fit the truth.

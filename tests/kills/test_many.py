@@ -1,10 +1,10 @@
-"""Processes, kernels and Stops get in each other's way without texting anybody twice."""
+"""Processes, kernels and interrupts get in each other's way without texting anybody twice."""
 
 from __future__ import annotations
 
 import pytest
 
-from .many import CAMPAIGNS, ROWS, THREADS, stopped, together
+from .many import CAMPAIGNS, ROWS, THREADS, interrupted, together
 
 
 @pytest.mark.slow
@@ -15,8 +15,8 @@ def test_eight_processes_on_the_campaigns_of_one_ledger_text_everybody_once() ->
 
 
 @pytest.mark.slow
-def test_two_hundred_stops_begin_nothing_more_and_record_every_answer() -> None:
-    found = stopped(200)
-    assert found.stops == 200
+def test_after_an_interrupt_no_request_starts_and_every_answer_is_recorded() -> None:
+    found = interrupted(200)
+    assert found.interrupts == 200
     assert found.most_after <= THREADS
     assert (found.duplicates, found.unrecorded, found.wrong) == (0, 0, [])

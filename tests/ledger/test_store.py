@@ -176,11 +176,11 @@ def test_a_ledger_on_a_network_file_system_is_refused_before_a_file_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-# -- a Stop at a bad moment --------------------------------------------------------------------------------------------
+# -- an interrupt at a bad moment --------------------------------------------------------------------------------------
 
 
 class Interrupted:
-    """A connection on which a Stop comes just after a statement."""
+    """A connection on which an interrupt comes just after a statement."""
 
     def __init__(self, connection: sqlite3.Connection, statement: str) -> None:
         self._connection, self._statement = connection, statement
@@ -196,8 +196,8 @@ class Interrupted:
         return done
 
 
-def test_a_stop_while_the_durability_is_set_leaves_the_next_intent_durable(store: Store) -> None:
-    """What was asked of SQLite last is not believed after a Stop in between."""
+def test_an_interrupt_while_the_durability_is_set_leaves_the_next_intent_durable(store: Store) -> None:
+    """What was asked of SQLite last is not believed after an interrupt in between."""
     with store.writing("FULL"):
         pass
     assert store._opened
@@ -208,7 +208,7 @@ def test_a_stop_while_the_durability_is_set_leaves_the_next_intent_durable(store
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
-def test_a_stop_in_a_shared_transaction_reaches_all_who_shared_it(store: Store) -> None:
+def test_an_interrupt_in_a_shared_transaction_reaches_all_who_shared_it(store: Store) -> None:
     """Nobody believes in a record that is not there."""
 
     def stops(connection: sqlite3.Connection) -> object:

@@ -1,4 +1,4 @@
-"""Any story of sends, faults, deaths, Stops and what a person says keeps the promise."""
+"""Any story of sends, faults, deaths, interrupts and what a person says keeps the promise."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def campaign(wanted: Callable[[Any], bool]) -> None:
     socket.getaddrinfo, transport.MAX_REPLY = real, cap
 
 
-def verdict(
+def judged(
     name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, quick: bool = False
 ) -> tuple[int, float]:
     """Judge one mutant in a fork; what takes too long counts as noticed."""
@@ -228,7 +228,7 @@ def main() -> None:
 def _survivors(name: str, path: Path, every: list[Mutant], *, phase_only: bool, quick: bool) -> Iterator[Mutant]:
     for number, mutant in enumerate(every):
         print(f"\r{path.name} {number} of {len(every)}", end="", file=sys.stderr, flush=True)
-        found, seconds = verdict(name, path, mutant, phase_only=phase_only, quick=quick)
+        found, seconds = judged(name, path, mutant, phase_only=phase_only, quick=quick)
         if found == SURVIVED:
             print(f"  survived: {path.name}:{mutant.line} {mutant.function}: {mutant.change}", flush=True)
             yield mutant

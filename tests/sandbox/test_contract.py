@@ -180,8 +180,8 @@ def test_a_reply_that_is_none_is_a_difference_and_never_a_crash(
     service: Sandbox, ours: contract.Record, kind: str
 ) -> None:
     service.fault(kind)
-    verdicts = contract.counts(contract.compare(record(service), ours))
-    assert verdicts.get("differs", 0) > 0
+    findings = contract.counts(contract.compare(record(service), ours))
+    assert findings.get("differs", 0) > 0
 
 
 # record, check
