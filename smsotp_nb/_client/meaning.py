@@ -1,7 +1,8 @@
 """What one reply means: accepted, refused, throttled, or in doubt.
 
-Accepted is only what says so in the interface's own words; refused only HTTP 400 with an envelope. Everything else
-- another status, a reply that does not parse, a success that speaks of something else - may hide an accepted send.
+A reply counts as accepted only if it says so as the interface describes, and as refused only if it is HTTP 400 with an
+envelope. Everything else (another status, a reply that does not parse, a success that describes something else) may
+hide an accepted send.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Scrubber:
 
 
 def _spellings(secret: str) -> tuple[str, ...]:
-    """Return a secret as it may stand in an address, too; letters and digits stand there as they are."""
+    """Return every way to write a secret: as it is and, unless it is all letters and digits, escaped for a URL."""
     plain = secret.isascii() and secret.isalnum()
     return (secret,) if plain else (secret, quote_plus(secret), quote(secret, safe=""))
 

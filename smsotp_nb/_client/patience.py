@@ -1,4 +1,4 @@
-"""How long one request is tried while nothing of it has left, and what stands before every try.
+"""How long a request is retried while none of it has left this machine, and the gate that every attempt passes.
 
 The one retry rule of the package: a request is tried again after ``NotSent`` and ``Throttled``, and after nothing else.
 """
@@ -23,7 +23,7 @@ _NEVER = object()
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one request is tried while nothing of it has left: attempts, seconds in all, and the waits between.
+    """How long a request is retried while none of it has left: attempts, seconds in all, and the waits between.
 
     Example:
         >>> Patience(attempts=1).attempts
@@ -37,7 +37,7 @@ class Patience:
 
 
 class Gate:
-    """What stands before every attempt; this one lets everything pass. ``dispatch`` paces and stops a campaign here."""
+    """What every attempt must pass. This one lets everything through; ``dispatch`` has one that paces and stops."""
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
         self._sleep = sleep
@@ -47,21 +47,21 @@ class Gate:
         self._sleep(seconds)
 
     def before(self, recipients: int) -> None:
-        """Return when the next attempt may start."""
+        """Wait until a request to this many recipients may start, and return."""
 
     def throttled(self, seconds: float | None) -> None:
-        """Hear that the service asked for a pause."""
+        """Note that the service asked for a pause of so many seconds; None if it named no time."""
 
     def stopped(self) -> bool:
-        """Say whether no further attempt shall be made."""
+        """Return whether no further attempt may be made."""
         return False
 
 
 class Tries(tenacity.stop.stop_base):
-    """The tries of one request. It is given up when the gate says so, or when its attempts or its time are used up.
+    """The attempts at one request, which end when the gate says so, or when their number or their time is used up.
 
     Args:
-        gate: waits between two tries, hears of throttling, and may stop them.
+        gate: waits between two attempts, is told of throttling, and may end them.
         patience: how often and for how long.
         clock: monotonic seconds.
 
@@ -78,7 +78,7 @@ class Tries(tenacity.stop.stop_base):
 
     @contextlib.contextmanager
     def at_the_gate(self) -> Iterator[None]:
-        """Wait for a turn: the time in this block does not count as trying."""
+        """Leave the time spent in this block, waiting for a turn, out of the time limit."""
         began = self._clock()
         try:
             yield

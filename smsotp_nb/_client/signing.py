@@ -1,7 +1,7 @@
 """The query of a request: the key alone, or signed with the key's secret (HMAC mode, beyond the interface).
 
-Signed are all query pairs but the signature, sorted by name and joined ``k=v&...``, with HMAC-SHA256. The body is not
-signed. Services take several spellings; this one sends milliseconds and base64.
+The signature is an HMAC-SHA256 over all other query pairs, sorted by name and joined as ``k=v&...``. The body is not
+signed. Services accept several spellings; this client sends milliseconds and base64.
 """
 
 from __future__ import annotations

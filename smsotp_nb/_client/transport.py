@@ -81,7 +81,7 @@ class Trace:
         """Return the seconds until the deadline.
 
         Raises:
-            DeadlinePassed: there are none.
+            DeadlinePassed: no time is left.
         """
         left = self.deadline - self.clock()
         if left <= 0:
@@ -116,9 +116,10 @@ class Failure:
 
 
 class _Reply:
-    """The whole reply to one request, as llhttp reads it; what is said beyond it is noticed, not read.
+    """The whole reply to one request, as llhttp reads it.
 
-    It has what urllib3 asks of a response that passes through its pool.
+    Bytes that follow the reply are noticed, so that the connection is not used again, but they are not read. The
+    attributes are those that urllib3 expects of a response that passes through its pool.
     """
 
     version_string, length_remaining = "HTTP/1.1", 0  # for urllib3's log
@@ -131,10 +132,10 @@ class _Reply:
         self._parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
-        """Read on.
+        """Parse the next bytes.
 
         Raises:
-            httptools.HttpParserError: this is no reply.
+            httptools.HttpParserError: they are not an HTTP reply.
         """
         try:
             self._parser.feed_data(data)
@@ -144,7 +145,7 @@ class _Reply:
             self.reusable = False
 
     def done(self) -> None:
-        """Let the parser go: the two hold each other, and with them what the reply says."""
+        """Drop the parser: it refers to this reply, and the cycle would keep what the reply says in memory."""
         self._parser = None
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -174,18 +175,18 @@ class _Reply:
         self.whole = self.status >= 200
 
     def stream(self, amount: int, *, decode_content: bool) -> Iterable[bytes]:
-        """Return the body in pieces, unpacked where the service packed it although it was asked not to."""
+        """Return the body in pieces, decompressed if the service compressed it although it was asked not to."""
         if "content-encoding" not in self.headers:
             return [bytes(self._body)]
         packed = urllib3.HTTPResponse(io.BytesIO(self._body), headers=self.headers, preload_content=False)
         return packed.stream(amount, decode_content=decode_content)
 
     def close(self) -> None:
-        """Do nothing, as asked of every response: the connection went back to its pool when the reply was whole."""
+        """Do nothing: requests closes every response, but this connection has long gone back to its pool."""
 
 
 class _Watched:
-    """Mixed into urllib3's connection classes: keeps the phase, the deadline and the key.
+    """A mixin for urllib3's connection classes that keeps the phase, the deadline and the key.
 
     ``current`` is set by the adapter and returns the trace of the request that this thread is making.
     """
@@ -323,7 +324,7 @@ class _Adapter(HTTPAdapter):
 
 
 class _Pool:
-    """Mixed into urllib3's pools: a connection comes back as soon as its reply is whole."""
+    """A mixin for urllib3's pools that takes a connection back as soon as its reply is whole."""
 
     def urlopen(self, *args: Any, **options: Any) -> Any:
         return super().urlopen(*args, **options, release_conn=True)  # type: ignore[misc]
@@ -331,7 +332,7 @@ class _Pool:
 
 @dataclass(slots=True)
 class _Handed:
-    """A reply on its way through requests; it stays inside this module, for its request holds the key."""
+    """The response object that requests sees. It never leaves this module, because its request holds the key."""
 
     request: requests.PreparedRequest
     raw: Any

@@ -26,7 +26,7 @@ class Crew(Generic[Work, Report]):
             what it raises ends the crew.
         work: taken from one piece at a time.
         threads: how many.
-        stop: set to begin nothing more.
+        stop: when it is set, no further piece is begun.
 
     Example:
         >>> crew = Crew(lambda pieces: map(abs, pieces), [-1, -2], threads=2, stop=threading.Event())

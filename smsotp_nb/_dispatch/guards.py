@@ -67,7 +67,7 @@ class QuietHours:
         return moment >= self.begins or moment < self.ends
 
     def silences(self, to: str, now: datetime) -> bool:
-        """Say whether it is quiet now in any time zone that this number may be in; unknown zones count as quiet."""
+        """Return whether it is quiet now in any time zone that this number may be in; unknown zones count as quiet."""
         zones = _zones(to)
         return not zones or any(self.covers(now.astimezone(zone).time()) for zone in zones)
 
@@ -90,8 +90,9 @@ class Guards:
 class Admission:
     """What may be sent of a chunk, and what stops the campaign after it, if anything.
 
-    ``wanted`` None means nothing of it; ``rows`` is how many were looked at and may go, which are ``due``; ``reserved``
-    their cost in micro-units by currency; ``more`` says that others of the chunk follow.
+    ``wanted`` is what to claim, None if nothing may be sent. Where a guard has to look at rows, ``due`` are those that
+    may be sent, ``rows`` is their number, and ``reserved`` their estimated cost in micro-units by currency. ``more``
+    says that other rows of the chunk are still to be sent after these.
     """
 
     wanted: Wanted | None
@@ -148,7 +149,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Watch:
-    """The guards at work on one run; asked by all threads.
+    """The guards of one run, shared by all of its threads.
 
     Args:
         now: the clock.
@@ -175,18 +176,18 @@ class Watch:
         return self._awake(chunk, rows)
 
     def admit(self, chunk: int, rows: Sequence[Pending], *, most: int | None = None) -> Admission:
-        """Say what of these rows may be sent now, at most ``most``, and reserve its cost.
+        """Decide which of these rows, at most ``most``, may be sent now, and reserve their cost.
 
-        It is asked when their turn has come: they may have been due before a wait, and it may be quiet since.
+        This is called when their turn has come, after any wait, because quiet hours may have begun meanwhile.
         """
         rows = self._awake(chunk, rows)[:most]
         with self._lock:
             return self._within_canary_and_budget(chunk, rows)
 
     def claimed(self, admission: Admission, positions: Sequence[int]) -> Admission:
-        """Hear which rows of an admitted chunk were claimed; others were held back or withdrawn in that moment.
+        """Take note of which admitted rows were claimed; the others were held back or withdrawn in that moment.
 
-        What was reserved for the others is given back, and then there may be more to send.
+        What was reserved for the others is given back, so there may be room for more rows.
         """
         if len(positions) >= admission.rows:
             return admission
@@ -202,13 +203,13 @@ class Watch:
         )
 
     def returned(self, admission: Admission) -> None:
-        """Hear that certainly nothing of an admitted chunk was sent."""
+        """Give back what was reserved for admitted rows, because certainly nothing of them was sent."""
         with self._lock:
             self._left += admission.rows
             self._spend(admission.reserved, -1)
 
     def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
-        """Hear how an admitted chunk ended; return what stops the campaign, if that does."""
+        """Take note of how the request for admitted rows ended; return why the campaign must stop, or None."""
         reply = outcome if isinstance(outcome, SendReply) else None
         with self._lock:
             if self._guards.budget:
@@ -219,7 +220,7 @@ class Watch:
             return FAILING if limit is not None and self._failures >= limit else None
 
     def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
-        """Return the rows for which it is not quiet now; the others are named."""
+        """Return the rows for which it is not quiet now; record the guard's name on the others."""
         quiet = self._guards.quiet_hours
         if quiet is None:
             return list(rows)
@@ -248,10 +249,10 @@ class Watch:
     def _account(
         self, budget: Mapping[str, int], admission: Admission, reply: SendReply | None, *, in_doubt: bool
     ) -> None:
-        """Put what was billed in place of what was reserved.
+        """Replace what was reserved by what was billed.
 
-        What is in doubt may be billed, and a price that cannot be read or is in another currency says nothing of the
-        budget's: then the reservation stays, beside what was billed.
+        The reservation stays if rows are in doubt, because they may be billed later, and if a price is unreadable or in
+        a currency without a budget. What was billed is then counted as well.
         """
         known = not in_doubt and (reply is None or _is_priced(reply, budget))
         if known:
@@ -284,7 +285,7 @@ def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:
 
 
 def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
-    """Say whether a reply tells the whole price in a currency that the budget knows."""
+    """Return whether a reply tells the whole price in a currency that the budget knows."""
     whole = not reply.missing and reply.messages.price_micros() is not None
     return whole and reply.currency in budget
 
@@ -304,7 +305,7 @@ def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:
 
 
 def _micros_of(limit: float | str | Decimal) -> int | None:
-    """Return an amount in micro-units; a sum of floats, even of a million, is the six decimals that it stands for."""
+    """Return an amount in micro-units. A float is rounded to six decimals, which even sums of a million floats keep."""
     if isinstance(limit, float | np.floating) and math.isclose(limit, round(limit, 6), rel_tol=1e-10, abs_tol=1e-9):
         limit = f"{limit:.6f}"
     try:

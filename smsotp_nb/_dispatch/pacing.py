@@ -19,7 +19,7 @@ DEAF = sys.platform == "win32"  # where Ctrl-C does not end a wait
 
 
 def check_speed(max_per_second: float | None) -> None:
-    """Refuse what is no speed.
+    """Check the argument ``max_per_second``.
 
     Raises:
         UsageError: it is not recipients a second above 0, or None.
@@ -28,16 +28,16 @@ def check_speed(max_per_second: float | None) -> None:
 
 
 class Pacer(Gate):
-    """The gate of a campaign: recipients a second, a shared pause, and the way to stop.
+    """The gate of a campaign: keeps it to so many recipients a second, shares pauses, and can stop it.
 
     The speed is kept by the time at which the next recipient is due (GCRA), so a chunk of 100 at 50 a second holds the
     next one back for two seconds, whichever thread asks. Throttling halves the speed and time gives it back, never
-    above the caller's ceiling. Without one the speed reached so far is halved, and then grows without end.
+    above the caller's ceiling. Without a ceiling, the speed reached so far is halved and then grows without limit.
 
     Args:
         max_per_second: recipients a second, or None for no ceiling.
         stop: set to make every waiting thread give up before it sends.
-        cancel: the caller's event that does the same; it is only looked at.
+        cancel: the caller's event that does the same; it is read, never set.
         clock: monotonic seconds, for tests.
     """
 
@@ -63,18 +63,18 @@ class Pacer(Gate):
         return self._speed is not None
 
     def waits(self) -> bool:
-        """Say whether the next request would have to wait."""
+        """Return whether the next request would have to wait."""
         if not self.paced:  # a pause is never without a speed
             return False
         with self._guard:
             return max(self._due, self._paused_until) > self._clock()
 
     def before(self, recipients: int, stop: threading.Event | None = None) -> None:
-        """Return when these recipients may be posted.
+        """Wait until these recipients may be posted, and return.
 
         Args:
             recipients: how many.
-            stop: ends this wait as well as the pacer's own stop does.
+            stop: a further event that ends this wait, beside the pacer's own.
 
         Raises:
             NotSent: the campaign was stopped first.
@@ -93,7 +93,7 @@ class Pacer(Gate):
             raise NotSent("stopped before it was sent", phase="before")
 
     def late(self, recipients: int) -> None:
-        """Count recipients of a request that were not known when its turn came; the next one waits for them too."""
+        """Count recipients who were not known when their request's turn came; the next one waits for them too."""
         with self._guard:
             self._passed += recipients
             now = self._clock()
@@ -126,7 +126,7 @@ class Pacer(Gate):
         return event.is_set() or self.stopped()
 
     def _wait(self, seconds: float, event: threading.Event | None = None) -> None:
-        """Wait, in slices short enough to hear the caller's event too; the stop is heard at once."""
+        """Wait in slices, so that the caller's event is noticed soon; the pacer's own stop ends the wait at once."""
         event = event or self._stop
         until = self._clock() + seconds
         while (left := until - self._clock()) > 0 and not self._ended(event):

@@ -48,7 +48,7 @@ Outcome = SendReply | ServiceError | TransportError
 
 @dataclass(slots=True)
 class _Tally:
-    """What has become of the rows so far, in numbers; told to the progress callback."""
+    """Counts of rows by state and costs so far, for the progress callback."""
 
     total: int
     counts: dict[str, int]
@@ -77,7 +77,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """One chunk as it ended: rows by their new state, micro-units by currency, and where a reply contradicts itself."""
+    """What became of one chunk: rows by new state, cost in micro-units by currency, and contradictions in the reply."""
 
     rows: Mapping[str, int]
     costs: Mapping[str, int] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class _Settled:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """How one request ended: what the ledger is still to be told (None: it knows), and what it means for the rows."""
+    """How one request ended: the outcome to record (None: already recorded), and what became of its rows."""
 
     claim: Claim
     outcome: SendReply | Ending | None
@@ -296,7 +296,7 @@ class _Sending:
             self._run.abandon()
 
     def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
-        """Send the chunks that fall to one thread; an answer is recorded together with the intent of what is next."""
+        """Send the chunks that fall to one thread. An answer and the intent of the next request share a transaction."""
         answer: _Answer | None = None
         rests: list[int] = []
         try:
@@ -325,7 +325,7 @@ class _Sending:
 
     @contextlib.contextmanager
     def _alone_at_first(self) -> Iterator[None]:
-        """Let one request at a time into this block until the service has spoken as one does, then all of them."""
+        """Admit one request at a time until the service has answered as the interface describes, then all at once."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._first)
             if self._spoken:
@@ -333,7 +333,7 @@ class _Sending:
             yield
 
     def _turn(self, chunk: int, stop: threading.Event, positions: Sequence[int] | None = None) -> guards.Admission:
-        """Wait for the turn of a request, and ask then, with nothing of it claimed, what may go of it."""
+        """Wait for the turn of a request, then ask the guards which of its rows may be sent; nothing is claimed yet."""
         rows, most, more = None, None if self._spoken else FEW, False
         if self._ended(stop):
             return guards.Admission(None)
@@ -352,7 +352,7 @@ class _Sending:
         return dataclasses.replace(self._watch.admit(chunk, rows), more=more)
 
     def _ended(self, stop: threading.Event) -> bool:
-        """Say whether nothing more may begin; where the caller said so, the campaign hears of it."""
+        """Return whether no further request may begin; if the caller's event says so, record that as the reason."""
         if self._pacer.stopped():
             self._end(STOPPED, "cancelled")
         return stop.is_set()
@@ -367,12 +367,12 @@ class _Sending:
         return self._run.claim(then.chunk, then.positions) if then else None
 
     def _claimed(self, answer: _Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
-        """Record an answer and the intent that was admitted; return what is claimed, and the admission of just that."""
+        """Record an answer and the admitted intent; return the claim, and the admission reduced to what was claimed."""
         claim = self._record(answer, admission.wanted)
         return claim, self._watch.claimed(admission, claim.positions if claim else ())
 
     def _send(self, claim: Claim, admission: guards.Admission) -> _Answer:
-        """Post what is claimed; again while certainly nothing of it was sent, at its turn and claimed anew."""
+        """Post what is claimed. While certainly nothing was sent, wait for another turn, claim again and post again."""
         tries = Tries(self._pacer, PATIENCE)
         claimed, seconds = True, 0.0
 
@@ -422,7 +422,7 @@ class _Sending:
             raise
 
     def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
-        """End the call with what kept a request from being sent, unless a guard or `stop` did; its rows are planned."""
+        """End the call because a request could not be sent, unless a guard already did; its rows stay planned."""
         if last is not None and self._pacer.stopped():
             self._end(STOPPED, "cancelled")
         elif last is not None:
@@ -443,14 +443,14 @@ class _Sending:
         return answer
 
     def _hear(self, outcome: Outcome) -> None:
-        """Take whoever answers for the service once it spoke as one does; until then, anything else ends the call."""
+        """Trust the service once it answered as the interface describes; until then, anything else ends the call."""
         if not self._spoken:
             self._spoken = isinstance(outcome, SendReply | ServiceError)
             if not self._spoken:
                 self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
 
     def _message(self, key: int) -> Body:
-        """Return the message of a body key; many chunks carry the one that was asked for last."""
+        """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
         if known != key:
             message = self._plan.message(self._body[key])
@@ -458,7 +458,7 @@ class _Sending:
         return message
 
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
-        """Post a refused list again as two; by assumption nothing of it was sent."""
+        """Send a refused list again in two halves; by assumption nothing of it was sent."""
         self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
         self._watch.returned(admission)
         middle = len(claim.positions) // 2
@@ -484,7 +484,7 @@ class _Sending:
         return _Answer(claim, found, _Settled(rows))
 
     def _end(self, stopper: str, detail: str) -> None:
-        """Begin nothing more; the first reason is the one that is told."""
+        """Begin no further request; of several reasons, the first one is reported."""
         self._stopper = self._stopper or (stopper, detail)
         self._stop.set()
         if stopper not in guards.STOPPERS:
@@ -492,7 +492,7 @@ class _Sending:
 
 
 def _with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:
-    """Yield chunks, and after each what stands in ``rests`` by then."""
+    """Yield each chunk, then whatever was added to ``rests`` meanwhile."""
     for chunk in chunks:
         yield chunk
         while rests:
@@ -506,7 +506,7 @@ def _accepted(reply: SendReply) -> _Settled:
 
 
 def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
-    """Refuse what is no plan or no client.
+    """Check that a plan and a client were given.
 
     Raises:
         UsageError: says what was given, and how to make what is needed.

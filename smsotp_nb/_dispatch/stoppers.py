@@ -10,7 +10,7 @@ STOPPED, ISOLATING, STRANGER = "STOPPED", "ISOLATING", "UNKNOWN_SERVICE"
 
 
 def ending(error: ServiceError | TransportError) -> tuple[Ending, str | None]:
-    """Return what the ledger records of an error, and the code it ends the campaign with, or None if it does not."""
+    """Return what the ledger records of an error, and the code with which it ends the call, None if it does not."""
     stopper: str | None = None
     if isinstance(error, ServiceError):
         outcome = "rejected"

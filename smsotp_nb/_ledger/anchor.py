@@ -48,7 +48,7 @@ if sys.platform == "linux":
         return struct.pack("hhqqi4x", kind, os.SEEK_SET, *place, 0)
 
     def _lock(descriptor: int, kind: int, place: tuple[int, int]) -> bool:
-        """Take or free a lock of the open file; say whether it could be had."""
+        """Take or free a lock of the open file; return whether that succeeded."""
         try:
             fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _flock(kind, place))
         except (BlockingIOError, PermissionError):
@@ -58,13 +58,13 @@ else:
     _READ, _WRITE, _FREE = 0, 1, 2
 
     def _lock(descriptor: int, kind: int, place: tuple[int, int]) -> bool:  # noqa: ARG001
-        """There is no such lock here; SQLite's own are all there is."""
+        """Report success: this system has no such locks, so only SQLite's own hold."""
         return True
 
 
 @dataclass(slots=True)
 class _Held:
-    """The open files of one ledger, shared by all connections of this process: one closed early would drop locks."""
+    """The open files of one ledger, shared by all connections of this process; closing one early would drop locks."""
 
     file: int
     shared_memory: int | None = None
@@ -117,7 +117,7 @@ class Anchor:
         return self._log
 
     def leave(self) -> None:
-        """Stop holding the files, so that SQLite may tidy up; `close` is still to be called."""
+        """Release the locks, so that SQLite may tidy up. `close` must still be called."""
         with _guard:
             if self._files.users == 1:
                 _lock(self._files.file, _FREE, SHARED_BYTES)
@@ -145,7 +145,7 @@ class Anchor:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only one who writes, of all threads and processes.
+        """Exclude all other writers, threads and processes, for the length of a ``with`` block.
 
         Raises:
             LedgerError: another process has been writing for half a minute.
@@ -163,13 +163,13 @@ class Anchor:
                     _lock(files.file, _FREE, WRITER_BYTE)
 
     def generation(self) -> int:
-        """Return what the file says of its age, whatever still stands in the log: it grows with every checkpoint."""
+        """Return the generation in the file itself, ignoring the log; it grows with every checkpoint."""
         header = read_at(self._files.file, HEADER, 0)
         ours = header.startswith(b"SQLite format 3\0") and header[JOURNAL_MODE] == WITH_LOG
         return int.from_bytes(header[GENERATION]) if ours else -1
 
     def verify(self, *, after_commit: bool = False) -> None:
-        """Say that the path still leads to the file that was opened, and to its log.
+        """Check that the path still leads to the file that was opened, and to its log.
 
         After a commit the log is one generation ahead of the file, and cannot begin anew, with other salts, before all
         of it is copied back, which raises the file's generation.
@@ -186,7 +186,7 @@ class Anchor:
             )
 
     def frames(self) -> int:
-        """Return how many pages stand in the log, as the header of its index says."""
+        """Return the number of pages in the log, from the header of its index."""
         if self._files.shared_memory is None:
             return 0
         return int.from_bytes(read_at(self._files.shared_memory, 4, FRAMES_AT), sys.byteorder)
@@ -235,7 +235,7 @@ class Anchor:
 
 
 def in_use(path: Path) -> bool:
-    """Say whether a ledger is open, in this process or in another one."""
+    """Return whether a ledger is open, in this process or in another one."""
     with _guard:
         if _key(os.stat(path)) in _held:
             return True
@@ -261,7 +261,7 @@ def _key(found: os.stat_result) -> tuple[int, int]:
 
 
 def forget_after_fork() -> None:
-    """Let a forked child begin anew: the files of its parent are its parent's."""
+    """Start afresh in a forked child: the parent's files belong to the parent."""
     global _guard
     _guard = threading.Lock()
     for known in _held.values():

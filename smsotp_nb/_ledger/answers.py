@@ -1,9 +1,8 @@
-"""How the answers of one request are recorded: whole, beside the request, or row by row.
+"""Record the answers to one request: as a whole beside the request, or row by row.
 
-A chunk that went out whole and was answered in full, which is nearly every chunk, is kept as it came: one line of ids
-in the order of its rows, and what they were billed as. Its rows are not touched at all, neither by the intent nor by
-the answer. Anything else - a number without a record, an id that is none of the usual, rows of which a person spoke -
-is recorded row by row.
+Nearly every chunk leaves in one request and is answered in full. Its answers are kept as a whole: one string of ids in
+the order of the rows, and the billing of each. Neither the intent nor the answer touches its rows. Anything else (a
+number without a record, an id in an unusual form, rows that a person decided on) is recorded row by row.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ MOST_MICROS = 10**12  # a price that millions of rows can add up to without an o
 class Whole(NamedTuple):
     """The answers to all rows of a chunk, in the order of their positions.
 
-    ``ids`` has 16 bytes a row; ``kinds`` two bytes a row, or two in all where every row was billed alike: the number of
-    its billing in the campaign.
+    ``ids`` has 16 bytes a row. ``kinds`` has the number of each row's billing in the campaign: two bytes a row, or just
+    two bytes if all rows were billed alike.
     """
 
     ids: bytes
@@ -42,12 +41,12 @@ class Whole(NamedTuple):
 
 
 def fits(billing: Billing) -> bool:
-    """Say whether messages billed like this may be kept whole."""
+    """Return whether messages with these billings can be kept as a whole."""
     return billing.parts is not None and billing.price_micros is not None and billing.price_micros <= MOST_MICROS
 
 
 def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]) -> Whole | None:
-    """Return the answers to keep whole: of a reply with a complete record of every number; None of any other.
+    """Return the answers as a whole if the reply has a complete record of every number, else None.
 
     Args:
         to: the numbers of the request, in the order of their positions.
@@ -81,7 +80,7 @@ def reordered(answers: Whole, order: Ints) -> Whole:
 
 
 def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
-    """Return of answers that were kept whole how many rows each has, and the billing of row after row."""
+    """Return, for answers kept as a whole, the number of rows of each, and the billing of every row in turn."""
     rows = np.array([len(chunk.ids) // ID for chunk in chunks], np.int64)
     kinds = b"".join(
         chunk.kinds * (len(chunk.ids) // ID if len(chunk.kinds) == KIND.itemsize else 1) for chunk in chunks
@@ -90,7 +89,7 @@ def unpacked(chunks: Sequence[Whole]) -> tuple[Ints, Ints]:
 
 
 def _packed(ids: Sequence[str | None]) -> bytes | None:
-    """Return ids of 32 hexadecimal digits as bytes; None where they would not read back as they are."""
+    """Return ids of 32 hexadecimal digits as bytes; None if one would read back differently."""
     known = [one or "" for one in ids]
     if set(map(len, known)) != {2 * ID}:
         return None
@@ -105,17 +104,17 @@ def _packed(ids: Sequence[str | None]) -> bytes | None:
 
 
 class Statement(NamedTuple):
-    """SQL, and its values up to those of campaign, chunk and attempt."""
+    """An SQL statement and its first values, which those of campaign, chunk and attempt follow."""
 
     sql: str
     values: Sequence[Any]
 
 
 def by_row(place: Mapping[str, int], messages: Messages, countries: Mapping[Country, int]) -> Statement:
-    """Return what records these answers, at least one, in their rows.
+    """Return the statement that records these answers, at least one, in their rows.
 
-    A row is answered while it is in that request's attempt. In the meantime a second interrupt may have given it up,
-    and a person may even have said that it was not accepted: the service's answer counts.
+    An answer is recorded as long as the row's latest attempt is this request. A second interrupt may have put the row
+    in doubt meanwhile, and a person may even have said that it was not accepted: the service's answer still counts.
 
     Args:
         place: the position of each number of the request.

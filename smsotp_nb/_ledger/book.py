@@ -131,7 +131,7 @@ class Ledger:
 
     @in_our_words
     def knows(self, name: str, *, service: str) -> bool:
-        """Say whether a campaign is recorded.
+        """Return whether a campaign is recorded.
 
         Example:
             >>> import tempfile, pathlib
@@ -142,9 +142,9 @@ class Ledger:
 
     @in_our_words
     def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
-        """Say how a plan stands to what is recorded: the campaign of its name, and whom the rules hold back now.
+        """Compare a plan with what is recorded: the campaign of its name, and whom the rules hold back now.
 
-        Without ``service`` that of the latest campaign of this name counts, else that of the latest campaign of all.
+        Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
         Nothing is recorded.
         """
         with self._store.reading() as connection:
@@ -256,7 +256,7 @@ class Ledger:
         return self.card().html()
 
     def _end_dead_ones(self, but: int) -> None:
-        """Put rows in doubt whose process died: while they count as under way, they hold others back anew."""
+        """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""
         with self._store.reading() as connection:
             found = contacts.unsettled(connection, but=but)
         for number, name in found:
@@ -278,7 +278,7 @@ class Ledger:
         return found[0] if found else None
 
     def _agree(self, number: int, plan: Planned) -> None:
-        """Let a plan go on with a recorded campaign, or refuse it; called by whoever holds the campaign's lock."""
+        """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
         self._refuse_another_name(number, plan)
         with self._store.reading() as connection:
             known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (number,)).fetchone()[0]

@@ -288,7 +288,7 @@ class Campaign:
             raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
 
     def _recover(self) -> None:
-        """Name rows in doubt whose runner is dead, so that who looks before the next ``send`` sees them."""
+        """Put rows in doubt whose process is dead, so that they are seen before the next ``send``."""
         if not reading.counts(self._store, self._number)["sending"]:
             return
         try:
@@ -327,12 +327,12 @@ class Campaign:
         return len(wanted)
 
     def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
-        """Return state and problem of a row that a person spoke of: what is to go again may have been withdrawn."""
+        """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""
         return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)
 
 
 def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
-    """Return rows as they are in a frame, else numbers that a traceback does not show."""
+    """Return a frame as it is, and anything else as numbers that a traceback does not show."""
     rows = as_pandas(rows)
     if isinstance(rows, pd.DataFrame):
         return rows

@@ -1,4 +1,4 @@
-"""A recorded campaign and a later plan of it: how the two differ, and how what has not left may change.
+"""Compare a recorded campaign with a later plan of it, and change the rows that have not been sent.
 
 The rows of the two are matched by person. Rows that a message may have reached never change.
 """
@@ -27,7 +27,7 @@ REACHED = (SENDING, ACCEPTED, IN_DOUBT)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What of a plan is not as it is recorded.
+    """How a plan differs from what is recorded.
 
     Attributes:
         added: places, in the plan's frame, of people to text whom the campaign does not have.
@@ -36,7 +36,7 @@ class Difference:
         dropped: places of people whom the plan leaves out and the record still has to go.
         gone: how many the record still has to go and the plan does not have at all.
         recorded: the record, one row a person, indexed by person: chunk, position, state, body.
-        people: of each row of the plan, whose it is; 0 where that is not known or a row above is theirs.
+        people: the person of each row of the plan; 0 if the number is unusable or an earlier row is theirs.
     """
 
     added: Ints
@@ -53,7 +53,7 @@ class Difference:
         return not (len(self.added) or len(self.changed) or self.gone)
 
     def told(self) -> str:
-        """Return in words what differs."""
+        """Return the differences in words."""
         another = len(self.changed) + self.others
         said = [
             (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
@@ -92,7 +92,7 @@ def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Dif
 
 
 def people_of(rows: pd.DataFrame) -> Ints:
-    """Return whose the rows of a plan are: 0 where no number could be read, or where another row is that person's."""
+    """Return the person of each row of a plan; 0 if no number could be read, or if another row is that person's."""
     people = persons(np.array(rows["to"].str[1:].astype("Int64").fillna(0), np.int64))
     first = np.argsort(rows["status"].ne("planned").to_numpy(), kind="stable")  # who is to be texted before the others
     repeated = np.zeros(len(people), bool)
@@ -101,7 +101,7 @@ def people_of(rows: pd.DataFrame) -> Ints:
 
 
 def _as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
-    """Let those who were forgotten since be the hashes that stand for them in the record."""
+    """Replace people who have been forgotten meanwhile by the hashes that stand for them in the record."""
     if not (recorded < 0).any():
         return people
     codes = hashed(people, secret_of(connection))
@@ -109,9 +109,9 @@ def _as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -
 
 
 def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
-    """Return where in a plan's rows each recorded number is, -1 where it is not.
+    """Return the place of each recorded number in a plan's rows, -1 where it is missing.
 
-    Somebody who was forgotten has no number any more: where all others are in order, so are they.
+    Somebody who was forgotten has no number any more. If everybody else is in the recorded order, so are they.
     """
     numbers = recorded.to_numpy("int64", na_value=0)
     going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
@@ -154,9 +154,9 @@ def adopt(
     reason: str | None,
     now: int,
 ) -> int:
-    """Make the record that of a later plan, for what has not left; return how many rows changed.
+    """Make rows that have not been sent follow a later plan; return how many changed.
 
-    Inside a transaction of whoever holds the campaign's lock.
+    The caller holds the campaign's lock and has a transaction open.
     """
     replaced, kept = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
     if tuple(json.loads(kept)) != plan.kept:
@@ -178,7 +178,7 @@ def adopt(
 
 
 def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None:
-    """Give rows that came back to be sent the words of the plan, after the campaign was corrected."""
+    """Give rows that are planned again, after the campaign was corrected, the words of the plan."""
     found = compare(connection, campaign, plan)
     _reword(connection, campaign, plan, found, found.changed)
 
@@ -186,7 +186,7 @@ def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None
 def withdraw(
     connection: sqlite3.Connection, campaign: int, numbers: Sequence[int] | None, *, reason: str | None, now: int
 ) -> int:
-    """Skip rows that are still to go for good, these or all; return how many. A campaign that runs sees it at once."""
+    """Skip planned rows, these or all, for good; return how many. A campaign that is running notices at once."""
     recorded = _recorded(connection, campaign)
     to_go = recorded[recorded["state"].eq(PLANNED).to_numpy()]
     if numbers is not None:
@@ -208,7 +208,7 @@ def withdraw(
 
 
 def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:
-    """Return state and problem of rows that certainly were not sent: to go again, unless withdrawn meanwhile."""
+    """Return state and problem of a chunk's rows that certainly were not sent: planned, unless withdrawn meanwhile."""
     limit = connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
     return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
 
@@ -230,24 +230,24 @@ def note(
 
 
 def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
-    """Say whether the words of a campaign were changed."""
+    """Return whether the words of a campaign were changed."""
     sql = "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')"
     return bool(connection.execute(sql, (campaign,)).fetchone()[0])
 
 
 def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
-    """Say whether the campaign was changed in this way before, and this plan is the one that holds."""
+    """Return whether this change was already made, so that this plan is the one in force."""
     sql = "SELECT fingerprint=? AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) FROM campaign WHERE id=?"
     return bool(connection.execute(sql, (fingerprint, campaign, what, campaign)).fetchone()[0])
 
 
 def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:
-    """Say whether all that was to go of a campaign was withdrawn."""
+    """Return whether all planned rows of a campaign were withdrawn."""
     return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
 
 
 def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
-    """Say, where a plan held once, what replaced it; else nothing."""
+    """Return in words what replaced a plan that was once in force, else an empty text."""
     found = connection.execute(
         "SELECT what, reason, datetime(at / 1000000, 'unixepoch') FROM change WHERE campaign=? AND replaced=? "
         "ORDER BY id DESC LIMIT 1",
@@ -273,7 +273,7 @@ def _recorded(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
 
 
 def _leave_out(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
-    """Let the rows that the plan leaves out, and have not left, be recorded as it says."""
+    """Record as skipped the rows that have not been sent and that the plan leaves out."""
     dropped = found.recorded.index.isin(found.people[found.dropped])
     connection.executemany(
         f"DELETE FROM recipient WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
@@ -296,7 +296,7 @@ def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, pro
 
 
 def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, places: Ints) -> None:
-    """Give rows that have not left the message of the plan, in chunks of their own."""
+    """Give rows that have not been sent the message of the plan, in chunks of their own."""
     if not len(places):
         return
     rows = plan.rows.iloc[places]
@@ -319,7 +319,7 @@ def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Di
 
 
 def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
-    """Let every recorded row be at its place in the plan's frame, and behind its end if it is not there any more."""
+    """Move every recorded row to its position in the plan's frame; rows that are gone from it come after its end."""
     recorded = _recorded(connection, campaign)
     known = np.flatnonzero(people)
     found = pd.Index(people[known]).get_indexer(recorded.index)
@@ -338,7 +338,7 @@ def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
 
 
 def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: Ints, after: Ints) -> None:
-    """Let the answers that a chunk keeps as a whole be in the order of its rows again."""
+    """Put the answers that a chunk keeps as a whole back into the order of its rows."""
     sql = (
         "SELECT a.id, a.ids, a.kinds FROM chunk c JOIN attempt a ON a.id=c.attempt "
         f"WHERE c.campaign=? AND c.chunk=? AND c.state={ACCEPTED}"
@@ -352,7 +352,7 @@ def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: 
 
 
 def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame) -> Ints:
-    """Make a chunk of its own for these rows of each chunk of a plan; return each row's."""
+    """Make a new chunk for these rows of each chunk of a plan; return the new chunk of each row."""
     first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
     number = (which + int(first[0])).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rows out of the file as columns, in blocks, so that a million of them fit beside the caller's own."""
+"""Read rows from the file as columns, in blocks, so that a million of them fit in memory beside the caller's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Columns:
         self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
 
     def add(self, rows: int, **pieces: Any) -> None:
-        """Add rows: an array for each column, one value for all of them, or nothing where all are missing."""
+        """Add rows: for each column an array, one value for all rows, or nothing if all are missing."""
         for name, known in self._numbers.items():
             known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
         for name, texts in self._text.items():
@@ -42,15 +42,16 @@ class Columns:
         *,
         by_row: bool = False,
     ) -> None:
-        """Add a campaign's rows, of the view ``fate``; with ``by_row`` only those of chunks not accepted as a whole.
+        """Add a campaign's rows from the view ``fate``.
 
-        A block of rows comes as one line of text for each column: row by row they would take three times as long.
+        SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
+        long.
 
         Args:
             connection: in a snapshot.
             campaign: its number.
-            spelled: SQL of the columns that the view does not have under their name.
-            by_row: as said.
+            spelled: the SQL of columns that the view does not have under their name.
+            by_row: leave out rows of chunks that were accepted as a whole.
         """
         what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
         lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
@@ -83,7 +84,7 @@ class Columns:
 
 
 class Accepted(NamedTuple):
-    """Rows of chunks that were accepted as a whole, by chunk and position; arrays have an entry a row."""
+    """Rows of chunks that were accepted as a whole, as arrays in the order of chunk and position."""
 
     rows: Ints  # of each chunk: the one array with an entry a chunk
     chunk: Ints
@@ -96,7 +97,7 @@ class Accepted(NamedTuple):
 
 
 def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = ()) -> Iterator[Accepted]:
-    """Yield the rows of chunks that were accepted as a whole, in blocks, with these columns of whole numbers."""
+    """Yield the rows of chunks that were accepted as a whole, in blocks, with these integer columns."""
     lines = [
         f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
         "AND r.chunk=c.chunk ORDER BY r.position))"

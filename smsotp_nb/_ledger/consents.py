@@ -1,4 +1,4 @@
-"""What people said about being texted: recorded in order, never purged, and who is opted out by it now.
+"""The register of what people said about being texted: recorded in order and never purged.
 
 What was said later counts; an opt-out wins over an opt-in of the same moment. Somebody who asked to be forgotten is
 kept as opted out under a hash (`people`), and nothing else is known of them.
@@ -64,7 +64,7 @@ def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str,
 
 
 def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
-    """Let somebody who was forgotten be texted again, where they opted in since."""
+    """Lift the opt-out of people who were forgotten and have opted in since."""
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out WHERE person<0)").fetchone()[0]:
         return
     codes = hashed(np.array(people, np.int64), secret_of(connection)).tolist()
@@ -76,7 +76,7 @@ def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
 
 
 def opted_out(connection: sqlite3.Connection, number: int) -> bool:
-    """Say whether a person is opted out."""
+    """Return whether a person is opted out."""
     found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", _keys(connection, number))
     return found.fetchone() is not None
 
@@ -96,7 +96,7 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
 
 
 def history(store: Store, number: int) -> pd.DataFrame:
-    """Return the rows of all campaigns that are one person's, in the order of time."""
+    """Return one person's rows in all campaigns, in the order of time."""
     with store.snapshot() as connection:
         person = int(persons(np.array([number]))[0])
         names = [*spellings(person), _keys(connection, number)[1]]
@@ -131,7 +131,7 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
 
 
 def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
-    """Put hashes in the place of people in all that is recorded, inside a transaction; return how many rows."""
+    """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
     people = np.unique(persons(np.array([*numbers], np.int64)))
     codes = hashed(people, secret_of(connection)).tolist()
     gone = 0

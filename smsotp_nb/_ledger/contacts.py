@@ -56,7 +56,7 @@ class Realm:
 def others(
     connection: sqlite3.Connection, realm: Realm, *, but: int | None, since: int, now: int
 ) -> Iterator[tuple[int, Contacts]]:
-    """Yield the contacts of each campaign but one that may have some since a moment."""
+    """Yield the contacts of each other campaign that may have contacted somebody since a moment."""
     found = connection.execute(
         "SELECT k.id, c.campaign IS NOT NULL FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
         f"WHERE {realm.sql} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
@@ -100,7 +100,7 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
 
 
 def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, str]]:
-    """Return number and name of the other campaigns with requests under way, by live or by dead processes."""
+    """Return number and name of other campaigns with requests under way, whether their process lives or not."""
     found: list[tuple[int, str]] = connection.execute(
         "SELECT id, name FROM campaign k WHERE id<>? AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id) "
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.outcome IS NULL)",
@@ -110,7 +110,7 @@ def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, st
 
 
 def begin_changing(store: Store, campaign: int) -> None:
-    """Delete what is packed of a campaign whose rows are about to change; where nothing is, nothing is written."""
+    """Delete the packed contacts of a campaign whose rows are about to change; write nothing if there are none."""
     with store.reading() as connection:
         packed = connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone()
     if packed:
@@ -119,9 +119,9 @@ def begin_changing(store: Store, campaign: int) -> None:
 
 
 def end_changing(store: Store, campaign: int, *, now: int) -> None:
-    """Pack the contacts of a campaign whose rows do not change any more; where nobody was tried, nothing is written.
+    """Pack the contacts of a campaign whose rows no longer change; write nothing if nothing was ever requested.
 
-    Read and written in one transaction: somebody who is forgotten in between would stay in what is packed.
+    They are read and written in one transaction; otherwise somebody who is forgotten in between would stay in them.
     """
     with store.reading() as connection:
         tried = connection.execute("SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?)", (campaign,)).fetchone()[0]
@@ -131,7 +131,7 @@ def end_changing(store: Store, campaign: int, *, now: int) -> None:
 
 
 def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
-    """Put a campaign's contacts beside it; to be called by whoever holds its lock, inside a transaction."""
+    """Store a campaign's packed contacts. The caller holds the campaign's lock and has a transaction open."""
     _write(connection, campaign, read(connection, campaign, now=now))
 
 
@@ -142,7 +142,7 @@ def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> N
 
 
 def unpack(connection: sqlite3.Connection, campaign: int) -> None:
-    """Delete packed contacts, which are about to be untrue."""
+    """Delete packed contacts that are about to become wrong."""
     connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
 
 
@@ -177,7 +177,7 @@ def _integers(text: str) -> Ints:
 
 
 def _steps(values: Ints) -> bytes:
-    """Pack ascending integers: the first one, then how far it is to the next."""
+    """Pack ascending integers as the first one and the steps between them."""
     return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
 
 
@@ -188,7 +188,7 @@ def _from_steps(packed: bytes) -> Ints:
 
 
 def _repeated(values: Ints) -> bytes:
-    """Pack integers of which most are alike: each that there is, then which."""
+    """Pack integers of which few are different: the distinct ones, then an index for each."""
     distinct, which = np.unique(values, return_inverse=True)
     head = np.array([len(distinct)], "<i8").tobytes() + distinct.astype("<i8").tobytes()
     return head + _small(which.ravel())

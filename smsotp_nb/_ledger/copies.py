@@ -21,7 +21,7 @@ def backup(store: Store, path: Path) -> Path:
     """Write a ledger as of one moment to a new file, for its owner alone.
 
     Raises:
-        LedgerError: there is a file already, or it cannot be written.
+        LedgerError: the file already exists or cannot be written.
     """
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
@@ -42,10 +42,10 @@ def backup(store: Store, path: Path) -> Path:
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
-    """Put a backup in the place of a ledger; what stood there is kept beside it.
+    """Replace a ledger by a backup; the replaced file is kept beside it.
 
     Raises:
-        LedgerError: the ledger is in use; the backup is none, is damaged, or is older than what was last seen.
+        LedgerError: the ledger is in use; the backup is not one, is damaged, or is older than what was last seen.
     """
     if not backup.is_file():
         raise LedgerError(f"backup not found: {backup}")
@@ -76,7 +76,7 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
 
 
 def _put(beside: Path, path: Path) -> None:
-    """Give a complete file its name, replacing nothing."""
+    """Rename a complete file to its final name without replacing anything."""
     try:
         os.link(beside, path)
     except FileExistsError:
@@ -86,7 +86,7 @@ def _put(beside: Path, path: Path) -> None:
 
 
 def _set_aside(path: Path) -> None:
-    """Keep what stands in the place of a ledger under another name, with its log."""
+    """Rename the file that is in the place of a ledger, with its log, so that it is kept."""
     kept = f"{path.name}-replaced-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
     number = 0
     while path.with_name(kept + f".{number}" * bool(number)).exists():

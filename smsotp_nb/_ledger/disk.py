@@ -1,4 +1,4 @@
-"""The disk under a ledger: which file systems can keep it, and how its file is made."""
+"""The disk under a ledger: which file systems are fit for it, and how its file is created."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def check_file_system(path: Path) -> None:
 
 
 def in_memory(path: Path) -> str:
-    """Return the kind of file system if a path is on one that is gone after a restart of the machine, else ""."""
+    """Return the kind of file system if a path is on one that does not survive a restart of the machine, else ""."""
     kind = file_system(path.parent.resolve(), _mounts())
     return kind if kind in MEMORY_FILE_SYSTEMS else ""
 
 
 def create_private(path: Path) -> bool:
-    """Create the file for its owner alone; SQLite would create it for everybody to read."""
+    """Create the file readable by its owner alone; SQLite would make it readable by everybody."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -73,7 +73,7 @@ def create_private(path: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the new file's name on the disk too; a platform that opens no folder keeps it by itself."""
+    """Sync a folder, so that the name of a new file is safe; skip that where a system cannot open folders."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -84,7 +84,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def runs(path: Path) -> Path:
-    """Return the folder of the locks of a ledger's campaigns; by whatever link it was opened, it is the same."""
+    """Return the folder with the locks of a ledger's campaigns, the same one through whatever link it was opened."""
     path = path.resolve()
     return path.with_name(path.name + "-runs")
 
@@ -107,7 +107,7 @@ else:
 
 
 def sync_file(path: Path) -> None:
-    """Bring every byte of a file to the disk."""
+    """Sync a file to the disk."""
     descriptor = os.open(path, READ_WRITE)  # Windows syncs nothing that is open for reading only
     try:
         os.fsync(descriptor)

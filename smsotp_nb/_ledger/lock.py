@@ -39,7 +39,7 @@ class RunLock:
     """The lock of one campaign, held from construction until ``release``.
 
     Raises:
-        CampaignHeld: another process, or another call in this one, holds it; says which.
+        CampaignHeld: another process, or another call in this one, holds it; the message says which.
     """
 
     _descriptor: int | None = None
@@ -62,7 +62,7 @@ class RunLock:
         self.release()
 
     def release(self) -> None:
-        """Let the next runner in; harmless when called again."""
+        """Release the lock; calling it again does nothing."""
         if self._descriptor is not None and self._process == os.getpid():
             _free(self._descriptor)
         descriptor, self._descriptor = self._descriptor, None
@@ -83,7 +83,7 @@ def _open(path: Path) -> int:
 
 
 def _holder(descriptor: int) -> str | None:
-    """Take the lock and return None, or return what its holder wrote down."""
+    """Take the lock and return None, or return what its holder noted in it."""
     try:
         _take(descriptor)
     except OSError:
@@ -92,7 +92,7 @@ def _holder(descriptor: int) -> str | None:
 
 
 def _sign(descriptor: int) -> None:
-    """Write down who holds the lock; on a full disk it is held all the same."""
+    """Note in the lock who holds it. On a full disk the lock holds without the note."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)

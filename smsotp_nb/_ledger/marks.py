@@ -1,9 +1,9 @@
-"""What this user last saw of a ledger, kept outside of it: a copy or a backup that knows less is not used unasked.
+"""What this user last saw of a ledger, kept outside of it, so that an older copy is not used by mistake.
 
 Whoever changes a ledger begins a *session*: a row in the ledger with a random token, and an entry in two small files,
 the *marks*: one beside the ledger and one in the user's state folder, which a restored backup does not bring along. The
 entry is brought up to date after each commit that must not be lost, before a request leaves. A ledger that lacks a
-session, or the latest request of one, is older than what was seen: people who were texted stand as planned in it.
+session, or the latest request of one, is older than what was seen: it has people as planned who were texted.
 
 A mark also keeps the checksum of the ledger's file as it was closed, so that a byte that changed since is noticed.
 
@@ -36,7 +36,7 @@ HEADER_MAGIC, SESSION_MAGIC, VOID_MAGIC = b"smsotpH1", b"smsotpS1", b"smsotpV1"
 
 
 class Session(NamedTuple):
-    """How far one session came: its latest request, its other acts, recipients of its requests, when it was seen."""
+    """How far one session came: its latest request, other acts, recipients of requests, and when it was seen."""
 
     token: bytes
     attempt: int = 0
@@ -47,7 +47,7 @@ class Session(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """A ledger's file as it was closed: its generation, its size and the CRC-32 of its bytes."""
+    """A ledger's file as it was when closed: its generation, its size and the CRC-32 of its bytes."""
 
     generation: int
     size: int
@@ -55,7 +55,7 @@ class Seal:
 
 
 class Mark:
-    """One file of sessions; a folder that cannot be written is said once and does not stop the ledger."""
+    """One file of sessions. A folder that cannot be written gives one warning and does not stop the ledger."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,7 +86,7 @@ class Mark:
             write_at(self._descriptor, _slot(session), self._place)
 
     def note(self, slot: bytes) -> None:
-        """Bring the entry of the session that was begun up to date."""
+        """Update the entry of the current session."""
         if self._descriptor is not None:
             try:
                 write_at(self._descriptor, slot, self._place)
@@ -158,7 +158,7 @@ class Mark:
 
 
 class Marks:
-    """The marks of one ledger, the one beside it first; ``others`` only tell what else stood in its place."""
+    """The marks of one ledger, the one beside it first; ``others`` belong to ledgers that had its place before."""
 
     def __init__(self, ledger: bytes, marks: Sequence[Mark], others: Sequence[Mark] = ()) -> None:
         self._ledger, self._marks, self._others = ledger, marks, others

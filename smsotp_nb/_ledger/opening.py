@@ -1,4 +1,4 @@
-"""How a ledger is opened: that it is one, that it is whole, and that it knows all that this user last saw in it."""
+"""Open a ledger: check that it is one, that it is undamaged, and that it has everything this user last saw in it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ LATEST_SESSIONS = 64  # that are looked at to the last request
 
 @dataclass(slots=True)
 class Opened:
-    """An open ledger: its connection, its hold on the files, and what is noted of it outside.
+    """An open ledger: its connection, its hold on the files, and its marks.
 
-    Every log begins with a page that raises the file's user version (its generation). When the log has been copied into
-    the file, the generation that stands in the file's own bytes has grown; one whose generation shrank is an older one.
+    The first transaction of every log raises the file's user version, its generation. Once the log has been copied into
+    the file, the file itself has the higher generation; a file with a lower one than before is an older file.
     """
 
     path: Path
@@ -62,23 +62,23 @@ class Opened:
             self.session = int(inserted.lastrowid or 0)
 
     def note_acts(self, *, durable: bool, claimed: bool) -> None:
-        """Count a durable transaction that made no request, which an older copy would not know of either."""
+        """Count a durable transaction without a request, so that an older copy that lacks it is recognized as well."""
         if durable and not claimed:
             self.acts += 1
             self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
 
     def committed(self) -> None:
-        """Know what the transaction did of the session and of the log."""
+        """Keep what the transaction recorded about the session and the log."""
         self._raised, self._begun = self._raising, True
 
     def rolled_back(self) -> None:
-        """Forget what the transaction did of the session and of the log."""
+        """Forget what the transaction recorded about the session and the log."""
         self._raised = -1
         if not self._begun:
             self.session, self.acts = 0, 0
 
     def begin_noting(self) -> None:
-        """Begin the session in the marks, when it is in the ledger."""
+        """Begin the session in the marks, once it is in the ledger."""
         if not self._noted:
             self._noted = True
             self.marks.begin(Session(self._token, at=time.time_ns() // 1000))
@@ -94,7 +94,7 @@ class Opened:
         self.marks.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
 
     def close(self) -> None:
-        """Leave the ledger in one file, and note how it was left."""
+        """Leave the ledger in one file and note its checksum."""
         with contextlib.suppress(LedgerError, sqlite3.Error, OSError), self.anchor.writing():
             if self._noted:
                 self.anchor.verify()
@@ -104,7 +104,7 @@ class Opened:
         self.abandon()
 
     def abandon(self) -> None:
-        """Close a ledger whose files are no longer ours: SQLite must not copy its log over what stands there now."""
+        """Close a ledger whose files were replaced, without letting SQLite copy its log into the new file."""
         try:
             self.connection.close()  # while the anchor holds the file, unless it was closed before
         finally:
@@ -113,11 +113,11 @@ class Opened:
 
 
 def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
-    """Open a ledger; with ``create`` an empty file is made one.
+    """Open a ledger; with ``create`` an empty file becomes one.
 
     Raises:
-        LedgerError: it is no ledger, of another version, damaged, or older than this user last saw it. Nothing was
-            recorded in it then.
+        LedgerError: it is not a ledger, has another version, is damaged, or is older than when this user last saw
+            it. Nothing was recorded in it.
     """
     if not path.exists():
         raise LedgerError(
@@ -153,7 +153,7 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
 
 
 def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is no ledger of this version, or that is damaged."""
+    """Refuse a file that is not a ledger of this version, or that is damaged."""
     _refuse_others(connection, path)
     if _is_new(connection):
         raise LedgerError(f"{path} is empty and not a ledger")
@@ -161,12 +161,12 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def break_seal(place: Path) -> None:
-    """Forget how the file at a place was closed: another one is about to be put there on purpose."""
+    """Forget the seal of the file at a path, because another one is about to replace it on purpose."""
     _marks(place, b"").break_seal()
 
 
 def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
-    """Refuse a ledger that lacks what was last seen of it, or of the one at the place where it is to stand."""
+    """Refuse a ledger that lacks what was last seen of it, or of the ledger it is to replace."""
     ledger = connection.execute("SELECT id FROM ledger").fetchone()[0]
     behind = _behind(connection, _marks(place, ledger).sessions())
     if behind:
@@ -247,7 +247,7 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, seal: Seal | None) -> None:
-    """Compare the file's bytes with those that it was closed with; after an unclean end, let SQLite look at it."""
+    """Compare the file with its checksum when it was closed; after an unclean end, let SQLite check it."""
     now, log = anchor.generation(), connection.execute("PRAGMA user_version").fetchone()[0]
     # A file whose making ended half way has nothing in it yet, and all in its first log.
     if log - now not in (0, ONE_GENERATION) and not (now == 0 and log in (VERSION, VERSION + ONE_GENERATION)):
@@ -286,7 +286,7 @@ def _place(path: Path) -> Path:
 
 
 def _note_place(path: Path, ledger: bytes) -> None:
-    """Note which ledger stands at a path: one that is deleted would otherwise begin anew, without a word."""
+    """Note which ledger is at a path; otherwise a deleted one would be started afresh without notice."""
     with contextlib.suppress(OSError):  # the mark in this folder has said so
         place = _place(path)
         if not place.exists() or place.read_text() != ledger.hex():
@@ -294,7 +294,7 @@ def _note_place(path: Path, ledger: bytes) -> None:
 
 
 def _marks(path: Path, ledger: bytes) -> Marks:
-    """Return the marks of a ledger, with those of another one that stood at its path."""
+    """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
     own = [Mark(path.with_name(path.name + "-mark")), Mark(_folder() / f"{ledger.hex()}.mark")]
     other = []
@@ -305,7 +305,7 @@ def _marks(path: Path, ledger: bytes) -> Marks:
 
 
 def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:
-    """Return what was seen and is not there, of each session what is missing of it."""
+    """Return what was seen and is missing now, session by session."""
     missing = []
     known_sessions = {row[0]: row[1:] for row in connection.execute("SELECT token, id, acts, upto FROM session")}
     for n, session in enumerate(sorted(seen, key=lambda session: -session.at)):

@@ -70,7 +70,7 @@ def of_campaign(
 
 
 def _held(held: pd.DataFrame) -> list[cards.Note]:
-    """Say by what rows are held back, and until when."""
+    """Return in words which rule holds back how many rows, and until when."""
     return [
         cards.Note("!", f"{cards.counted(int(rows), 'row')} {problem}{until(first, last)}: {explain(problem)}.")
         for problem, rows, first, last in held.itertuples(index=False)
@@ -89,7 +89,7 @@ def _because(reason: str | float) -> str:
 
 
 def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
-    """Say until when rows are held back, between two moments that may be missing.
+    """Return in words until when rows are held back, between two times that may be missing.
 
     Example:
         >>> until(pd.Timestamp("2026-11-12 09:30Z"), pd.Timestamp("2026-11-12 09:30Z"))

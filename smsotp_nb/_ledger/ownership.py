@@ -1,4 +1,4 @@
-"""Which live account a campaign's name belongs to, decided in the transaction of each claim.
+"""Decide, in the transaction of each claim, which live account a campaign's name belongs to.
 
 A campaign is recorded by service and name. So a new key, or another spelling of the address, would make the same
 campaign a new one and text everybody again. A name therefore belongs to the live service whose request claimed it
@@ -20,7 +20,7 @@ OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is 
 
 @dataclass(slots=True)
 class Ownership:
-    """What one run asks before each claim: whether the name is this service's, or can become its own."""
+    """The check of one run before each claim: whether the name is this service's, or can become its own."""
 
     name: str
     service: str
@@ -31,7 +31,7 @@ class Ownership:
         self.mine = name_key(self.name), self.service
 
     def held(self, connection: sqlite3.Connection) -> bool:
-        """Take or keep the name, inside the transaction of a claim; say whether it is this service's."""
+        """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
         key, _ = self.mine
         owner = _owner(connection, key)
         if owner == self.service:
@@ -43,12 +43,12 @@ class Ownership:
         return True
 
     def refuse_if_lost(self) -> None:
-        """Raise what `held` found, outside of the transaction."""
+        """Raise the error for what `held` found, outside of the transaction."""
         if self._lost_to:
             raise self._refusal(self._lost_to)
 
     def check(self, connection: sqlite3.Connection) -> None:
-        """Refuse at the beginning what every claim would refuse.
+        """Refuse at the start what every claim would refuse.
 
         Raises:
             LedgerError: people were texted under this name already, by another live account or address.
@@ -72,7 +72,7 @@ def _owner(connection: sqlite3.Connection, key: str) -> str | None:
 
 
 def _reached(connection: sqlite3.Connection, key: str, service: str) -> bool:
-    """Say whether a campaign may have reached anybody; of a purged one nobody knows any more."""
+    """Return whether a campaign may have reached anybody; a purged one may have."""
     found = connection.execute(
         "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged OR EXISTS ("
         f"SELECT 1 FROM fate f WHERE f.campaign=c.id AND f.state IN ({SENDING}, {ACCEPTED}, {IN_DOUBT}))) LIMIT 1",

@@ -1,4 +1,4 @@
-"""Which file is meant: this user's own ledger, a path that was given, or the file of a ledger."""
+"""Find the file of a ledger: this user's own, a path that was given, or that of a Ledger."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def not_a_ledger(found: object) -> UsageError:
 
 
 def users_own() -> Path:
-    """Return the path of this user's one ledger; only a folder that was named, and is not there, is refused."""
+    """Return the path of this user's one ledger; refuse a folder named in the environment that does not exist."""
     path = ledger_path()
     folder = path.parent
     if path != data_folder() / path.name and not folder.is_dir():
@@ -55,7 +55,7 @@ def users_own() -> Path:
 
 
 def given(path: str | Path, *, create: bool) -> Path:
-    """Return a path that was given as an absolute one."""
+    """Return a given path as an absolute one."""
     if not isinstance(path, str | Path):
         raise UsageError(f"Ledger takes a path, got {shown(path)}; without one it opens this user's ledger")
     spelled = str(path).strip()

@@ -1,4 +1,4 @@
-"""How a plan stands to the ledger before it is sent: what is recorded of it, and whom the rules hold back now."""
+"""Compare a plan with the ledger before it is sent: what is recorded of it, and whom the rules hold back now."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Prospect:
     trouble: str = ""
 
     def notes(self, campaign: str) -> list[cards.Note]:
-        """Return it as lines of a card."""
+        """Return the prospect as lines of a card."""
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
         return [*self._changes(f"ledger.campaign({campaign!r})"), *self._holds()]
@@ -96,7 +96,7 @@ def _people(many: int) -> str:
 def prospect(
     store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
-    """Return how a plan stands to the ledger, for a service; ``campaign`` is the recorded one of its name."""
+    """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
     with store.snapshot() as connection:
         rows = plan.rows
         going = rows["status"].eq("planned").to_numpy()

@@ -135,7 +135,7 @@ def campaign_frame(store: Store, campaign: int, *, name: str, service: str, name
 
 
 def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
-    """Return the rows of one state with what is known of their latest request, by position."""
+    """Return the rows of one state with the evidence of their latest request, by position."""
     columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
     frame = _query(
         store,
@@ -170,7 +170,7 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
 
 
 def held(store: Store, campaign: int) -> pd.DataFrame:
-    """Return what is held back, one row a problem: ``problem`` (str), ``rows`` (Int64), ``first, last`` (UTC)."""
+    """Return what is held back, by problem: ``problem`` (str), ``rows`` (Int64), ``first, last`` (UTC)."""
     with store.reading() as connection:
         found = connection.execute(
             "SELECT problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? AND chunk>=0 "

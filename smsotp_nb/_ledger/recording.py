@@ -1,4 +1,4 @@
-"""A plan written into the ledger, once, and how a later plan differs from it."""
+"""Write a plan into the ledger, once, and purge it."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def insert_rows(
 def purge(store: Store, campaign: int, *, now: int) -> int:
     """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many.
 
-    What it cost stays, in sums that name nobody; and for the rules on how often a person is texted, when it contacted
-    whom with which message, by hashes in the place of people.
+    Two things stay: what it cost, in sums that name nobody; and, for the rules on how often a person is texted, when
+    somebody was sent which message, with a hash in place of the person.
     """
     sums = summing.sums_of(store, campaign)
     with store.writing() as connection:
@@ -154,7 +154,7 @@ def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) ->
 
 
 def number_of(connection: sqlite3.Connection, table: str, names: Sequence[str], values: Sequence[Any]) -> int:
-    """Return the number of a row in a table of what repeats; a new one is recorded."""
+    """Return the number of a row in a table of repeated values; record it if it is new."""
     sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
     found = connection.execute(sql, values).fetchone()
     insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
@@ -187,7 +187,7 @@ def _columns(
     kept: Sequence[str],
     state: int,
 ) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return what is recorded of rows: names, and the rows in the order of the table."""
+    """Return column names and rows, as they are inserted into the table."""
     columns: dict[str, list[Any]] = {**places, "destination": destinations(connection, rows)}
     if kept:
         columns["kept"] = _kept_texts(rows, kept)

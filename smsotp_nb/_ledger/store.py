@@ -1,12 +1,12 @@
-"""The connection that keeps the promises of the tables: durable intents, shared transactions, forks, our own file.
+"""The connection to the ledger: durable intents, shared transactions, forks, and checks that the file is ours.
 
 An intent must be on the disk before the first byte of its request: that commit is made with ``synchronous=FULL``. An
-outcome may be lost in a power cut, for then the row is found without one and becomes in doubt, never a second send:
-``synchronous=NORMAL`` is enough there.
+outcome may be lost in a power cut: its row is then found without one and becomes in doubt, so it is not sent again.
+That is why ``synchronous=NORMAL`` is enough for outcomes.
 
-What SQLite does not do is done here around each transaction: only one process writes at a time, whatever became of
-SQLite's locks; after a durable commit the path must still lead to the file that was written (`anchor`), and what was
-recorded is noted outside of it (`marks`), before anything leaves on the strength of it.
+Around each transaction this module adds what SQLite lacks. Only one process writes at a time, even if SQLite's locks
+were lost. After a durable commit, the path must still lead to the file that was written (`anchor`), and what was
+recorded is noted outside of the file (`marks`), before a request leaves that relies on it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOOK_AT_LOG = 16  # durable transactions between two looks at its length
 
 @dataclass(slots=True, eq=False)
 class _Shared:
-    """A piece of work that waits for a transaction, then its result or what went wrong."""
+    """A piece of work that waits for a transaction, and later its result or error."""
 
     work: Callable[[sqlite3.Connection], object]
     synchronous: str
@@ -46,12 +46,12 @@ class _Shared:
 
 
 class Store:
-    """One SQLite file, one connection a process, one transaction at a time.
+    """One SQLite file, with one connection for each process and one transaction at a time.
 
     Args:
         path: the file.
-        create: make it where there is none.
-        accept_older: use it although it, or what stood there, was seen with more in it.
+        create: create it if it does not exist.
+        accept_older: use it although more was seen in it, or in the file that it replaced.
     """
 
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False) -> None:
@@ -97,7 +97,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing_outside(self) -> Iterator[sqlite3.Connection]:
-        """Run one statement that SQLite allows outside of a transaction only, as the only one who writes."""
+        """Run one statement that SQLite allows only outside of a transaction, with all other writers excluded."""
         with self._turn() as opened:
             opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
             opened.prepare_to_write()
@@ -106,7 +106,7 @@ class Store:
             yield opened.connection
 
     def claimed(self, attempt: int, recipients: int) -> None:
-        """Tell of an intent that the transaction under way records; to be noted when it is on the disk."""
+        """Note that the current transaction records an intent, so that it enters the marks after the commit."""
         self._claimed = attempt, self._claimed[1] + recipients
 
     @property
@@ -158,7 +158,7 @@ class Store:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Run a block of reads that all find the ledger as of one moment, whatever others record meanwhile."""
+        """Run a block of reads that all see the ledger as of one moment, whatever others record meanwhile."""
         with self.reading() as connection:
             if connection.in_transaction:  # of the block around this one
                 yield connection
@@ -179,7 +179,7 @@ class Store:
                     opened.checkpoint()
 
     def vacuum(self) -> None:
-        """Let nothing that was deleted stand in the file or its log any more."""
+        """Remove the remains of deleted rows from the file and its log."""
         self.checkpoint()
         with self.writing_outside() as connection:
             connection.execute("VACUUM")
@@ -204,7 +204,7 @@ class Store:
             self._synchronous = synchronous
 
     def _attest(self, opened: Opened) -> None:
-        """Let nobody act on a commit before the file is known to be in its place, and what it says noted elsewhere."""
+        """After a durable commit, check that the file is still in its place, and note in the marks what it recorded."""
         (attempt, recipients), self._claimed = self._claimed, (0, 0)
         opened.anchor.verify(after_commit=True)
         opened.begin_noting()
@@ -217,7 +217,7 @@ class Store:
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[Opened]:
-        """Hand out the open ledger to the only one who writes; let go of it where its file turns out to be another."""
+        """Give the open ledger to one writer at a time; abandon it if its file was replaced."""
         with self._guard:
             try:
                 opened = self._open()
@@ -282,7 +282,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which name the file and what to do."""
+    """Translate SQLite's errors into ours, which name the file and the next step."""
     try:
         yield
     except UNUSABLE as error:

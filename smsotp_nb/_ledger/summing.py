@@ -1,4 +1,4 @@
-"""What all campaigns of a ledger did cost, summed up in one pass: ten million rows in seconds and in bounded memory.
+"""Sum up what all campaigns of a ledger cost, in one pass: ten million rows take seconds and bounded memory.
 
 Rows leave SQLite as three integers each and are added up in blocks, as integers. Everything else that a sum may be made
 by (campaign, day, country, encoding, currency) hangs on a request or a destination, and is looked up once for each sum.
@@ -105,7 +105,7 @@ def spending(
 
 @contextlib.contextmanager
 def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
-    """Read by a connection of its own, and all of it as of one moment: a campaign may be running meanwhile."""
+    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
     store = Store(path_of(ledger))
     try:
         with store.snapshot():
@@ -150,7 +150,7 @@ def table_of(store: Store, sql: str, names: tuple[str, ...], values: tuple[objec
 
 @dataclass(frozen=True, slots=True)
 class _Requests:
-    """What requests say of their rows: ``kinds`` has a row for each set of facts, ``of`` its place by request."""
+    """The facts that requests share: ``kinds`` has one row for each combination, ``of`` the row of each request."""
 
     campaigns: tuple[int, ...]
     kinds: pd.DataFrame
@@ -204,7 +204,7 @@ def _highest(store: Store, table: str) -> int:
 
 
 def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
-    """Add up the accepted rows by what is equal of their request, by country and by destination."""
+    """Add up the accepted rows by the facts of their request, by country and by destination."""
     destinations = table_of(
         store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
     )
@@ -293,7 +293,7 @@ _KEPT_TABLE: Final = "CREATE TABLE IF NOT EXISTS purged_sums (campaign INTEGER P
 
 
 def sums_of(store: Store, campaign: int) -> str:
-    """Return a campaign's sums as JSON: they name nobody, and keep its cost known when its rows are purged."""
+    """Return a campaign's sums as JSON. They name nobody, so its cost stays known after its rows are purged."""
     one = table_of(store, "SELECT id, service FROM campaign WHERE id=?", ("service",), (campaign,))
     return str(_summed(store, _requests(store, one, None, None, "UTC")).to_json(orient="table", index=False))
 
@@ -305,7 +305,7 @@ def keep(connection: sqlite3.Connection, campaign: int, sums: str) -> None:
 
 
 def _kept_sums(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None) -> pd.DataFrame:
-    """Return the sums of purged campaigns; a day counts when all of it may lie in the span."""
+    """Return the sums of purged campaigns; a day counts only if all of it may lie in the span."""
     with store.reading() as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='purged_sums'").fetchone():
             return pd.DataFrame()

@@ -1,18 +1,18 @@
-"""What is true of a row, and where it stands.
+"""The tables of the ledger: what is stored of a row, and where.
 
-Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and whatever
-repeats - where a number is, which country the service says - is stored once and referred to.
+Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and values that
+repeat (where a number is, which country the service named) are stored once and referred to.
 
-**Two places.** A chunk whose rows all go out in one request is kept as one row (``chunk.state``, ``chunk.attempt``) as
-long as one word is true of all its recipients: ``sending`` from the intent on, ``accepted`` when the reply has a
-complete record of each. Its recipients are not touched, neither by the intent nor by the answer: their ``own_state``
-still says ``planned``, and the ids and prices stand beside the request (``attempt.ids`` and ``attempt.kinds``, read by
-``answers`` and ``columns``). As soon as anything else is true of one of them - a record is missing, the request was
-refused or is in doubt, a person said something - `spread` gives every recipient a state of its own, in the same
+**Two places.** A chunk whose rows all leave in one request is kept as one row (``chunk.state``, ``chunk.attempt``) as
+long as all its recipients have the same state: ``sending`` from the intent on, ``accepted`` once the reply has a
+complete record of each. Neither the intent nor the answer touches the rows of the recipients: their ``own_state`` is
+still ``planned``, and ids and prices are stored with the request (``attempt.ids`` and ``attempt.kinds``, read by
+``answers`` and ``columns``). As soon as one of them needs another state (a record is missing, the request was refused
+or is in doubt, a person decided something), `spread` gives every recipient a state of its own, in the same
 transaction, and ``chunk.state`` is NULL from then on.
 
-**One reader.** The view ``fate`` says of each recipient its state, problem, attempts and latest attempt, wherever they
-stand. SQL that asks for a state reads ``fate``; SQL that changes one calls `spread` first, or changes whole chunks.
+**One reader.** The view ``fate`` gives state, problem, attempts and latest attempt of each recipient, wherever they
+are stored. SQL that needs a state reads ``fate``; SQL that changes one calls `spread` first, or changes whole chunks.
 """
 
 from __future__ import annotations
@@ -173,9 +173,9 @@ FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 
 
 def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int) -> None:
-    """Let the rows of a chunk that is under way as a whole, by this attempt, be under way each by itself.
+    """Give every row of a chunk that is being sent as a whole, by this attempt, a state of its own: ``sending``.
 
-    Whoever calls it goes on to say what became of them.
+    The caller then records what became of each.
     """
     mine = (campaign, chunk, attempt)
     sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"

@@ -100,7 +100,10 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _weights() -> Ints:
-    """Weigh the characters of the basic plane, and last all others: ucs2 units + outside << 21 + septets << 42."""
+    """Return the weight of each character of the basic plane, and last that of all others.
+
+    A weight holds three counts: ucs2 units, characters outside GSM-7 (<< 21) and septets (<< 42).
+    """
     weights = np.full(0x10001, 1 + (1 << 21), dtype=np.int64)
     weights[-1] += 1
     weights[[ord(char) for char in GSM]] = 1 + (1 << 42)
@@ -157,7 +160,7 @@ def _measure(chunk: _Chunk) -> tuple[Ints, Ints, Ints, Bools]:
 
 
 def _pack(running: Ints, starts: Ints, ends: Ints, limit: int) -> tuple[Ints, Ints]:
-    """Pack many texts, one part a round: up to the furthest character whose running sum still fits.
+    """Cut many texts into parts, one part of each text a round: up to the last character that still fits.
 
     Returns the parts of each text and where its last one begins.
     """

@@ -1,7 +1,7 @@
-"""phonenumbers' verdict in small numbers: what the judgement works with until the frame is built.
+"""phonenumbers' verdict as small integers, with which the judgement works until the frame is built.
 
 A column of texts costs more to compare and to change than a column of numbers, and a list has few regions, kinds and
-reasons. So only the numbers themselves stay text here; ``REGIONS``, ``KINDS`` and ``REASONS`` say what the rest means.
+reasons. So only the numbers themselves are text here; the rest are positions in ``REGIONS``, ``KINDS`` and ``REASONS``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Answers:
         return Answers(self.e164[rows], **{name: getattr(self, name)[rows] for name in SMALL})
 
     def adopt(self, rows: Rows, other: Answers) -> None:
-        """Put other answers in the place of these rows'."""
+        """Replace the answers of these rows."""
         if len(rows):
             self.e164 = replaced(self.e164, rows, other.e164)
             for name in SMALL:
@@ -94,7 +94,7 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
 
 
 def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
-    """Return a stretch whose digits are read, for ``told``; None where phonenumbers is asked sooner than the tables.
+    """Return a stretch whose digits have been read, for ``told``; None if asking phonenumbers itself is quicker.
 
     Example:
         >>> begun(pa.array(["030 901820"], pa.large_string()), pa.array(["DE"], pa.large_string())) is None
@@ -115,9 +115,9 @@ def told(stretch: Stretch) -> Answers:
 
 
 def _tables(size: int) -> Tables | None:
-    """Return the tables where asking them is quicker than asking phonenumbers; the rule is that of ``verdicts``.
+    """Return the tables if they are quicker than asking phonenumbers, by the rule of ``verdicts``.
 
-    Of a long list a few rows are asked about again and again: once the tables are there, they are quick for these, too.
+    A few rows of a long list are asked about repeatedly; once the tables are loaded, they are quicker for these, too.
     """
     few = VERY_FEW if tables.load.cache_info().currsize else verdicts.FEW
     if size < few or (size < verdicts.WORTH_NEW_TABLES and not tables.shipped_fits()):

@@ -1,4 +1,4 @@
-"""Names for columns that are put beside those of a list, none of which may be lost or stand twice."""
+"""Choose names for new columns beside those of a list, so that none is lost and none occurs twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 
 
 def free_names(new: Iterable[str], taken: Iterable[Hashable]) -> dict[str, str]:
-    """Return a name for each new column: its own, or where the list has that, ``sms_...``, then ``sms_..._2``.
+    """Return a name for each new column: its own or, if the list has that, ``sms_...``, then ``sms_..._2``.
 
     Example:
         >>> free_names(["to", "note"], ["note", "phone"])

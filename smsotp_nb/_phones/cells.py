@@ -1,4 +1,4 @@
-"""What stands in a cell, as text: the step before any number is read.
+"""Turn cells into text, before any number is read.
 
 A column of numbers has lost its plus signs and leading zeros already; what can still go wrong is that it is turned
 into text the wrong way. ``14155550100.0`` read as a phone number has one digit too many and is, in some twenty
@@ -74,7 +74,7 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
 
 
 def _why_no_column(values: Any) -> str | None:
-    """Say what was given where it cannot be read as one column; None where it can."""
+    """Return in words what was given if it cannot be read as one column, else None."""
     if getattr(values, "ndim", 1) != 1:
         shape = " x ".join(map(str, values.shape)) or "a single value: put it in a list"
         return f"{type(values).__name__} of {values.ndim} dimensions ({shape})"
@@ -94,7 +94,7 @@ def _series(values: Any) -> pd.Series:
 
 
 def same(text: str | None, size: int) -> pd.Series:
-    """Return a column of one text (or of missing ones) that takes next to no memory, however long it is.
+    """Return a column that repeats one text (or a missing one) and takes almost no memory, however long it is.
 
     Example:
         >>> same("DE", 3).tolist()
@@ -106,10 +106,9 @@ def same(text: str | None, size: int) -> pd.Series:
 
 
 def was_float32(column: pd.Series) -> bool:
-    """Tell whether a column of float64 was one of float32, which holds whole numbers exactly only up to 2^24.
+    """Return whether a column of float64 was one of float32, which holds whole numbers exactly only up to 2^24.
 
-    A float32 of eleven digits is a multiple of 1024, so a few different numbers that are all such multiples are none
-    by chance.
+    A float32 of eleven digits is a multiple of 1024, so it is no coincidence if several different numbers all are.
 
     Example:
         >>> numbers = pd.Series([491711234567.0, 4930901820.0, 14155550100.0, 491711234568.0])
@@ -129,7 +128,7 @@ def was_float32(column: pd.Series) -> bool:
 def read(column: pd.Series, *, narrow: bool = False) -> Cells:
     """Return every cell as text: whole decimal numbers without ``.0``, blanks missing.
 
-    ``narrow`` says that a column of float64 was one of float32.
+    ``narrow`` says that a float64 column was float32 before.
 
     Example:
         >>> cells = read(pd.Series([14155550100.0, None]))
@@ -233,7 +232,7 @@ def _cell(value: Any) -> tuple[str | None, np.uint8]:
 
 
 def words(column: pd.Series) -> pd.Series:
-    """Return a column of names or codes as text (``str``), missing where it is.
+    """Return a column of names or codes as text (``str``); missing cells stay missing.
 
     Example:
         >>> words(pd.Series(["DE", None, 49])).tolist()

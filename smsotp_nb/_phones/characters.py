@@ -1,6 +1,6 @@
-"""The characters of texts by column: blanks, digits and dashes of every script as ``repairs.characters`` writes them.
+"""Rewrite the characters of a whole column as ``repairs.characters`` does: blanks, digits and dashes of every script.
 
-Each sign that occurs is put to ``repairs`` once; a table says of every later one what it becomes and what is noted.
+``repairs`` is asked once about each character that occurs; a table then holds what it becomes and what is noted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTES: Final = (("INVISIBLE_REMOVED",), ("DIGITS_TRANSLATED",))
 
 
 class _Becomes:
-    """What each sign becomes: a code point, whether it goes, and what is noted (a bit for each of ``NOTES``)."""
+    """What each character becomes: a code point, whether it is dropped, and what is noted (bits of ``NOTES``)."""
 
     def __init__(self) -> None:
         self.table = np.zeros(0x110000, np.uint32)
@@ -47,7 +47,7 @@ BECOMES: Final = _Becomes()
 
 
 def written(texts: pa.Array) -> tuple[pa.Array, Bits]:
-    """Return texts (none is missing) with the blanks, digits and dashes of ASCII, and the notes on what became of them.
+    """Return texts (none missing) with blanks, digits and dashes in ASCII, and the notes on what was changed.
 
     Example:
         >>> texts, notes = written(pa.array(["\\u0660\\u00a01", "a\\u20131"], pa.large_string()))

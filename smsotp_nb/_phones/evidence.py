@@ -1,10 +1,10 @@
-"""What a column says of its own rows: which of two readings its other rows can only have.
+"""Gather evidence from a column: which of two readings do the rows support that allow only one?
 
 One row cannot tell whether ``447911123456`` is a landline in Germany or a British mobile number without its plus. A
 column can: a British list has rows that are no German numbers at all, a German one has rows that are nobody's with a
-plus. Such rows count, which one of the two readings fits and the other does not; and rows that are mobile numbers with
-a plus and landlines as written, because next to no landline is one of ten given digits by chance. How many other rows
-both fit says nothing: the plans of some countries fit nearly everything.
+plus. What counts are rows that only one of the two readings fits, and rows that are mobile numbers with
+a plus and landlines as written, because a text of ten digits is hardly ever a mobile number by chance. How many other
+rows fit both readings says nothing: the plans of some countries fit nearly everything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAMPLE: Final = 2_000  # of these, that can be read in more than one way
 
 
 class Bar(NamedTuple):
-    """How much evidence is enough: the share of one reading, on how many rows, and how many of its calling code."""
+    """How much evidence is enough: the share of one reading, of at least how many rows, and how many of its code."""
 
     share: float
     rows: int
@@ -42,12 +42,13 @@ MUCH_MORE: Final = 20  # times
 
 @dataclass(slots=True)
 class Count:
-    """How the rows of a column that can be read in another way fall.
+    """Counts of a column's rows that can be read in another way, by what fits them.
 
     Attributes:
         other: rows that only the other reading fits, by calling code.
+        better: rows that are mobile numbers in the other reading and landlines as written, by calling code.
+        mobile: how many rows of these two are mobile numbers in the other reading.
         written: rows that only the reading as written fits.
-        mobile: how many of the first are numbers of mobiles.
         both: rows that both fit, with different numbers, by calling code of the other one.
         rivals: those of them where the other one is a mobile number.
         rows: all rows looked at.
@@ -82,7 +83,7 @@ class Evidence:
     narrow: bool = False
 
     def share_for(self, reading: str, code: int) -> int:
-        """Return how many percent of the rows that tell anything are for this reading; 0 where that is not enough."""
+        """Return the percentage of telling rows that support this reading; 0 if that is not enough."""
         count, bar = self.counts.get(reading), BARS.get(self.level)
         if count is None or bar is None:
             return 0
@@ -94,15 +95,15 @@ class Evidence:
         return int(100 * share) if enough else 0
 
     def speaks_for(self, reading: str) -> bool:
-        """Tell whether there is a calling code with which a reading is to be taken."""
+        """Return whether the evidence supports a reading for any calling code."""
         count = self.counts.get(reading)
         return count is not None and any(self.share_for(reading, code) for code in count.other | count.better)
 
     def share_against(self, reading: str, code: int) -> int:
-        """Return how many percent are for the reading as written; 0 where that is not enough to settle a doubt.
+        """Return the percentage that supports the reading as written; 0 if that is not enough to settle a doubt.
 
-        Rows of the other kind would not all fit both readings. So many of a calling code that fit both, and next to
-        none that only the other one fits, come from a plan that fits by chance.
+        If the rows were meant in the other way, some of them would fit only that. Many rows of a calling code that fit
+        both readings, and hardly any that fit only the other, therefore fit the other by chance.
         """
         count, bar = self.counts.get(reading), BARS.get(self.level)
         if count is None or bar is None:
@@ -112,7 +113,7 @@ class Evidence:
         return int(100 * count.written / (count.written + against)) if enough else 0
 
     def rivalry(self, reading: str) -> bool:
-        """Tell whether so many rows are as good numbers in another reading that none of them can be told from it."""
+        """Return whether so many rows are equally good numbers in another reading that no row can be told apart."""
         count = self.counts.get(reading)
         if count is None or count.rows < BARS["overwhelming"].rows:
             return False
@@ -132,7 +133,7 @@ NOTHING: Final = Evidence(level="none")
 
 
 def gather(work: Work, level: Level) -> Evidence:
-    """Count how the rows of a column fall; ``work`` has their verdicts as written."""
+    """Count the rows of a column by the reading that fits them; ``work`` has their verdicts as written."""
     front = readings.fronts(work.text)
     counts = {}
     written = _with_zero(work, front)
@@ -145,7 +146,7 @@ def gather(work: Work, level: Level) -> Evidence:
 
 
 def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Mask:
-    """Which rows are valid as written, or would be with the zero that belongs to them."""
+    """Return which rows are valid as written, or would be with the zero that belongs to them."""
     valid = work.answers.valid.copy()
     zero = readings.BY_NAME[readings.WITH_ZERO]
     rows = prospects.candidates(work, zero, front)
@@ -155,7 +156,7 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
 
 
 def tells(work: Work, trial: Trial) -> Mask:
-    """Tell which rows of a trial can speak for it and be settled by it.
+    """Return which rows of a trial count as evidence for it and can be decided by it.
 
     Without a region nothing can be read as written, so nothing speaks against another reading; and ``(201) 555 ...``
     begins with an area code.
@@ -186,13 +187,13 @@ def _count(work: Work, trial: Trial, written: Mask) -> Count:
 
 
 def differing(work: Work, rows: Rows, found: Answers) -> Mask:
-    """Tell where an answer is another number than the one as written (no number differs from any)."""
+    """Return where an answer differs from the number as written; no number differs from every number."""
     pairs = zip(work.answers.e164.take(rows).to_pylist(), found.e164.to_pylist(), strict=True)
     return np.array([one != other for one, other in pairs], bool)
 
 
 def drawn(size: int, most: int) -> Rows:
-    """Draw rows at random, the same ones for the same size; all of them where there are not more.
+    """Draw rows at random, the same ones for the same size; all of them if there are no more than that.
 
     Example:
         >>> drawn(3, 5).tolist(), len(drawn(100, 5))

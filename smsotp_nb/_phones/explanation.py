@@ -106,7 +106,7 @@ def explain(
 
 
 def _weighed(trials: list[Trial], work: Work, evidence: Evidence, asked: Collection[str]) -> Iterator[str]:
-    """Tell of each other reading what it would be and what became of it."""
+    """Describe each other reading: the number that it gives, and whether it was used."""
     if trials and evidence.counts:
         yield f"The column: {evidence}."
     for trial in trials:

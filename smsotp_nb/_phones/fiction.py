@@ -31,7 +31,7 @@ HAS_SOME: Final = np.isin(np.arange(1001), CALLING_CODES)  # by calling code; th
 
 
 def reserved(e164: pa.Array, asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which numbers of a column are reserved for fiction, of those that may be asked about.
+    """Return which numbers of a column are reserved for fiction, of those that may be asked about.
 
     Example:
         >>> reserved(pa.array(["+14155550100", "+33199001234", None]), np.array([True, True, False])).tolist()

@@ -1,4 +1,4 @@
-"""The beginning of the judgement: a column becomes texts, countries become codes, and a part of it a ``Work``."""
+"""The first step of the judgement: turn cells into texts, countries into codes, parts of a list into ``Work``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBLEM_OF_KIND: Final = np.array([PROBLEM_CODE.get(KIND_PROBLEM.get(np.uint8(k)
 class Intake:
     """A whole list before it is judged; ``fallback`` is the country of rows without one.
 
-    ``narrow`` tells that its numbers were float32 once.
+    ``narrow`` says that its numbers were float32 before.
     """
 
     text: pa.ChunkedArray
@@ -42,7 +42,7 @@ class Intake:
         return len(self.kind)
 
     def beside(self) -> pa.ChunkedArray:
-        """Return what else makes two rows the same: the country cell and the kind of cell, as one number."""
+        """Return what equal rows share beside the text, as one integer: the country cell and the kind of cell."""
         return pa.chunked_array([pa.array(self.known.cell.astype(np.int64) * 8 + self.kind)])
 
     def only(self, rows: Any) -> Intake:
@@ -83,7 +83,7 @@ def take_in(
 ) -> Intake:
     """Read cells and countries of a whole list.
 
-    ``of_parts`` (see `regions.read`) and ``narrow`` say what the whole list is, for a part of one.
+    For a part of a list, ``of_parts`` (see `regions.read`) and ``narrow`` carry what is known of the whole list.
 
     Example:
         >>> take_in(pd.Series([4930901820.0]), ["Germany"], None).part(slice(0, 1)).region.to_pylist()

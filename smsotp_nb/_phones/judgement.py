@@ -1,9 +1,9 @@
 """Our judgement on top of phonenumbers' verdict: which number, if any, we would text.
 
-The verdict says what a text *can* be read as; a list needs more. Cells are repaired first (``repairs``), then the
-verdict is taken, then the other readings a text can have are put beside it (``readings``, ``weighing``), with what the
-column says of its own rows (``evidence``), and last comes policy. A list goes through in stretches that fit into a
-processor's cache; everything but the texts is small numbers until the frame is built.
+The verdict says what a text *can* be read as; a list needs more. First, cells are repaired (``repairs``). Then the
+verdict is taken and compared with the other readings that a text can have (``readings``, ``weighing``), using the
+evidence of the column (``evidence``). Policy comes last. A list is processed in stretches that fit into a processor's
+cache; everything but the texts is small integers until the frame is built.
 """
 
 from __future__ import annotations
@@ -119,14 +119,14 @@ def normalize(
 
 
 def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
-    """Read a list; what only the whole of it can tell comes from the evidence, where there is some."""
+    """Read a list; if evidence was passed in, what only the whole list can show is taken from it."""
     if isinstance(evidence, Evidence):
         return take_in(column, region, default_region, of_parts=evidence.of_parts, narrow=evidence.narrow)
     return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
 
 
 def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
-    """Return the answer stretch by stretch; of a list that repeats itself each distinct row once."""
+    """Return the answer stretch by stretch; a repetitive list is judged once for each distinct row."""
     repeats = distinct_rows(intake.text, intake.beside())
     if repeats is None:
         return list(_stretches(intake, asked, evidence, progress))
@@ -178,7 +178,7 @@ def checked(
     tests: NoteOrRefuse = "note",
     evidence: Level | Evidence = "overwhelming",
 ) -> Asked:
-    """Return what a call asks for, or say all that is wrong with it."""
+    """Return the checked arguments of a call, or raise an error that lists everything wrong with them."""
     wrong = []
     if not _among(repair, REPAIRS):
         wrong.append(f"repair={_shown(repair)}: pass a set of {', '.join(REPAIRS)}")
@@ -196,7 +196,7 @@ def checked(
 
 
 def _among(asked: Any, known: Collection[str]) -> bool:
-    """Say whether these are words of the known ones, and not one text that is taken for its letters."""
+    """Return whether these are all known words; a single text does not count as a collection of letters."""
     collection = isinstance(asked, Collection) and not isinstance(asked, str | bytes)
     return collection and all(isinstance(word, str) and word in known for word in asked)
 
@@ -207,9 +207,9 @@ def _shown(asked: Any) -> str:
 
 
 def look(intake: Intake, repair: frozenset[str], level: Level, *, enough_to_settle: bool = False) -> Evidence:
-    """Gather what the column says of its own rows, from a sample of those that can be read in more than one way.
+    """Gather the evidence of a column from a sample of the rows that can be read in more than one way.
 
-    ``enough_to_settle``: not where so few of them could settle nothing.
+    With ``enough_to_settle``, nothing is gathered if there are too few such rows to settle anything.
     """
     if level == "none" or not len(intake):
         return NOTHING
@@ -224,12 +224,12 @@ def look(intake: Intake, repair: frozenset[str], level: Level, *, enough_to_sett
 
 
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
-    """Tell which cells may have another reading by their first signs: those without a plus or a single zero."""
+    """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
     return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
 def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
-    """Take a stretch of a list from its cells to the last word on every row."""
+    """Judge one stretch of a list, from its cells to the final problem and notes of every row."""
     second = _clean(work, asked.repair)
     _ask(work)
     weighing.weigh(work, asked.repair, evidence, second)
@@ -263,7 +263,7 @@ def _second(work: Work, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> 
 
 
 def _ask(work: Work) -> None:
-    """Take the verdict of what is still to be read."""
+    """Take the verdict on the rows that are still to be read."""
     refused = ~work.open()
     if work.stretch is not None:
         work.stretch.close(refused)
@@ -273,7 +273,7 @@ def _ask(work: Work) -> None:
 
 
 def _explain_invalid(work: Work) -> None:
-    """Turn phonenumbers' reason into ours: it has one name for four different things to ask the list's owner for."""
+    """Turn phonenumbers' reason into ours, which names four cases separately, because each needs another question."""
     rows = np.flatnonzero(work.open() & ~work.answers.valid)
     problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
     nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
@@ -306,7 +306,7 @@ def _policy(work: Work, asked: Asked) -> None:
 
 
 def _elsewhere(work: Work) -> Mask:
-    """Tell which numbers are of another country than the one named; a calling code names all that share it."""
+    """Return which numbers belong to another country than the given one; a calling code means all that share it."""
     names = work.region.dictionary.to_pylist()
     place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
     at = work.region_numbers()
@@ -319,7 +319,7 @@ def _elsewhere(work: Work) -> Mask:
 
 
 def spelled(work: Work) -> list[pa.Array]:
-    """Return a stretch of the answer, column by column, in the order of ``COLUMNS``."""
+    """Return a stretch of the answer as texts, column by column, in the order of ``COLUMNS``."""
     valid = work.answers.valid & ~work.answers.extended
     texted = work.valid()
     e164 = work.answers.e164
@@ -336,7 +336,7 @@ def spelled(work: Work) -> list[pa.Array]:
 
 
 def _words(words: pa.Array, place: npt.NDArray[Any]) -> pa.Array:
-    """Spell small numbers out; -1 is missing, the last of the words."""
+    """Replace small integers by words; -1, the last position, is missing."""
     if (place < 0).all():
         return missing(len(place))
     return taken(words, np.where(place < 0, len(words) - 1, place))

@@ -1,4 +1,4 @@
-"""Which numbers were met before: eight bytes each, whatever the length of the list."""
+"""Remember which numbers were seen before, in eight bytes each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Met:
-    """A set of whole numbers that grows chunk by chunk, as sorted runs of which each is more than twice the next.
+    """A set of integers that grows chunk by chunk, kept as sorted runs, each more than twice as long as the next.
 
-    Adding to one sorted array would move all of it for every chunk: twice the list, four times the time.
+    A single sorted array would be copied for every chunk, so that a list twice as long would take four times as long.
 
     Example:
         >>> met = Met()

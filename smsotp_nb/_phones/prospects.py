@@ -1,8 +1,8 @@
-"""Which rows can be read in another way, and where that could change something.
+"""Select the rows that can be read in another way, and among them those where that could change the result.
 
-Next to nothing comes of most other readings, so as few rows as possible are written and read anew for them. Where the
-engine read the digits of a text without a closer look, their other readings follow from these digits: the same ones, or
-without the first of them, with a plus in front.
+Most other readings come to nothing, so as few rows as possible are rewritten and read again for them. Where the engine
+read the digits of a text directly, its other readings follow from these digits: all of them, or all but the first few,
+with a plus in front.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Places = npt.NDArray[Any]  # int32
 
 
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
-    """Return the open rows that can be read so."""
+    """Return the undecided rows that this reading applies to."""
     rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
     if reading.name == CODE_ONCE:
         rows = _perhaps_twice(work, rows)
@@ -36,7 +36,7 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
 
 
 def _code_again(found: Answers, rows: Rows) -> Mask:
-    """Tell which E.164 numbers go on with the digits of their calling code, or with a zero."""
+    """Return which E.164 numbers continue with the digits of their calling code, or with a zero."""
     again = np.zeros(len(rows), bool)
     known = np.flatnonzero(found.cc[rows] > 0)
     _, offset_buffer, data_buffer = found.e164.buffers()
@@ -64,8 +64,8 @@ def worth(
 ) -> Rows:
     """Return those of the rows where this reading could change something.
 
-    ``alone`` are rows with no other reading than the one as written (None: that does not matter): where that is not
-    valid, a reading that must be asked for changes nothing there.
+    ``alone`` are rows that have only this reading beside the one as written (None: do not look at that). If the one as
+    written is not valid there, a reading that is made only on request changes nothing.
     """
     if work.stretch is None or reading.name not in SKIPPED:
         return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
@@ -82,7 +82,7 @@ def worth(
 
 
 def other_numbers(work: Work, second: Second) -> Second:
-    """Return those of the second spellings that are, or may be, another number than the row as it is read."""
+    """Return the second spellings that are, or may be, a number other than the one read."""
     if work.stretch is None or second.before is None:
         return second
     told = np.flatnonzero(work.stretch.direct[second.rows] & (second.before.state == READABLE) & second.untouched)
@@ -94,7 +94,7 @@ def other_numbers(work: Work, second: Second) -> Second:
 
 
 def _may_be_better(work: Work, stretch: Stretch, rows: Rows, alone: Mask | None) -> Mask:
-    """Leave out mobile numbers, unless they may begin with their own calling code, and what is no number either way."""
+    """Leave out rows that are no number either way, and mobile numbers unless they may begin with their own code."""
     valid, kind, cc = (it.take(rows) for it in (work.answers.valid, work.answers.kind, work.answers.cc))
     first = stretch.found.signs.take(stretch.found.start.take(rows))
     own = first == FIRST_DIGIT.take(cc)
@@ -103,7 +103,7 @@ def _may_be_better(work: Work, stretch: Stretch, rows: Rows, alone: Mask | None)
 
 
 def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
-    """Tell by their digits which rows a reading could change."""
+    """Return which rows a reading could change, judged by their digits."""
     found = stretch.with_plus(rows, SKIPPED[reading.name](stretch, rows))
     valid, fits = work.answers.valid[rows], found.valid
     if reading.name in (IDD, WITH_PLUS):
@@ -136,14 +136,14 @@ def _by_text(
 
 
 def _same_after_00(work: Work, rows: Rows) -> Mask:
-    """Tell which texts are read as if their 00 were a plus anyway: where it is the prefix to call abroad."""
+    """Return which texts begin with 00 where that is the prefix for calls abroad, and so is read as a plus anyway."""
     digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
     number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
     return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
 
 
 def own_code_in_front(work: Work, rows: Rows) -> Mask:
-    """Tell which bare texts begin with the digits of the calling code they are read with."""
+    """Return which bare texts begin with the digits of the calling code they are read with."""
     cc = work.answers.cc[rows]
     first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
     found: Mask = first_digits(work.text.take(pa.array(rows))) == first
@@ -172,7 +172,7 @@ def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 def _perhaps_twice(work: Work, rows: Rows) -> Rows:
-    """Leave out rows whose digits show that no calling code stands there twice."""
+    """Leave out rows whose digits show that the calling code is not repeated."""
     if work.stretch is None:
         return rows
     direct = work.stretch.direct[rows]
@@ -183,7 +183,7 @@ def _perhaps_twice(work: Work, rows: Rows) -> Rows:
 
 
 def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
-    """Tell where the digit behind a calling code is the first one of it, or a zero: a quick look before a close one."""
+    """Return where a calling code is followed by its own first digit or a zero: a cheap test before an exact one."""
     found = stretch.found
     first = found.start.take(rows)
     zeros = np.flatnonzero(~found.plus.take(rows))
@@ -200,7 +200,7 @@ def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
 
 
 def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
-    """Return how many digits stand before the calling code is said again, perhaps behind 00; 0 where it is not."""
+    """Return how many digits come before the repeated calling code, 00 included; 0 if it is not repeated."""
     found = stretch.found
     start, end = found.start.take(rows), (found.start + found.count).take(rows)
     first = np.where(found.plus.take(rows), start, _behind_zeros(stretch, start, end))
@@ -214,14 +214,14 @@ def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
 
 
 def _behind_zeros(stretch: Stretch, at: Places, end: Places) -> Places:
-    """Step over two zeros that stand there."""
+    """Skip two zeros at a position."""
     zeros = (_digit(stretch, at, end) == 0) & (_digit(stretch, at + 1, end) == 0)
     behind: Places = at + 2 * zeros.astype(np.int32)
     return behind
 
 
 def _code_length(stretch: Stretch, at: Places, end: Places) -> Places:
-    """Return how many digits the calling code has that stands there, 0 where there is none."""
+    """Return the length of the calling code at a position, 0 where there is none."""
     three = np.zeros(len(at), np.int32)
     for place in range(3):
         three = three * 10 + np.minimum(_digit(stretch, at + place, end), 9)
@@ -230,7 +230,7 @@ def _code_length(stretch: Stretch, at: Places, end: Places) -> Places:
 
 
 def _digit(stretch: Stretch, at: Places, end: Places) -> Places:
-    """Return the digit that stands there; behind the end one that none equals."""
+    """Return the digit at a position; beyond the end, a value that no digit equals."""
     return np.where(at < end, stretch.found.signs.take(at, mode="clip"), BEHIND).astype(np.int32)
 
 

@@ -1,18 +1,18 @@
-"""The plausible readings of a text beside each other: a row is texted only where those that are valid agree.
+"""The plausible readings of a text: a row is texted only if the valid ones agree.
 
 A text is first read as it is written, under the plan of its region. Each row of ``READINGS`` says which texts can also
 be meant in another way, how they would be written then, and when that is enough to doubt a valid reading as written:
 
 * ``any``: always. Nothing but the other rows of the column can tell ``0055 ...`` (a Brazilian carrier, or the plus of
   somebody abroad) apart.
-* ``stronger``: where people have mobile numbers of the other kind and a landline as written. In plans of free length
-  nearly everything is a landline, so that a landline says little and a mobile number of ten given digits much.
-* ``as good``: where people have mobile numbers or landlines of the other kind, whichever they have as written.
-* ``never``: where the reading as written is valid it is not doubted.
+* ``stronger``: if it is a mobile number and the text as written a landline. In plans of variable length nearly
+  everything is a landline, so a landline is weak evidence, and a mobile number of ten given digits is strong.
+* ``as good``: if it is a mobile number or a landline, whatever the text is as written.
+* ``never``: a valid reading as written is not doubted.
 
-Where nothing is valid as written, a reading that alone is valid is taken, with its note; two that differ are ambiguous.
-A reading with a ``repair`` is weighed against the others always, and taken only when that repair is asked for, or when
-the evidence of the column is for it.
+If the text is not valid as written, the only valid reading is used, with its note; two that differ are ambiguous. A
+reading with a ``repair`` is always compared with the others, but is used only if that repair was requested or the
+evidence of the column supports it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _replacing(pattern: str, by: str) -> Callable[[pa.Array], pa.Array]:
 
 
 def _zero_belongs(found: Answers) -> Mask:
-    """The zero is part of the number itself (Italy, Congo ...), not a prefix for calls at home."""
+    """Return where the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
     pairs = zip(found.e164.to_pylist(), found.cc.tolist(), strict=True)
     return np.array([number is not None and number.startswith(f"+{cc}0") for number, cc in pairs], bool)
 
@@ -137,7 +137,7 @@ BY_NAME: Final = {reading.name: reading for reading in READINGS}
 
 
 def fronts(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """Tell what each text begins with: a plus, one zero, two, another digit (bare), or something else.
+    """Return what each text begins with: a plus, one zero, two, another digit (bare), or something else.
 
     Example:
         >>> texts = pa.array(["+1", "01", "001", "1", "(01", None, ""], pa.large_string())
@@ -184,7 +184,7 @@ CHOSEN: Final = {reading.fronts: _chosen(reading.fronts) for reading in READINGS
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A reading that was tried: of which rows, how they are written so, what they would note, what the verdict says."""
+    """A reading that was tried: its rows, their texts rewritten, the notes they would get, and the verdicts."""
 
     reading: Reading
     rows: Rows
@@ -202,7 +202,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A reading that is to be tried: of which rows, how they are written so, what they would note."""
+    """A reading that is to be tried: its rows, their texts rewritten, and the notes they would get."""
 
     reading: Reading
     rows: Rows
@@ -211,7 +211,7 @@ class Rewritten:
 
 
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
-    """Write rows in another way."""
+    """Rewrite rows as one reading has them."""
     text = reading.rewrite(work.text.take(pa.array(rows)))
     if text.null_count:
         can = np.asarray(text.is_valid())
@@ -220,7 +220,7 @@ def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
 
 
 def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
-    """Put rows in their other ways to the verdict, all of them at once."""
+    """Take the verdict on rewritten rows, all readings at once."""
     if not written:
         return []
     ends = np.cumsum([len(it.rows) for it in written]).tolist()
@@ -231,7 +231,7 @@ def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
 
 
 def good(trial: Trial) -> Trial:
-    """Return the part of a trial that is valid and really of its reading."""
+    """Return the part of a trial that is valid and belongs to this reading."""
     fits = trial.answers.valid
     if trial.reading.keep is not None:
         fits = fits & trial.reading.keep(trial.answers)

@@ -1,6 +1,6 @@
 """phonenumbers' own answer, asked once for every distinct pair of text and region.
 
-This is the judge every faster way has to agree with. Columns of an answer:
+Every faster implementation must agree with this one. Columns of an answer:
 ``e164, region, cc, valid, type, reason, extension``.
 """
 
@@ -62,9 +62,9 @@ def ask(number: str | None, region: str | None) -> Answer:
 
 
 def ask_once(number: str | None, region: str | None) -> Answer:
-    """Say what `ask` says with no question put twice.
+    """Return what `ask` returns without asking phonenumbers the same thing twice.
 
-    phonenumbers calls a number valid if, by the plan of the region it belongs to, it has a type: so its type tells.
+    phonenumbers calls a number valid if it has a type in the plan of its region, so the type answers both questions.
 
     Example:
         >>> ask_once("030 901820", "DE") == ask("030 901820", "DE")
@@ -95,7 +95,7 @@ def _why(parsed: phonenumbers.PhoneNumber) -> str:
 
 
 def enable_pattern_cache() -> None:
-    """Keep compiled patterns where this version of phonenumbers can (from 9.0.43): past 62 regions twice as fast."""
+    """Enable phonenumbers' cache of compiled patterns (from 9.0.43), which is twice as fast beyond 62 regions."""
     enable = getattr(re_util, "enable_pattern_cache", None)
     if enable is not None:
         enable()

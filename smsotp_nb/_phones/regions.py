@@ -68,7 +68,7 @@ class Regions:
 
     @property
     def place(self) -> npt.NDArray[np.int32]:
-        """Which of ``names`` each row has, -1 for none."""
+        """The position in ``names`` of each row's country, -1 for none."""
         return self.where.take(self.cell)
 
     @property
@@ -78,12 +78,12 @@ class Regions:
 
     @property
     def unknown(self) -> Flags:
-        """Which rows' cells are not understood."""
+        """A mask of the rows whose cell is not understood."""
         return self._says("REGION_UNKNOWN")
 
     @property
     def coded(self) -> Flags:
-        """Which rows' cells are calling codes, which several countries may share."""
+        """A mask of the rows whose cell is a calling code, which several countries may share."""
         return self._says("REGION_CALLING_CODE")
 
     def _says(self, note: str) -> Flags:
@@ -99,15 +99,15 @@ class Regions:
 
 
 def nowhere(size: int) -> Regions:
-    """Return what stands beside numbers without a country column."""
+    """Return the regions of numbers without a country column: none."""
     return Regions(np.zeros(size, np.int32), np.full(1, -1, np.int32), (), ("",))
 
 
 def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
     """Read a column of region cells; each distinct cell is read once.
 
-    Where the column is one of states or provinces, nothing in it is taken for a country; ``of_parts`` says whether it
-    is, for a column that is a part of another one.
+    If the column holds states or provinces, no cell of it is read as a country. For a part of a column, ``of_parts``
+    says whether that is so.
 
     Example:
         >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).code.tolist()
@@ -219,7 +219,7 @@ def _by_name() -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    """Letters only, in lower case, without accents: "St. Lucia" and "saint lucia" meet as saintlucia."""
+    """Return letters only, in lower case, without accents: "St. Lucia" and "saint lucia" both become saintlucia."""
     text = unicodedata.normalize("NFKD", name).casefold().replace("&", " and ")
     words = re.findall(r"[a-z]+", "".join(sign for sign in text if not unicodedata.combining(sign)))
     words = ["saint" if word == "st" else word for word in words]

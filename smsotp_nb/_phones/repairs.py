@@ -1,9 +1,9 @@
-"""Repairs of one cell's text, before any plan is asked: what is wrapped around a number, and what must not be read.
+"""Repair the text of one cell before any numbering plan is asked: remove wrappings, refuse what must not be read.
 
-phonenumbers is generous: it skips what it does not know, reads letters as digits, takes a second number for an
-extension. That is right for somebody typing one number and wrong for a list, where the number that results may be a
-stranger's. So after these repairs only digits, one plus in front and the usual separators may be left; anything else
-is a problem of the row. Repairs that need to know the country's plan stand in ``judgement``.
+phonenumbers is lenient: it skips what it does not know, reads letters as digits and takes a second number for an
+extension. That is right for somebody typing one number and wrong for a list, where the result may be a stranger's
+number. After these repairs, only digits, one plus in front and the usual separators may be left; anything else is a
+problem of the row. Repairs that need to know the country's plan stand in ``judgement``.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def characters(raw: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _characters(cell: _Cell) -> None:
-    """Invisible characters, unusual blanks, digits of other scripts, typographic dashes."""
+    """Rewrite invisible characters, unusual blanks, digits of other scripts and typographic dashes."""
     if cell.text.isascii() and not CONTROL.search(cell.text):
         return
     cell.became(cell.text.translate(VISIBLE), "INVISIBLE_REMOVED")
@@ -145,7 +145,7 @@ def _characters(cell: _Cell) -> None:
 
 
 class _Signs(dict[int, str]):
-    """What each sign becomes, worked out when it is first met."""
+    """What each character becomes, worked out when it first occurs."""
 
     def __init__(self, becomes: Callable[[str], str]) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ ASCII_DIGITS: Final = _Signs(_ascii_digit)
 
 
 def _wrapping(cell: _Cell) -> None:
-    """Blanks, quotes, a formula and labels, however they are nested."""
+    """Remove blanks, quotes, a formula and labels, however they are nested."""
     cell.hidden = _digits_hidden(cell.text)
     if BARE.fullmatch(cell.text):
         return
@@ -195,7 +195,7 @@ def _wrapping(cell: _Cell) -> None:
 
 
 def _digits_hidden(text: str) -> bool:
-    """Stars, dots or lines in place of digits; the same sign on both sides is an ornament."""
+    """Return whether stars, dots or lines replace digits; the same sign on both sides is decoration."""
     return HIDING.search(text) is not None and text[:1] != text[-1:] and HIDDEN.search(text) is not None
 
 
@@ -228,7 +228,7 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
-    """What is left must be one number: extensions go, two numbers and text are problems."""
+    """Check that one number is left: drop extensions, report two numbers and text."""
     if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text):
         return _trunk_zero(cell)
     if "vanity" in repair and VANITY.fullmatch(cell.text):
@@ -282,7 +282,7 @@ def pieces(text: str) -> list[str]:
 
 
 def holds_several(text: str) -> bool:
-    """Tell whether a cell holds more than one number, the shorthand ``4155550100/2`` included.
+    """Return whether a cell holds more than one number, the shorthand ``4155550100/2`` included.
 
     Example:
         >>> holds_several("612345678,612345679"), holds_several("0664/1234567")

@@ -1,7 +1,7 @@
-"""The repairs of ``repairs`` by column: for the few shapes that most cells have which are not plain.
+"""Do the work of ``repairs`` by column, for the few forms that most of the cells to repair have.
 
-Each form is a pattern that takes the whole text and says what ``repairs.clean`` makes of every text it takes. What no
-form takes is put to ``clean`` itself, each distinct text once; a test puts both to the same lists.
+Each form is a pattern for the whole text, with what ``repairs.clean`` makes of every text that matches. Texts without a
+form go to ``clean`` itself, each distinct text once. A test compares the two on the same lists.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text
 
 
 class Form(NamedTuple):
-    """A shape: the pattern of the whole text, how it begins and ends, and what is said of it.
+    """A form: the pattern of the whole text, how it begins and ends, and the notes and problem that it gives.
 
-    What the pattern calls ``number`` is to be read. ``unless`` names a repair that would read it in another way.
+    The group ``number`` of the pattern is what is read. ``unless`` names a repair that would read the text differently.
     """
 
     begins: int
@@ -118,7 +118,7 @@ BEGINS, ENDS = _kinds()
 
 
 def _edges(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """What each text begins and ends with; an empty one with nothing of interest."""
+    """Return what each text begins and ends with; an empty text has nothing of interest."""
     _, offset_buffer, data_buffer = texts.buffers()
     if data_buffer is None or not data_buffer.size:
         return np.zeros(len(texts), np.uint8), np.zeros(len(texts), np.uint8)
@@ -130,7 +130,7 @@ def _edges(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8
 
 
 class Scrubbed:
-    """Texts after their repairs: what to read, what was noted, why not, and the other spelling where there is one."""
+    """Texts after their repairs: what to read, notes, problems, and other spellings where there are any."""
 
     def __init__(self, texts: pa.Array) -> None:
         self.text = texts
@@ -142,15 +142,15 @@ class Scrubbed:
         self._others: list[tuple[Rows, pa.Array]] = []
 
     def read(self, rows: Rows, texts: pa.Array) -> None:
-        """Settle that rows are read so."""
+        """Decide how rows are read."""
         self._read.append((rows, texts))
 
     def or_else(self, rows: Rows, texts: pa.Array) -> None:
-        """Settle how else rows may be read."""
+        """Decide how else rows may be read."""
         self._others.append((rows, texts))
 
     def finish(self) -> None:
-        """Lay in what was settled, at once."""
+        """Write all decisions into the columns at once."""
         self.text, self.other = _with(self.text, self._read), _with(self.other, self._others)
 
 
@@ -163,7 +163,7 @@ def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
 
 
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
-    """Do to a column of texts that are not plain what ``repairs.clean`` does to each of them.
+    """Return, for a column of texts that are not plain, what ``repairs.clean`` makes of each.
 
     Example:
         >>> found = scrub(pa.array(["Tel: 030 901820", "(030) 901820 ext. 2", "call me"], pa.large_string()))
@@ -189,7 +189,7 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
 
 
 def plain(texts: pa.Array) -> Mask:
-    """Tell which texts have nothing to repair.
+    """Return which texts have nothing to repair.
 
     Example:
         >>> plain(pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())).tolist()
@@ -205,7 +205,7 @@ def plain(texts: pa.Array) -> Mask:
 
 
 def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
-    """Tell the same, of texts whose digits are read; most are told by them.
+    """Return the same as `plain` for texts whose digits have been read, which decide most of them.
 
     Between the first digit and the last one of a readable text stands nothing but punctuation.
 
@@ -237,7 +237,7 @@ def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
 
 
 def _in_ascii(found: Scrubbed) -> Rows:
-    """Write texts of other scripts in ASCII, as far as they have such signs; return their rows."""
+    """Rewrite texts of other scripts in ASCII where that is possible; return their rows."""
     rows = matching(found.text, np.arange(len(found.text)), FOREIGN)
     if len(rows):
         text, found.notes[rows] = characters.written(found.text.take(pa.array(rows)))
@@ -261,7 +261,7 @@ def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
 
 
 def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array, pa.Array]:
-    """Return the rows whose text has the pattern, these texts, and their named parts."""
+    """Return the rows whose text matches the pattern, these texts, and their named groups."""
     texts = taken(found.text, rows)
     parts = pc.extract_regex(texts, pattern, memory_pool=SHARED)
     hit = np.flatnonzero(parts.is_valid())
@@ -269,7 +269,7 @@ def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array,
 
 
 def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
-    """Settle the rows that have a form; they are no longer left."""
+    """Decide the rows that have a form, and take them off the rows that are left."""
     if form.problem:
         rows = matching(found.text, rows, form.pattern)
         _refuse(found, rows, form.problem)
@@ -303,7 +303,7 @@ def _refuse(found: Scrubbed, rows: Rows, problem: str) -> None:
 
 
 def _one_by_one(found: Scrubbed, raw: pa.Array, rows: Rows, repair: Collection[str]) -> None:
-    """Put what no form takes to ``repairs.clean``."""
+    """Let ``repairs.clean`` decide texts without a form."""
     if not len(rows):
         return
     distinct = pc.dictionary_encode(raw.take(pa.array(rows)))

@@ -152,7 +152,7 @@ def spellings(number: int) -> list[int]:
 
 
 def _not_numbers(to: pd.Series) -> str | None:
-    """Complain of what is no column of E.164 numbers; missing ones are fine."""
+    """Report a column that does not hold E.164 numbers; missing ones are fine."""
     wrong = not_series("to", to, example="phones.normalize(numbers)['to']")
     if wrong or isinstance(to.dtype, pd.StringDtype) or to.isna().all():
         return wrong

@@ -1,4 +1,4 @@
-"""What a list is worth and what to ask its owner: counts by problem and note, examples, countries."""
+"""Report on a list: counts by problem and note, examples, countries, and what to ask its owner."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Tally:
     met: Met = field(default_factory=Met)
 
     def add(self, judged: AnyFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
-        """Count a judged frame and return which of its rows repeat a number met before, in it or in an earlier one."""
+        """Count a judged frame; return which rows repeat a number seen before, in this frame or an earlier one."""
         judged = as_pandas(judged)
         numbers = as_pandas(numbers)
         refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
@@ -151,7 +151,7 @@ class Tally:
         return repeats
 
     def _count_notes(self, note: pd.Series, usable: npt.NDArray[np.bool_]) -> None:
-        """Count by the few ways in which notes come together."""
+        """Count notes by combination, of which there are few."""
         for text, rows in _counts(note).items():
             self.notes.update(dict.fromkeys(_codes(text), rows))
         repaired = (rows for text, rows in _counts(note[usable]).items() if not REPAIR_NOTES.isdisjoint(_codes(text)))
@@ -204,7 +204,7 @@ def _counts(texts: pd.Series) -> dict[str, int]:
 
 
 def _codes(note: str) -> set[str]:
-    """Return the codes of a note; what a code is about may stand behind it, after a colon."""
+    """Return the codes of a note, without the details that may follow a code after a colon."""
     return {word.partition(":")[0] for word in note.split()}
 
 
@@ -249,7 +249,7 @@ def report(judged: AnyFrame, *, numbers: object = None) -> Report:
 
 
 def not_judged(reader: str, judged: Any) -> str | None:
-    """Complain of what `phones.normalize` did not return."""
+    """Report a frame that `phones.normalize` did not return."""
     if not isinstance(judged, pd.DataFrame):
         return f"{reader} reads the frame that phones.normalize() returns, got {given(judged)}"
     missing = {"to", "region", "type", "problem", "note"} - set(judged.columns)
@@ -259,7 +259,7 @@ def not_judged(reader: str, judged: Any) -> str | None:
 
 
 def _not_beside(judged: Any, numbers: Any) -> str | None:
-    """Complain of raw numbers that are no column beside the judged rows."""
+    """Report raw numbers that do not belong to the judged rows."""
     if numbers is None or not isinstance(judged, pd.DataFrame):
         return None
     if isinstance(numbers, str) or not hasattr(numbers, "__len__"):

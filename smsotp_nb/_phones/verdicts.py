@@ -59,10 +59,10 @@ def verdict(
 
 
 def answers(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
-    """Answer for ``str`` columns with positional index: the one place that chooses the engine.
+    """Answer for ``str`` columns with a positional index. This is the one place that chooses the engine.
 
-    Few rows are asked about one by one. So are longer lists under another version of phonenumbers than the one the
-    shipped tables are made from, until they are long enough to be worth the time that new tables take.
+    A few rows are asked about one by one. So are longer lists if another version of phonenumbers is installed than the
+    shipped tables were made from, until a list is long enough to make building new tables worth while.
     """
     if len(text) < FEW:
         return reference.few(reference.plain(text), reference.plain(region), pd.RangeIndex(len(text)))
@@ -72,7 +72,7 @@ def answers(text: pd.Series, region: pd.Series, *, progress: Progress | None = N
 
 
 def _plain(column: pd.Series) -> list[str | None] | None:
-    """Return the cells of a column as they are, missing ones as None; None where there is more than text to read."""
+    """Return the cells of a column as they are, missing ones as None; None if some cells are not text."""
     texts = [None if cell is None or cell is np.nan else cell for cell in column.tolist()]
     if isinstance(column.dtype, pd.StringDtype):
         return [text if isinstance(text, str) else None for text in texts]

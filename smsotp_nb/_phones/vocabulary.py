@@ -1,4 +1,4 @@
-"""The words this room uses for a row: one code for what is wrong with it, any number of notes on what was done to it.
+"""The codes of a row of numbers: at most one problem, and any number of notes on what was done to it.
 
 The same words stand as a table in the docstring of ``smsotp_nb.phones``; a test holds the two together.
 """

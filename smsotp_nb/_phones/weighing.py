@@ -1,4 +1,4 @@
-"""Put the readings of each row beside each other: take what they agree on, refuse what they do not."""
+"""Compare the readings of each row: use the number on which they agree, refuse the row if they do not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HALF_ENDS: Final = re.compile(r"(?<! ) ++(?=\(?0)")
 
 @dataclass(slots=True)
 class Entries:
-    """Readings of rows, one of a row after the other in order of preference; the first one may be as written."""
+    """The readings of rows, those of one row together, in order of preference; the first may be as written."""
 
     row: Rows
     trial: npt.NDArray[np.int64]  # which one, or AS_WRITTEN
@@ -44,7 +44,7 @@ class Entries:
 
 
 def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
-    """Read every row in all plausible ways and settle what it is; ``second`` are other spellings that repairs left."""
+    """Read every row in all plausible ways and decide what it is; ``second`` has other spellings left by repairs."""
     front = readings.fronts(work.text)
     _two_numbers(work, front)
     trials = _trials(work, front, asked, evidence, second)
@@ -74,7 +74,7 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
 
 
 def _alone(work: Work, tried: list[Rewritten]) -> Mask:
-    """Tell which rows have no other reading among these."""
+    """Return which rows have only one reading among these."""
     alone = np.ones(len(work), bool)
     for it in tried:
         alone[it.rows] = False
@@ -82,7 +82,7 @@ def _alone(work: Work, tried: list[Rewritten]) -> Mask:
 
 
 def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
-    """Return the part of a trial that is enough to doubt the reading as written, where that is valid."""
+    """Return the part of a trial that is strong enough to doubt a valid reading as written."""
     reading, here = trial.reading, work.answers.take(trial.rows)
     rank, rank_here = RANK.take(trial.answers.kind), RANK.take(here.kind)
     if reading.doubts == "stronger":
@@ -101,7 +101,7 @@ def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence
 
 
 def _shares(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
-    """Return for each row how many percent of the column's evidence are for this reading of it."""
+    """Return, for each row, the percentage of the column's evidence that supports this reading."""
     return np.where(tells(work, trial), _by_code(trial, evidence.share_for), 0)
 
 
@@ -140,7 +140,7 @@ def _numbered(numbers: list[pa.Array]) -> npt.NDArray[np.int64]:
 
 
 def _settle(work: Work, trials: list[Trial], entries: Entries) -> None:
-    """Take what all readings of a row agree on, or what the column speaks for; refuse the others."""
+    """Use the number on which all readings of a row agree, or which the column supports; refuse the other rows."""
     first = np.flatnonzero(np.diff(entries.row, prepend=-1))
     agreed = _agreeing(entries, first)
     favoured = _one_favoured(entries, first)
@@ -153,13 +153,13 @@ def _settle(work: Work, trials: list[Trial], entries: Entries) -> None:
 
 
 def _first(flags: Mask, first: Rows) -> Rows:
-    """Return the place of the first flag of each row, -1 where it has none."""
+    """Return the position of the first True of each row, -1 if it has none."""
     place = np.minimum.reduceat(np.where(flags, np.arange(len(flags)), len(flags)), first)
     return np.where(place < len(flags), place, -1)
 
 
 def _one_favoured(entries: Entries, first: Rows) -> Rows:
-    """Return the place of the one number of each row that the column speaks for, -1 where there is none or more."""
+    """Return the position of the one number of each row that the column supports; -1 for none or several."""
     flags = entries.share > 0
     most = np.iinfo(np.int64).max
     lowest = np.minimum.reduceat(np.where(flags, entries.number, most), first)
@@ -168,7 +168,7 @@ def _one_favoured(entries: Entries, first: Rows) -> Rows:
 
 
 def _kept(work: Work, entries: Entries, first: Rows) -> Mask:
-    """Tell which rows keep their reading as written, because the column speaks against all others; note that."""
+    """Note and return which rows keep their reading as written, because the column contradicts all others."""
     share = np.minimum.reduceat(entries.against, first)
     kept: Mask = (share > 0) & (entries.trial[first] == AS_WRITTEN) & ~_agreeing(entries, first)
     rows = entries.row[first[kept]]
@@ -183,7 +183,7 @@ def _agreeing(entries: Entries, first: Rows) -> Mask:
 
 
 def _take(work: Work, trials: list[Trial], chosen: Entries) -> None:
-    """Read rows as the chosen entry says; their texts are no longer needed."""
+    """Replace the reading of rows by the chosen entry; their texts are no longer needed."""
     rows, found = [], []
     for at, trial in enumerate(trials):
         mine = chosen.only(chosen.trial == at)

@@ -1,4 +1,4 @@
-"""A stretch of a list on its way through the judgement."""
+"""One stretch of a list while it is judged."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """The other spellings that repairs left of some rows.
+    """Other spellings of some rows, left by repairs.
 
     Attributes:
-        rows, text, notes: of which rows, how they are written so, and what is noted if that is taken.
+        rows, text, notes: the rows, their other texts, and what is noted if that reading is used.
         before: the digits of these cells before their repairs (``None``: not read).
         untouched: the spelling is the cell as it was.
     """
@@ -46,11 +46,11 @@ class Second:
 
 @dataclass(slots=True)
 class Work:
-    """What is read, where, what came out, and what has been said about each row.
+    """The texts of the stretch, their regions, the verdicts, and the problem and notes of each row.
 
     Attributes:
-        text: what is read (large strings).
-        region: by which plan (a dictionary of few names; may be null).
+        text: the texts to read (large strings).
+        region: whose plan is used (dictionary-encoded; may be null).
         named: the region was read from the row's own cell, not filled in by default.
         lost: that cell could not be read.
         coded: that cell was a calling code, which may be that of several regions.
@@ -58,7 +58,7 @@ class Work:
         detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
         answers: the verdict on the text as it is read now.
         stretch: the text on its way through the engine, which knows its digits (``None``: too few rows for it).
-        trials: the readings weighed, where somebody asked to be told (``None``: nobody did).
+        trials: the readings that were compared, if they were asked for, else ``None``.
     """
 
     text: pa.Array
@@ -86,16 +86,16 @@ class Work:
         return self.region.take(pa.array(rows))
 
     def placed(self, rows: Rows) -> Mask:
-        """Tell which of the rows have a region."""
+        """Return which of the rows have a region."""
         return np.asarray(self.region.indices.is_valid(), bool)[rows]
 
     def placed_in(self, rows: Rows, names: Collection[str]) -> Mask:
-        """Tell which of the rows have one of these regions."""
+        """Return which of the rows have one of these regions."""
         named = np.array([*(name in names for name in self.region.dictionary.to_pylist()), False], bool)
         return named.take(self.region_numbers().take(rows))
 
     def region_numbers(self) -> npt.NDArray[np.int32]:
-        """Return which name of the dictionary each row has; a missing one has the number behind the last."""
+        """Return the position of each row's name in the dictionary; a missing one has the position after the last."""
         return np.asarray(pc.fill_null(self.region.indices, len(self.region.dictionary)), np.int32)
 
     def refuse(self, mask: Any, problem: str) -> None:
@@ -106,7 +106,7 @@ class Work:
 
 
 def matching(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
-    """Return those of the rows whose text has the pattern (in RE2's dialect).
+    """Return the rows whose text matches the pattern (in RE2's dialect).
 
     Example:
         >>> matching(pa.array(["+1", "2", None], pa.large_string()), np.arange(3), r"^[+]").tolist()

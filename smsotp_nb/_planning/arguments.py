@@ -1,4 +1,4 @@
-"""What the caller asked for, checked in one go before any row is looked at."""
+"""The arguments of a plan, all checked before any row is looked at."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def read_words(
 ) -> Words:
     """Read the arguments of the message, ``by`` and ``priority`` included.
 
-    ``fill_before`` holds where the message still uses its columns.
+    ``fill_before`` is the ``fill`` of the plan that is reworded; it applies to columns that the message still uses.
 
     Raises:
         UsageError: lists everything wrong with them.
@@ -171,7 +171,7 @@ def _beside(frame: pd.DataFrame, said: dict[str, Any]) -> pd.DataFrame:
 
 
 def _no_columns(found: wording.Wording, frame: pd.DataFrame) -> list[str]:
-    """Complain of placeholders and columns of messages that are not there."""
+    """Report placeholders and columns of messages that are not there."""
     wrong = []
     for message in found.messages:
         if message.own is not None:
@@ -185,7 +185,7 @@ def _no_columns(found: wording.Wording, frame: pd.DataFrame) -> list[str]:
 
 
 def _signature_beside_text(found: wording.Wording, variant: wire.Variant) -> str | None:
-    """In the cn variant it is required beside every kind of message; elsewhere nobody would read it."""
+    """Report a signature beside ``text``. Only the cn variant sends one there; elsewhere nobody would read it."""
     if variant == "cn" or found.kind != "text" or found.signature is None:
         return None
     return (
@@ -195,7 +195,7 @@ def _signature_beside_text(found: wording.Wording, variant: wire.Variant) -> str
 
 
 def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
-    """Return the names of the columns to keep; what is no list of names is complained of."""
+    """Return the names of the columns to keep; report anything that is not a list of names."""
     if isinstance(keep, str):
         return (keep,)
     if isinstance(keep, list | tuple | set | frozenset | pd.Index):

@@ -1,4 +1,4 @@
-"""Rows to requests: problems marked, equal bodies grouped first and cut into chunks second, costs estimated."""
+"""From rows to requests: mark problems, group rows with equal bodies, cut the groups into chunks, estimate costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HINT_TEXTS = 50
 
 
 def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
-    """Return the fields of the plan; rows that were planned before go before others of the same person."""
+    """Return the fields of the plan. Of several rows of a person, one that was planned before comes first."""
     asked, numbers = made_of.asked, made_of.numbers
     words, labels = asked.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
@@ -84,7 +84,7 @@ def _problems(
 
 
 def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> Ints | None:
-    """Return which row of a person goes first, the lowest; None where it is simply the first one."""
+    """Return a rank for each row: a person is texted by their lowest. None if simply the first row counts."""
     ranks = segments.ranks if segments is not None and segments.priority else None
     if before is None:
         return ranks
@@ -100,7 +100,7 @@ def _without_duplicates(
     rank: Ints | None,
     segments: Segments | None,
 ) -> tuple[pd.Series[str], pd.Series[str]]:
-    """Mark all rows of a person but one; it is one of those that can be sent, so that nobody is left out by it."""
+    """Mark all rows of a person but one as duplicates. The one left can be sent if any can, so nobody is lost."""
     at = np.flatnonzero(problem.isna().to_numpy())
     if rank is not None:
         at = at[np.argsort(rank[at], kind="stable")]

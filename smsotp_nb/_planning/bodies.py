@@ -1,4 +1,4 @@
-"""Rows to bodies: the message filled for every row, equal messages grouped, each with its parts and its key."""
+"""From rows to bodies: fill the message for every row and group equal messages, each with its parts and its key."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What every row says, on 0..: ``values`` make the bodies differ, ``lacking`` says which rows cannot be worded.
+    """The message of every row, from 0: ``values`` hold what differs, ``lacking`` the rows that cannot be filled.
 
-    ``lacking`` are a problem's code, the rows that have it, and notes on them, the first problem first. ``template_id``
-    is each row's template where segments have one of their own.
+    Each entry of ``lacking`` is a problem's code, the rows that have it and notes on them; the first problem of a row
+    counts. ``template_id`` is each row's template if segments have their own.
     """
 
     values: dict[str, pd.Series[str]]
@@ -130,7 +130,7 @@ def _repeated(text: str | None, size: int) -> pd.Series[str]:
 
 
 def _blank(text: pd.Series[str], template: templates.Template) -> npt.NDArray[np.bool_]:
-    """Mark texts of which nothing is left, which only a blank ``fill`` can bring about."""
+    """Mark texts that came out blank; only a blank ``fill`` can do that."""
     if any(literal.strip() for literal in template.literals):
         return np.zeros(len(text), dtype=bool)
     return (text.str.strip() == "").to_numpy(dtype=bool, na_value=False)
@@ -285,7 +285,7 @@ _VARYING = {"text": "text", "content": "content", "template": "template_data"}
 
 
 def _head(kind: str, template_id: str | None, signature: str | None) -> bytes:
-    """Return what is equal in all bodies of a kind; JSON holds no line break, so what follows cannot be mistaken."""
+    """Return the part of the key that all bodies of a kind share: JSON in one line, closed by a line break."""
     return f"{_compact([kind, template_id, signature])}\n".encode()
 
 

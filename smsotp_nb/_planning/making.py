@@ -24,7 +24,7 @@ MESSAGE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """The caller's ``frame``, what was asked, the judged ``numbers`` on 0.., whom to leave out, by problem.
+    """The caller's ``frame`` and arguments, the judged ``numbers`` (indexed from 0), and whom to leave out, by problem.
 
     ``message`` are the arguments of the message as they were given, ``kept`` the columns that are carried along.
     """
@@ -51,7 +51,7 @@ class MadeOf:
 
 
 def given(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the message's arguments as they are now; whole messages are never used again."""
+    """Return the message's arguments as they are now; Series of whole messages are never used again."""
     return {name: copied(value) for name, value in message.items()}
 
 

@@ -1,4 +1,4 @@
-"""Messages that say something else than they were meant to: a column's name as the text, placeholders left as words.
+"""Likely mistakes in messages: the name of a column as the text, placeholders that would be sent as words.
 
 Each would reach everybody on the list as it stands, so each is refused before anything is planned.
 """
@@ -66,7 +66,7 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
 
 
 def _foreign(name: str, literal: str, columns: list[str]) -> Iterator[str]:
-    """Complain of placeholders in the manner of other tools, for columns that there are."""
+    """Report placeholders in the manner of other tools, for columns that there are."""
     for column in columns:
         found = re.search(_FOREIGN.replace("{0}", re.escape(column)), literal, re.IGNORECASE)
         if found and not column.isdigit():
@@ -78,7 +78,7 @@ def _foreign(name: str, literal: str, columns: list[str]) -> Iterator[str]:
 
 
 def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
-    """Complain of values that bring placeholders along: they are never filled."""
+    """Report values that bring placeholders along: they are never filled."""
     for name in wording.columns:
         if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue

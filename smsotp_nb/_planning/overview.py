@@ -29,7 +29,7 @@ _WARNINGS = {
 
 
 def one_line(plan: Plan) -> str:
-    """Say a plan in one line, for ``repr``."""
+    """Describe a plan in one line, for ``repr``."""
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
     return (

@@ -33,8 +33,9 @@ _LOOKED_AT: Final = 1_000  # rows, for the column that was meant
 class Segments:
     """The segment of every row.
 
-    ``codes`` is its place in ``labels``, UNKNOWN or BLANK; ``values`` (str, on 0..) what stands in its cell as it is
-    compared; ``column`` is carried into the results; ``priority`` holds the labels that go first.
+    ``codes`` has the position of each row's segment in ``labels``, or UNKNOWN or BLANK; ``values`` (str, indexed from
+    0) the text of its cell as it is compared. ``column`` is the name under which the segments are carried into the
+    results; ``priority`` has the labels that go first, in order.
     """
 
     name: str
@@ -103,7 +104,7 @@ def read(
 
 
 def _of_call(frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, said: str) -> list[str]:
-    """Complain of arguments that do not go together, and of a ``by`` that is no column."""
+    """Report arguments that do not go together, and a ``by`` that is not a column."""
     if not labels:
         message = f"{said}= is one message for everybody; by= needs a dict with one for each segment"
         alone = "priority= says which segment goes first; it needs by= and a dict with a message for each segment"
@@ -129,7 +130,7 @@ def _name(by: pd.Series[Any]) -> str:
 
 
 def _meant_column(frame: pd.DataFrame, labels: tuple[str, ...]) -> str:
-    """Name a column whose cells are these labels."""
+    """Suggest a column whose cells are these labels."""
     for name in frame.columns:
         if isinstance(name, str) and not absent(name, frame.columns):
             found = as_labels(frame[name].head(_LOOKED_AT)).dropna()
@@ -161,7 +162,7 @@ def _priority(priority: Any, labels: tuple[str, ...]) -> tuple[tuple[str, ...], 
 
 
 def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...], said: str) -> str:
-    """Say that no row is in any of the segments, and what there is instead."""
+    """Return the message that no row is in any of the segments, with the labels that there are instead."""
     there = values.dropna().value_counts().index.tolist()
     if not there:
         return f"by=: every cell of {name!r} is blank, so no row is in a segment of {said}= ({listed(labels)})"

@@ -69,9 +69,9 @@ def excluded(source: Any, reading: Reading) -> pd.Series[str]:
 def _read(
     numbers: pd.Series[Any], regions: pd.Series[Any] | None, reading: Reading, name: str, *, e164: bool
 ) -> pd.Series[str]:
-    """Return what is read of numbers; where they may be ``e164`` without its plus, both readings of one are left out.
+    """Return the numbers of a list in E.164; if they may be ``e164`` without the plus, both readings of each.
 
-    To leave out one person too many is the smaller mistake: the other one texts somebody who is on the list.
+    Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
     # The old mobile 1 of Mexico is mended unasked: the phone that it rang is the one to leave out.
     repair = tuple(dict.fromkeys((*reading.repair, "mx_1")))
@@ -89,7 +89,7 @@ def _read(
 
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
-    """Return what may be E.164 but for its plus with one; all else is missing."""
+    """Return numbers that look like E.164 without its plus with a plus; all others are missing."""
     digits = numbers.astype(STR).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
     return "+" + digits
 
@@ -163,7 +163,7 @@ def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
 
 
 def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
-    """A bare list of numbers in a file has no header; its first number must not be lost as one."""
+    """Restore the first number of a file without a header, which was read as the name of a column."""
     if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and holds_text(numbers):
         numbers = pd.Series([str(numbers.name), *numbers], dtype=STR)
     return numbers

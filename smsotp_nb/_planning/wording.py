@@ -221,7 +221,7 @@ def _labelled(name: str, value: Any, wrong: list[str]) -> dict[str, Any] | None:
 
 
 def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str]) -> list[str]:
-    """Complain of a template's text for segments that have no template."""
+    """Report a template text for segments that have no template."""
     texts = by_segment["template_text"]
     if texts is None:
         return []
@@ -247,7 +247,7 @@ def listed(labels: Iterable[str]) -> str:
 
 
 def _two_texts(messages: Sequence[Message]) -> list[str]:
-    """Complain of one template that is said to hold two texts: a body does not know its segment."""
+    """Report a template that is given two texts: bodies of one template are equal, whatever their segment."""
     texts: dict[str | None, set[templates.Template | None]] = {}
     for message in messages:
         texts.setdefault(message.body.template_id, set()).add(message.template_text)
@@ -270,7 +270,7 @@ def _message(
     *,
     known: bool,
 ) -> tuple[Message, list[str]]:
-    """Return one message, and what is wrong with it; its body is looked at where all else is ``known`` to be right."""
+    """Return one message and what is wrong with it; its body is checked only if all else is ``known`` to be right."""
     own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
     whole = templates.Template(("", ""), (own,)) if own is not None else None
     texts = {name: f"{{{value.name}}}" if isinstance(value, Column) else value for name, value in said.items()}

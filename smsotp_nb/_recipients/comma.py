@@ -35,7 +35,7 @@ MARK: Final = "\ufeff".encode()
 
 @dataclass(slots=True)
 class _Place:
-    """How many records and lines stand before this place in the file."""
+    """A place in the file: how many records and lines come before it."""
 
     records: int = 0
     lines: int = 0
@@ -96,7 +96,7 @@ def _strict(stream: IO[bytes], sign: str, place: _Place) -> Iterator[Record]:
 
 
 def _by_arrow(block: bytes, header: Header, sign: str, place: _Place) -> Part | None:
-    """Return the records of a block; None, and the place as it was, where the strict reader has something to say."""
+    """Return the records of a block; None, with the place unchanged, if the strict reader must look at it."""
     odd: list[tuple[int, str]] = []
 
     def set_aside(row: Any) -> str:
@@ -132,7 +132,7 @@ def _by_arrow(block: bytes, header: Header, sign: str, place: _Place) -> Part | 
 def _others(
     odd: list[tuple[int, str]], table: pyarrow.Table, fitting: Numbers, sign: str, place: _Place
 ) -> list[Record]:
-    """Return the records of another width with the lines they begin on: a cell before them may hold line ends."""
+    """Return the records of another width with the lines they begin on, counting line ends inside cells."""
     if not odd:
         return []
     lines = np.ones(len(fitting) + len(odd), np.int64)
@@ -181,7 +181,7 @@ class _Source(io.RawIOBase):
         return self._held[: 4 * SAMPLE].decode("utf-8", "replace")[:SAMPLE]
 
     def whole_records(self, grammar: str | None) -> bytes:
-        """Take as many whole records as can be told from here on; nothing where only the strict reader can say."""
+        """Take as many whole records as can be recognized from here on; none if only the strict reader can tell."""
         while grammar is not None:
             size = next((end for end in self._ends() if _matches(self._held[:end], grammar)), 0)
             if size:

@@ -53,7 +53,7 @@ class Header:
         return not any(cell.strip() for record in records for cell in record.cells[self.width :])
 
     def fitted(self, records: Iterable[Record]) -> list[Record]:
-        """Return records with exactly one cell a name; one that has more of them filled is an error."""
+        """Return records with exactly one cell for each name; a record with filled cells beyond them is an error."""
         cut = [_without_blank_tail(record, self.width) for record in records]
         odd = [record for record in cut if len(record.cells) != self.width]
         if not odd:
@@ -73,7 +73,7 @@ class Header:
             warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=5)
 
     def _refuse_nameless(self, records: list[Record]) -> None:
-        """Cells may stand under blank ones at the end of the header only where they are blank too."""
+        """Refuse filled cells under the blank names at the end of the header."""
         nameless = (record for record in records if self.width < len(record.cells) <= self.cells)
         found = tuple(_width(record, self.width) for record in nameless)
         if found:
@@ -116,7 +116,7 @@ def empty(file: str) -> UsageError:
 
 
 def _names(cells: list[str], file: str) -> list[str]:
-    """Header names, trimmed; a nameless column is called by its place, two of one name are an error."""
+    """Return the names of the header, trimmed; a blank one becomes the column's position, equal ones are an error."""
     while len(cells) > 1 and not cells[-1].strip():
         cells = cells[:-1]
     names = [cell.strip() or f"column_{place}" for place, cell in enumerate(cells, start=1)]

@@ -52,7 +52,7 @@ def of_records(records: list[Record], names: list[str]) -> Part:
 
 
 def of_texts(names: list[str], texts: list[pyarrow.ChunkedArray], numbers: Numbers) -> Part:
-    """Take blank cells for missing, and leave out records that have no cell at all."""
+    """Make columns of texts: blank cells are missing, and records without a filled cell are left out."""
     columns = [_blank_is_missing(column) for column in texts]
     kept = np.zeros(len(numbers), bool)
     for column in columns:

@@ -72,7 +72,7 @@ def _sheet(book: Any, sheet: str | int | None, file: Path) -> Any:
 
 
 def cell_text(cell: object) -> str:
-    """Text stays, whole decimals lose their ``.0``, dates become ISO, a blank becomes ``""``."""
+    """Return a cell as text: whole decimals without ``.0``, dates in ISO form, a blank cell as ``""``."""
     if cell is None or cell != cell:  # NaN differs from itself
         return ""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT_INTEGERS:

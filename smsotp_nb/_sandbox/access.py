@@ -1,4 +1,4 @@
-"""Who may ask: the access key, and in HMAC mode the signature over the query (beyond the interface).
+"""Check who sends a request: the access key, and in HMAC mode the signature of the query (beyond the interface).
 
 The body is not signed. Clients in the field write the digest as base64 or hex, the time in seconds or milliseconds, and
 sign values raw, percent-encoded, form-encoded or just as they stand in the address: all of it is taken.
@@ -32,7 +32,7 @@ SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until t
 
 
 def _encoders() -> Iterable[Callable[[str], str]]:
-    """Every way a value is escaped: a blank as %20 or +, the tilde as it is or %7E, capitals or small letters."""
+    """Return every way to escape a value: a blank as %20 or +, a tilde as it is or as %7E, hex in either case."""
     for safe, how, tilde, small in product(UNESCAPED, (quote, quote_plus), (True, False), (False, True)):
         yield partial(escaped, safe=safe, how=how, tilde=tilde, small=small)
 
@@ -56,7 +56,7 @@ class Nonces:
         self._seen: dict[str, float] = {}
 
     def take(self, nonce: str, now: float) -> bool:
-        """Say whether this nonce is new, and remember it."""
+        """Return whether this nonce is new, and remember it."""
         while self._seen:  # insertion order is the order of time
             oldest = next(iter(self._seen))
             if now - self._seen[oldest] <= 2 * TOLERANCE:
@@ -75,7 +75,7 @@ class Access:
 
     Args:
         secret: the access key secret; with it HMAC mode is on and every request must be signed.
-        now: the machine's clock, which no test moves: a client signs with its own.
+        now: the machine's clock, which tests cannot move, because clients sign with theirs.
     """
 
     def __init__(self, secret: str | None, now: Callable[[], float]) -> None:
@@ -116,7 +116,7 @@ class Access:
 
 
 def spellings(digest: bytes) -> tuple[str, ...]:
-    """Return the ways a digest is written; a plus that a client left unescaped arrives as a blank."""
+    """Return the ways to write a digest; a plus that a client did not escape arrives as a blank."""
     text = base64.b64encode(digest).decode()
     return text, text.replace("+", " "), base64.urlsafe_b64encode(digest).decode(), digest.hex()
 

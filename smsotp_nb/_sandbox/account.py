@@ -1,4 +1,4 @@
-"""What belongs together behind one access key: state, service, faults and journal. A sandbox has one of its own."""
+"""An account: state, service, faults and journal behind one access key. A sandbox has one of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger("smsotp_nb.sandbox")
 
 
 class Received(NamedTuple):
-    """One request to the operations as it came; ``body`` is None where it was too large to be read.
+    """One request to the operations as received; ``body`` is None if it was too large to be read.
 
     ``query`` is read from ``target``, the path with its query as sent; ``content_type`` has no parameters.
     """
@@ -45,9 +45,9 @@ class Account:
     Args:
         service: answers the operations from the account's state.
         faults: what goes wrong with its requests.
-        label: what a tenant is called by whoever opened it.
-        journal_share: of what a journal keeps at most.
-        keeps_tenants: whether it is the sandbox's own account, and others have the messages.
+        label: the name that whoever opened a tenant gave it.
+        journal_share: the part of a journal's limits that this one may use.
+        keeps_tenants: whether this is the sandbox's own account while its tenants have the messages.
     """
 
     service: Service
@@ -73,7 +73,7 @@ class Account:
         return self.service.state
 
     async def meet(self, received: Received, *, refusal: str = "") -> tuple[Outcome, str]:
-        """Answer one request, or let a fault strike it; return what its client meets, and the request's id.
+        """Answer one request, or apply a fault to it; return what its client gets, and the request's id.
 
         ``refusal`` is the error code of a request that is refused without the service.
         """
@@ -96,7 +96,7 @@ class Account:
         return request_id
 
     def next_request_id(self) -> str:
-        """Return the id of one more request; no two are alike, over a restart neither."""
+        """Return a new request id, which is never used again, even after a restart."""
         self._requests += 1
         return self.state.mark(f"request of {self.state.id}/{self.state.starts}", self._requests).hex()
 
@@ -116,7 +116,7 @@ class Account:
     def _note(
         self, received: Received, request_id: str, struck: Sequence[Fault], answer: Answer | None, outcome: Outcome
     ) -> None:
-        """Put a request into the journal and wake those who wait."""
+        """Add a request to the journal and wake those who wait."""
         code = "" if answer is None else str(answer.envelope["code"])
         kinds = ",".join(fault.kind for fault in struck) if struck else ""
         if log.isEnabledFor(logging.DEBUG):
@@ -145,7 +145,7 @@ class Account:
             self.journal.write()
 
     def close(self) -> None:
-        """Let nobody wait any longer, and put everything on file."""
+        """End all waiting, and write everything to the file."""
         self.bell.close()
         self.journal.write()
         self.state.close()

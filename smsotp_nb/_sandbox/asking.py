@@ -1,4 +1,4 @@
-"""Posting to a service as a contract suite does: every reply as it came, what it cost, and never past a cap.
+"""Post to a service as a contract suite does: keep every reply as it came, count its cost, stay below a cap.
 
 Written from the interface, not from the client: it must be able to send what no client sends.
 """
@@ -28,7 +28,7 @@ LONGEST_REPLY: Final = 4 << 20
 
 
 class NotAsked(Exception):
-    """A probe that was left out; the text says why."""
+    """Raised when a probe is left out; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Reply:
 
     @property
     def records(self) -> list[Mapping[str, Any]]:
-        """The message records, of a passcode its one."""
+        """The message records; a passcode has one."""
         found = self.data.get("messages", [self.data] if "price" in self.data else [])
         return [record for record in found if isinstance(record, dict)] if isinstance(found, list) else []
 
@@ -79,7 +79,7 @@ class Asker:
         to: whom to text: a phone of yours.
         signature: the sender's name where one is required; registered, on a live service.
         cap: most that may be spent, millionths; None for no limit (a sandbox).
-        part: most that one part to this phone costs, millionths: what is set aside before a request.
+        part: most that one part to this phone costs, millionths; set aside before each request.
         template: id of a template with one variable, and the variable's name; None where there is none.
         sleep: how a probe waits.
     """
@@ -100,7 +100,7 @@ class Asker:
         return self.settings.variant == "cn" or self.settings.form == "earlier"
 
     def set_aside(self, parts: int) -> None:
-        """Make sure that so many parts can be paid.
+        """Set aside the cost of so many parts.
 
         Raises:
             NotAsked: they would pass the cap.
@@ -110,7 +110,7 @@ class Asker:
             raise NotAsked(f"it may bring the cost to {most}, past the cap of {wire.amount(self.cap)}")
 
     def send(self, content: str = "", *, to: Any = None, **fields: Any) -> Reply:
-        """Send a message to the phone of the probe; what is named replaces what it would have."""
+        """Send a message to the phone of the probe; the arguments replace its usual fields."""
         body = {"to": self.to if to is None else to} | ({"content": content} if content else {}) | fields
         return self.ask("sms.message.send", self._signed_by(body))
 
@@ -122,7 +122,7 @@ class Asker:
         return self.ask("otp.verify", {"to": self.to, "code": code} | fields)
 
     def is_valid(self, code: str, **fields: Any) -> str:
-        """Return how a code is judged: true, false, or the error code."""
+        """Return the answer to a code: true, false, or the error code."""
         reply = self.verify(code, **fields)
         return str(reply.data.get("valid", "?")).lower() if reply.code == "0" else reply.code
 
@@ -141,7 +141,7 @@ class Asker:
         """Post anything; ``query`` replaces pairs of the query, None leaves one out, bytes go as they are.
 
         Raises:
-            NotAsked: no answer came, or the service asked for a pause: what it would have said is not known.
+            NotAsked: no answer came, or the service asked for a pause, so that its answer is not known.
         """
         pairs: dict[str, str | None] = {"action": action, "accessKeyId": self.settings.access_key_id.reveal()}
         if signed and self.settings.access_key_secret is not None:
@@ -177,7 +177,7 @@ class Asker:
         raise NotAsked("no answer came")
 
     def _pay(self, reply: Reply) -> None:
-        """Count what a reply has cost; a part that was dearer than said is the most from then on."""
+        """Count the cost of a reply; a part that cost more than expected raises what is set aside from then on."""
         for record in reply.records:
             price = wire.micros(record.get("price"))
             self.spent += self.part if price is None else price
@@ -201,7 +201,7 @@ def _read(status: int, raw: bytes) -> Reply:
 
 
 def check(to: str) -> None:
-    """Refuse a number that is none.
+    """Check that a number is E.164.
 
     Raises:
         UsageError: it is not E.164.

@@ -1,4 +1,4 @@
-"""Waking those who wait for something to happen, all on the server's event loop."""
+"""Wake those who wait for something to happen, all on the server's event loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Concerns = Callable[[Happened | None], bool]  # None: the clock was moved
 
 
 class Bell:
-    """Rings whenever something has happened; only those whom it concerns wake, and they cost nothing before."""
+    """Rings whenever something has happened. Only those concerned wake up; until then waiting costs nothing."""
 
     def __init__(self) -> None:
         self._waiting: dict[asyncio.Future[bool], Concerns] = {}
@@ -33,20 +33,20 @@ class Bell:
         return len(self._waiting)
 
     def ring(self, happened: Happened | None = None) -> None:
-        """Wake everyone whom it concerns."""
+        """Wake everyone concerned."""
         for waiter, concerns in self._waiting.items():
             if not waiter.done() and concerns(happened):
                 waiter.set_result(True)
 
     def close(self) -> None:
-        """Let nobody wait any longer."""
+        """End all waiting."""
         self.closed = True
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(False)
 
     async def wait(self, seconds: float, concerns: Concerns) -> bool:
-        """Return True when something happens that ``concerns`` says yes to, False after so many seconds."""
+        """Return True as soon as something happens for which ``concerns`` is true, False after so many seconds."""
         if self.closed:
             return False
         waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,5 @@
-"""A certificate made at the start, for clients that speak HTTPS only. It is its own authority and lives as long."""
+"""A certificate made at startup, for clients that only speak HTTPS. It is its own authority and lives as long as the
+sandbox."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ LIFETIME = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A certificate and its key as PEM; only the certificate is told to others."""
+    """A certificate and its key as PEM; only the certificate is handed out."""
 
     pem: str
     _key: str = field(repr=False)
@@ -57,11 +58,11 @@ class Certificate:
         return cls(made.public_bytes(encoding).decode(), secret.decode())
 
     def file(self) -> TemporaryPath:
-        """Return a file with the certificate, which is there as long as what is returned."""
+        """Return a file with the certificate, which exists as long as the returned object."""
         return TemporaryPath(self.pem)
 
     def context(self) -> ssl.SSLContext:
-        """Return what a server shows it with."""
+        """Return the context with which a server presents it."""
         found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         with tempfile.TemporaryDirectory() as folder:  # readable by its owner only
             file = Path(folder) / "both.pem"
@@ -71,7 +72,7 @@ class Certificate:
 
 
 class TemporaryPath:
-    """A file with a certificate; it goes when nobody refers to this any more."""
+    """A file with a certificate, deleted when nothing refers to this object any more."""
 
     def __init__(self, pem: str) -> None:
         descriptor, self._path = tempfile.mkstemp(".pem")

@@ -1,4 +1,4 @@
-"""The sandbox's time: the machine's, moved or stopped by whoever tests a lifetime."""
+"""The sandbox's time: the machine's, unless a test has moved or stopped it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Clock:
 
     @property
     def stopped(self) -> bool:
-        """Whether it stands still."""
+        """Whether the clock is stopped."""
         return self._stopped is not None
 
     @property
@@ -45,20 +45,20 @@ class Clock:
         return int(self._base() * 1_000_000) + self._offset if self._stopped is None else self._stopped
 
     def set(self, micros: int) -> None:
-        """Set it to a moment; it goes on from there, or stands there when it is stopped."""
+        """Set it to a moment; it goes on from there, or stays there if it is stopped."""
         self._keep(micros - int(self._base() * 1_000_000), None if self._stopped is None else micros)
 
     def stop(self) -> None:
-        """Let it stand still."""
+        """Stop it."""
         self._keep(self._offset, self.now())
 
     def go(self) -> None:
-        """Let it go on from where it stands."""
+        """Start it again from where it was stopped."""
         now = self.now()
         self._keep(now - int(self._base() * 1_000_000), None)
 
     def reset(self) -> None:
-        """Take the machine's time again."""
+        """Return to the machine's time."""
         self._keep(0, None)
 
     def told(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def micros(text: str) -> int:
     """Return an ISO 8601 moment as microseconds since 1970; without an offset it is UTC.
 
     Raises:
-        ValueError: it is no moment.
+        ValueError: it is not a moment.
 
     Example:
         >>> micros("1970-01-01T00:00:01Z")

@@ -1,4 +1,4 @@
-"""``smsotp-nb sandbox``: its options, and what it says when it answers."""
+"""``smsotp-nb sandbox``: its options, and what it prints at startup."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def path_typed(typed: str) -> Path:
-    """Return the path that was typed; a blank one is most often a variable that is not set."""
+    """Return the typed path; refuse a blank one, which is mostly an unset variable."""
     if not typed.strip():
         raise argparse.ArgumentTypeError("the path is empty")
     return Path(typed)

@@ -1,6 +1,6 @@
 """Record and check: one contract suite for the sandbox and, with a key and a spending cap, for the live service.
 
-For each row of `choices.CHOICES` it says what either of them does, and whether the service agrees.
+For each row of `choices.CHOICES` it records what either of them does, and compares the two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Progress = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a service did about one row of the table, in words; or, where ``said`` is empty, why it was not asked."""
+    """What a service did about one row of the table, in words; if ``said`` is empty, why it was not asked."""
 
     key: str
     said: str = ""
@@ -44,8 +44,8 @@ class Observation:
 class Record:
     """One run of the suite against one service.
 
-    ``variant``, ``form`` and ``signed`` tell how it was spoken to, ``spent`` what it cost; neither address nor key nor
-    number is in it.
+    ``variant``, ``form`` and ``signed`` say how requests were made, ``spent`` what they cost. It contains no address,
+    key or number.
     """
 
     variant: wire.Variant
@@ -67,7 +67,7 @@ class Record:
         """Read it from a file.
 
         Raises:
-            UsageError: the file is no record of this suite.
+            UsageError: the file is not a record of this suite.
         """
         try:
             found = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -158,7 +158,7 @@ def of_service(
         progress: hears a line for every row.
 
     Raises:
-        UsageError: the number is none, or a part costs nothing.
+        UsageError: the number is not E.164, or a part costs nothing.
     """
     check(to)
     asker = Asker(settings, to, signature, cap=millionths(cap), part=millionths(part), template=template)

@@ -1,4 +1,4 @@
-"""What the sandbox offers beside the interface: inbox, balance, clock, faults, its page and its description."""
+"""The sandbox's own addresses beside the interface: inbox, balance, clock, faults, the page, the OpenAPI file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ASSETS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request to the desk: whose account it is about, and its parameters without those that say so."""
+    """A request to the desk: the account that it is about, and the other parameters."""
 
     account: Account
     query: Mapping[str, str]
@@ -55,12 +55,12 @@ class Asked:
 
     @property
     def is_there(self) -> bool:
-        """Whether the one who asks still waits for the answer."""
+        """Whether the client still waits for the answer."""
         transport = self.request.transport
         return transport is not None and not transport.is_closing()
 
     async def fields(self) -> Mapping[str, Any]:
-        """Read a JSON object, and nothing else: a page elsewhere cannot send that type without being asked first."""
+        """Read a JSON object. Other content types are refused: a page elsewhere could send them without a preflight."""
         if self.request.content_type != "application/json":
             raise UsageError("send a JSON object, with Content-Type: application/json")
         try:
@@ -72,7 +72,7 @@ class Asked:
         return asked
 
     async def wait(self, seconds: float, concerns: Concerns) -> None:
-        """Return when something of concern happens, after so many seconds, or when the client has left."""
+        """Wait until something of concern happens, the seconds have passed, or the client has left."""
         loop, bell = asyncio.get_running_loop(), self.account.bell
         end = loop.time() + seconds
         while not bell.closed and self.is_there and (left := end - loop.time()) > 0:
@@ -80,7 +80,7 @@ class Asked:
                 return
 
     async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
-        """Write a long reply of JSON piece by piece, so that others are answered in between."""
+        """Write a long JSON reply piece by piece, so that other requests are answered in between."""
         reply = web.StreamResponse(headers={**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"})
         await reply.prepare(self.request)
         for piece in pieces:
@@ -100,7 +100,7 @@ class Desk:
     Args:
         tenants: whose messages, balance, clock, faults and requests it shows.
         url: the sandbox's own address.
-        shut: called with seconds to refuse connections for so long.
+        shut: called with the seconds for which to refuse connections.
     """
 
     def __init__(self, tenants: Tenants, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
@@ -142,7 +142,7 @@ class Desk:
         return about + [web.route(method, path, self._of_one(act)) for method, path, act in of_one]
 
     def _of_one(self, act: Act, *, or_own: bool = False) -> Handler:
-        """Let a request be about one account; with tenants it says about whose."""
+        """Make a route about one account; with tenants, the request names it."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
             return await act(Asked(*self._tenants.asked(request.query, or_own=or_own), request))
@@ -150,7 +150,7 @@ class Desk:
         return handle
 
     def _of_any(self, act: Act) -> Handler:
-        """Let a request be about one account, or with tenants about what is nobody's."""
+        """Make a route about one account; with tenants, a request without one is about the sandbox's own."""
         return self._of_one(act, or_own=True)
 
     async def _description(self, _request: web.Request) -> web.Response:
@@ -193,7 +193,7 @@ class Desk:
 
 
 def _leave_out_tenants(described: dict[str, Any]) -> None:
-    """A sandbox without tenants refuses to be asked for one."""
+    """Leave what concerns tenants out of the description of a sandbox that has none."""
     del described["paths"]["/tenants.json"]
     for operation in (one for operations in described["paths"].values() for one in operations.values()):
         named = operation.get("parameters", [])
@@ -211,7 +211,7 @@ async def _inbox(asked: Asked) -> web.StreamResponse:
 
 
 async def _is_any(chosen: inbox.Filter, state: State) -> bool:
-    """Say whether there is such a message; one that comes while earlier ones are looked at counts."""
+    """Return whether there is such a message, including one that arrives during the search."""
     looked = 0
     while looked < (last := state.last):
         for rows in inbox.search(state, replace(chosen, after=max(chosen.after, looked), limit=None)):
@@ -263,7 +263,7 @@ async def _expect(asked: Asked) -> web.Response:
 
 
 async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Count:
-    """Return the count of what is expected once nothing can change it any more, or its time has passed."""
+    """Return the count of expected messages as soon as nothing can change the outcome, or when time is up."""
     count = expect.Count(expectation, asked.state)
     loop, bell = asyncio.get_running_loop(), asked.account.bell
     end, settling = loop.time() + expectation.within, False

@@ -1,4 +1,4 @@
-"""How a client has signed a request, in words: what the journal says of it."""
+"""Describe how a client signed a request, for the journal."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _time(timestamp: str) -> str:
 
 
 def _encoding(text: str, pairs: list[tuple[str, str]]) -> str:
-    """Return how values were encoded in the text that was signed; nothing where it makes no difference."""
+    """Return how values were encoded in the signed text; nothing if it makes no difference."""
     rest = sorted(pair for pair in pairs if pair[0] != "signature")
     texts = {
         name: "&".join(f"{encode(key)}={encode(value)}" for key, value in rest) for name, encode in ENCODERS.items()

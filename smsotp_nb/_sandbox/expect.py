@@ -1,6 +1,6 @@
-"""Expectations of a test about the accepted messages, and the nearest misses in words where one is not met.
+"""What a test expects of the accepted messages.
 
-A pattern is matched by RE2, whose time grows with the text and never faster: no expectation can hold up the sandbox.
+Patterns are matched by RE2, whose time grows linearly with the text, so that no expectation can block the sandbox.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HOW: Final = (
 
 
 def facts(row: Row) -> dict[str, Any]:
-    """Return what an expectation may be about, of one accepted message."""
+    """Return the fields of an accepted message that an expectation can name."""
     return {
         "to": row["number"],
         "text": row["text"],
@@ -58,7 +58,7 @@ class Test:
     pattern: bool = False
 
     def holds(self, found: Any) -> bool:
-        """Say whether a value is as expected."""
+        """Return whether a value is as expected."""
         if not self.pattern:
             return bool(found == self.value)
         return found is not None and _compiled(self.value).search(str(found)) is not None
@@ -143,7 +143,7 @@ class Expectation:
         return [test for test in self.tests if not test.holds(found.get(test.field))]
 
     def narrowed(self) -> dict[str, str]:
-        """Return the tests that the database can look up, so that not every message is read."""
+        """Return the tests that the database can answer, so that not every message is read."""
         return {test.field: test.value for test in self.tests if test.field == "to" and not test.pattern and test.value}
 
     def met(self, found: int) -> bool:
@@ -153,11 +153,11 @@ class Expectation:
         return self.times is not None and found > self.times
 
     def settles(self, found: int) -> bool:
-        """Say whether it has yet to be seen that no more come."""
+        """Return whether there are enough messages, but ``settle`` seconds must show that no more arrive."""
         return self.settle > 0 and bool(self.times) and found == self.times
 
     def decided(self, found: int) -> bool:
-        """Say whether waiting can change nothing any more; more messages than expected never become fewer."""
+        """Return whether waiting cannot change the outcome any more; too many messages never become fewer."""
         return found >= (1 if self.times is None else max(self.times, 1))
 
 
@@ -165,7 +165,7 @@ _COUNTS: Final = ("times", "within", "settle", "after")
 
 
 def _problem(name: str, value: Any) -> str:
-    """Return what is wrong with one field of an expectation, else ``""``."""
+    """Return what is wrong with one field of an expectation, or ``""``."""
     if name in ("times", "after"):
         most = MOST_TIMES if name == "times" else parameters.LARGEST
         return "" if value is None or _is_whole(value, most) else f"{name} must be a whole number, got {value!r}"
@@ -209,7 +209,7 @@ def _test(name: str, value: Any) -> Test:
 
 
 class Count:
-    """Counts the messages that are as expected, page by page, and goes on where it stopped."""
+    """Counts the messages that are as expected, page by page, continuing where it stopped."""
 
     def __init__(self, expectation: Expectation, state: State) -> None:
         self._expectation = expectation
@@ -219,7 +219,7 @@ class Count:
         self.rows: list[Row] = []
 
     def look(self) -> bool:
-        """Look at the next messages; say whether there are more to look at."""
+        """Look at the next messages; return whether there are more."""
         last = self._state.last
         if last <= self._seen:
             return False

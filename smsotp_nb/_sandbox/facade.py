@@ -278,7 +278,7 @@ def _a_folder(state: object) -> str | None:
 def _refuse_wrong(
     port: object, state: object, seed: object, rules: object, faults: object, host: object, names: object, token: object
 ) -> None:
-    """Refuse what a sandbox cannot be started with; what its server looks at itself is left to that."""
+    """Refuse arguments of the wrong kind; the server checks the rest itself."""
     seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
     refuse(
         not_whole("port", port, least=0, most=65_535),
@@ -316,7 +316,7 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
 
 
 def _plain(option: Any) -> Any:
-    """Return an option of a tenant as JSON; templates in a file are read here, on the side that named it."""
+    """Return an option of a tenant as JSON; a file of templates is read here, by the process that names it."""
     if not isinstance(option, Rules):
         return str(option) if isinstance(option, Decimal) else option
     switches = {one.name: getattr(option, one.name) for one in fields(Rules) if one.name not in ("secret", "templates")}

@@ -16,7 +16,7 @@ When = Literal["before", "after", "around"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of fault: whether it strikes before or after the request was accepted, and what the client meets."""
+    """One kind of fault: whether it strikes before or after the request is accepted, and what the client gets."""
 
     name: str
     when: When
@@ -142,7 +142,7 @@ class Faults:
         self._on = {key: fault for key, fault in self._on.items() if kind is not None and fault.kind != kind}
 
     def strike(self, action: str, chance: float) -> list[Fault]:
-        """Return the faults that this request meets: latency, if any, and at most one other.
+        """Return the faults that hit this request: latency, if any, and at most one other.
 
         ``chance`` is between 0 and 1, the same for the same request of a seeded run.
         """

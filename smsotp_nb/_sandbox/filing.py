@@ -1,7 +1,7 @@
 """Accepted requests on their way into the tables: noted one by one, filed many at a time.
 
-An answer waits for a single row, and only where there is a state file: the note that lets a request outlive a kill.
-The tables with their indices and sums have it before anybody reads them.
+With a state file, an answer waits for a single row: the note from which a request is restored after a kill. The tables
+with their indices and sums are filled before anybody reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=
 
 
 class Request(NamedTuple):
-    """One accepted request as it went out: the text every recipient of it reads."""
+    """One accepted request, with the text that all of its recipients read."""
 
     at: int
     action: str
@@ -77,19 +77,19 @@ class Accepted(NamedTuple):
         return wording.shape_number(self.request.text, self.request.template_id)
 
     def note(self) -> str:
-        """Return it as JSON, to be read again after a kill."""
+        """Return the request as JSON, from which `read` restores it after a kill."""
         return _encode(self)
 
     @classmethod
     def read(cls, note: str) -> Self:
-        """Read what `note` has returned."""
+        """Restore a request from what `note` returned."""
         request, messages, last, passcode, due = json.loads(note)
         kept = None if passcode is None else NewPasscode(*passcode)
         return cls(Request(*request), [Message(*message) for message in messages], last, kept, due)
 
 
 def file(db: sqlite3.Connection, several: Sequence[Accepted], first_request: int) -> None:
-    """Put accepted requests into the tables, numbered from ``first_request``; belongs inside a transaction."""
+    """Insert accepted requests into the tables, numbered from ``first_request``; call it inside a transaction."""
     shapes = [accepted.shape for accepted in several]
     db.executemany(
         "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -119,7 +119,7 @@ def _by_country(several: Iterable[Accepted]) -> list[tuple[int | str, ...]]:
 
 
 def _by_shape(several: Iterable[Accepted], shapes: Iterable[int]) -> list[tuple[int | str, ...]]:
-    """Return the sums of each wording with its number, the first text of it, and the last message."""
+    """Return the sums of each wording, with its number, its first text and its last message."""
     found: dict[int, list[int]] = {}
     first: dict[int, Request] = {}
     last: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""Who may speak to the sandbox: by the name it is called by, the page that asks, and beyond loopback a token.
+"""Decide who may talk to the sandbox: by the host name, the page that asks and, beyond loopback, a token.
 
-A browser runs pages of strangers beside the sandbox. A page can make a browser send requests to this machine, show the
-sandbox in a frame, or let its own name point here (rebinding); and it learns from the time an answer takes, even where
-it may not read it. So a request must name the sandbox by a name of its own, must not come from a page of another
-origin (by ``Origin``, and by ``Sec-Fetch-Site`` where only the time tells), and no answer may be framed.
+A browser runs strangers' pages beside the sandbox. Such a page can make the browser send requests to this machine, show
+the sandbox in a frame, or point its own host name here (rebinding). Even if it may not read an answer, it can measure
+how long it takes. So a request must use one of the sandbox's own names and must not come from a page of another origin
+(by ``Origin``, and by ``Sec-Fetch-Site`` where only the time could tell), and no answer may be framed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OF_OPERATIONS: Final = {name: HEADERS[name] for name in ("X-Content-Type-Options
 
 
 class Asked(NamedTuple):
-    """What of a request decides: ``address`` is the one of this machine that the connection reached."""
+    """The part of a request that decides; ``address`` is the local address that the connection reached."""
 
     method: str
     path: str
@@ -54,12 +54,12 @@ class Refusal:
 
 
 class Gate:
-    """Decides about every request before anything else looks at it.
+    """Checks every request before anything else sees it.
 
     Args:
-        names: the names beside loopback by which the sandbox may be called.
+        names: host names, beside loopback, that the sandbox answers to.
         scheme: ``http`` or ``https``.
-        token: what everything but the three operations must show, or None.
+        token: required by everything but the three operations, or None.
         cookie: the name of the page's cookie.
     """
 
@@ -77,7 +77,7 @@ class Gate:
         self._scheme = scheme
 
     def of_strangers(self, asked: Asked) -> Refusal | None:
-        """Refuse who calls the sandbox by a foreign name, and pages of other origins; holds for the operations too."""
+        """Refuse requests under a foreign name and from pages of other origins, for the operations too."""
         host = asked.headers.get("Host", "")
         if not _is_own(host, asked.address, self.names):
             known = ", ".join(sorted(self.names))
@@ -88,18 +88,18 @@ class Gate:
         return None
 
     def refusal_of_own(self, asked: Asked) -> Refusal | None:
-        """Refuse pages of other origins, and who does not show the token."""
+        """Refuse pages of other origins, and requests without the token."""
         return self.of_pages(asked) or self.of_the_unknown(asked)
 
     def of_pages(self, asked: Asked) -> Refusal | None:
-        """Refuse what a page of another origin makes a browser ask for; opening the inbox by a link is allowed."""
+        """Refuse requests that a page of another origin triggers; following a link to the inbox is allowed."""
         site = asked.headers.get("Sec-Fetch-Site")
         if site is None or site in OWN_SITE or _opens_the_page(asked):
             return None
         return Refusal(403, "this sandbox does not answer pages of other addresses")
 
     def of_the_unknown(self, asked: Asked) -> Refusal | None:
-        """Refuse who does not show the token."""
+        """Refuse requests without the token."""
         if self.token is None or self._shows(asked.query.get("token")) or self._shows(_bearer(asked.headers)):
             return None
         if self._shows(self._cookie(asked.headers)) and _from_own_page(asked, self._scheme):
@@ -134,7 +134,7 @@ def _bare(host: str) -> str:
 
 
 def _is_address(name: str, address: str) -> bool:
-    """Say whether a name is the very address that was reached; no foreign page can make a browser write that."""
+    """Return whether a name is the address that was reached; no foreign page can make a browser send that."""
     try:
         return bool(address) and ip_address(name.strip("[]")) == ip_address(address.partition("%")[0])
     except ValueError:
@@ -147,7 +147,11 @@ def _opens_the_page(asked: Asked) -> bool:
 
 
 def _from_own_page(asked: Asked, scheme: str) -> bool:
-    """A cookie also goes along when another port of this host asks: browsers name the page, unless it hides itself."""
+    """Return whether a request with a cookie comes from the sandbox's own page.
+
+    Browsers also send the cookie for pages on other ports of this host, but they name the page, unless it hides
+    itself.
+    """
     if "Sec-Fetch-Site" in asked.headers or (asked.method == "GET" and asked.path == "/"):
         return True
     page = urlsplit(asked.headers.get("Referer", ""))

@@ -1,4 +1,4 @@
-"""What was accepted, as people, tests and the inbox page read it."""
+"""The accepted messages, as people, tests and the inbox page read them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Filter(parameters.Section):
         return " AND ".join(test for test, _ in tests), [value for _, values in tests for value in values]
 
     def concerns(self, accepted: Accepted | None) -> bool:
-        """Say whether one of the messages just accepted is among those asked for, without looking into the state."""
+        """Return whether one of the messages just accepted is among those asked for, without reading the state."""
         if accepted is None or accepted.last <= self.after:
             return False
         request, numbers = accepted.request, [message.number for message in accepted.messages]
@@ -75,7 +75,7 @@ class Filter(parameters.Section):
 
 
 def _holds(piece: str, text: str, numbers: Iterable[str]) -> bool:
-    """What the query of ``where`` says: letters beyond ASCII keep their case."""
+    """Return whether the SQL of ``where`` would find this piece; beyond ASCII, upper and lower case differ."""
     return piece.encode().lower() in text.encode().lower() or any(piece in number for number in numbers)
 
 
@@ -123,9 +123,9 @@ def _detail(row: Row) -> dict[str, Any]:
 
 
 def search(state: State, chosen: Filter) -> Iterator[list[Row]]:
-    """Yield the rows that a filter chooses, some of them at a time and sometimes none: others may have a turn between.
+    """Yield the rows that a filter selects, in pieces that may be empty, so that other requests get a turn in between.
 
-    What is accepted after the beginning is not among them.
+    Messages accepted after the start are not included.
     """
     last, left = state.last, chosen.limit
     low, high = chosen.after, last + 1 if chosen.before is None else min(chosen.before, last + 1)

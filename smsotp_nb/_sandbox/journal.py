@@ -1,7 +1,8 @@
 """Every request to the three operations as it was received, and what was answered: refused and struck ones too.
 
-The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are forgotten. With a
-state file they are also kept there, written behind the replies, so that the journal costs the requests next to nothing.
+The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are dropped. With a
+state file they are also kept there. They are written after the replies, so that the journal costs requests almost
+nothing.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class Entry(NamedTuple):
-    """One request, with its secrets: only `Told` may leave the journal.
+    """One request, including its secrets; only `Told` may leave the journal.
 
-    ``at`` in microseconds of the sandbox's clock; ``size`` and ``reply_size`` are the bytes received and answered, of
-    which ``body`` and ``reply`` hold the first; ``status`` is 0 where nothing was answered.
+    ``at`` is in microseconds of the sandbox's clock. ``size`` and ``reply_size`` count all bytes received and answered;
+    ``body`` and ``reply`` hold the first of them. ``status`` is 0 if nothing was answered.
     """
 
     n: int
@@ -71,7 +72,7 @@ _FAULT: Final = Entry._fields.index("fault")
 
 
 class Told:
-    """An entry as others may read it: without access key, signature, tokens and cookies."""
+    """An entry as it may be shown: without access key, signature, tokens and cookies."""
 
     def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
         self._entry = entry
@@ -116,7 +117,7 @@ class Told:
 
     @property
     def signing(self) -> str:
-        """How it was signed, in words: found out when somebody reads it, so that no request waits for that."""
+        """How it was signed, in words; worked out only when it is read, so that no request waits for it."""
         query = self._entry.path.partition("?")[2]
         if not self._signers or f"signature={masking.MASK}" in query:
             return self._entry.signing
@@ -155,7 +156,7 @@ class Told:
         }
 
     def whole(self) -> dict[str, Any]:
-        """Return all of it; a body or reply that is no text stands in base64."""
+        """Return all of it; a body or reply that is not text is in base64."""
         entry = self._entry
         body, encoding = self.body
         reply, reply_encoding = self._text(entry.reply)
@@ -173,7 +174,7 @@ class Told:
 
     @property
     def body(self) -> tuple[str, str]:
-        """The body as text, and its encoding: utf-8, or base64 where it is no text."""
+        """The body as text, and its encoding: utf-8, or base64 if it is not text."""
         return self._text(self._entry.body)
 
     def headers(self) -> list[list[str]]:
@@ -189,7 +190,7 @@ class Told:
             return base64.b64encode(raw).decode(), "base64"
 
     def kept(self) -> tuple[Any, ...]:
-        """Return a row to be written to a file: masked, but for the reply, which is the sandbox's own."""
+        """Return the row for the state file: masked, except for the reply, which is the sandbox's own."""
         entry = self._entry
         body, encoding = self.body
         masked = body.encode() if encoding == "utf-8" else entry.body
@@ -242,7 +243,7 @@ class Wanted(parameters.Section):
     brief: bool = False
 
     def fits(self, told: Told) -> bool:
-        """Say whether a request is one of those asked for."""
+        """Return whether a request is one of those asked for."""
         return (
             self.after < told.n
             and (self.before is None or told.n < self.before)
@@ -259,8 +260,8 @@ class Journal:
     Args:
         state: where they are kept when it has a file.
         now: the sandbox's clock, microseconds.
-        secrets: masked wherever they stand: the secret of HMAC mode.
-        share: of what a journal keeps at most; a tenant's keeps less, so that all of them have a bound.
+        secrets: masked wherever they occur, such as the secret of HMAC mode.
+        share: the part of a journal's limits that this one may use; a tenant's is smaller, so that all have a bound.
     """
 
     def __init__(
@@ -319,11 +320,11 @@ class Journal:
 
     @property
     def unwritten(self) -> bool:
-        """Whether something is not on file yet; never without a file."""
+        """Whether something has yet to be written to the file; never true without one."""
         return self._state.path is not None and self._written < self.last
 
     def write(self) -> None:
-        """Put what is new on file, and forget there what is forgotten here."""
+        """Write new entries to the file, and delete there what was dropped here."""
         if not self.unwritten:
             return
         told = (Told(entry, self._secrets) for entry in self._after(self._written))

@@ -1,7 +1,7 @@
 """What the journal shows of a request without its secrets: access key, signature, tokens, cookies.
 
-A value is masked by the name it stands under, in the address, the headers and the body; and the access key wherever
-else in the request it appears, as in a ``Referer``.
+A value is masked by its name, in the address, the headers and the body. The access key is also masked wherever else it
+appears in the request, as in a ``Referer``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def text(body: str, secrets: Iterable[str] = ()) -> str:
 
 
 def wherever(value: str, secrets: Iterable[str]) -> str:
-    """Return a text with every one of the secrets masked that is long enough to be no ordinary word."""
+    """Return a text with all secrets masked that are too long to be ordinary words."""
     for secret in secrets:
         if len(secret) >= SHORTEST:
             value = value.replace(secret, MASK)
@@ -80,7 +80,7 @@ def wherever(value: str, secrets: Iterable[str]) -> str:
 
 
 def key_of(path: str) -> tuple[str, ...]:
-    """Return the secrets that the query of a request names: to be masked wherever else they stand.
+    """Return the secrets in the query of a request, to be masked wherever else they occur.
 
     Example:
         >>> key_of("/?action=otp.send&accessKeyId=a%2Fb")

@@ -1,4 +1,4 @@
-"""The nearest misses of an expectation, in words: messages that differ in little, requests that were not accepted."""
+"""Describe the nearest misses of an expectation: messages that almost fit, and requests that were not accepted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _counted(number: int, most: int, one: str) -> str:
 
 
 def nearest(expectation: Expectation, count: Count, state: State, journal: Journal) -> list[str]:
-    """Return the messages that are as expected, where others are missing or they are too many, and what comes near."""
+    """Describe the messages that are as expected and, unless they are too many, what comes near."""
     fitting = [f"{_heading(row['n'], row['at'])} to {row['number']} is as expected" for row in count.rows[:TOLD]]
     if expectation.too_many(count.found):
         return fitting
@@ -68,7 +68,7 @@ def _messages(expectation: Expectation, state: State) -> Iterator[Miss]:
 
 
 def _without_code(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts with the passcode covered in the text: a failed test ends in many logs."""
+    """Return the fields with the passcode masked in the text, because failed tests end up in logs."""
     code = found["code"]
     return found if code is None else found | {"text": found["text"].replace(code, "*" * len(code))}
 
@@ -90,7 +90,7 @@ def _is_lost(told: Told) -> bool:
 
 
 def _requests(expectation: Expectation, journal: Journal) -> Iterator[Miss]:
-    """Yield the requests that asked for something like it and were not accepted."""
+    """Yield requests that resemble the expectation and were not accepted."""
     about = [test for test in expectation.tests if test.field in ("to", "text", "kind")]
     for told in filter(_is_lost, _newest(journal)):
         asked = _asked(told)

@@ -1,4 +1,4 @@
-"""What a client meets in the end: the service's reply, or what a fault has made of it."""
+"""What a client gets in the end: the service's reply, or what a fault made of it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, sepa
 class Outcome(NamedTuple):
     """A reply, or the end of a connection.
 
-    ``body`` is what leaves; ``length`` is announced, and more than that where the reply breaks off. ``status`` is 0
-    where nothing is answered, ``seconds`` the time before that happens.
+    ``body`` is what is sent, ``length`` what is announced: more than the body if the reply breaks off. ``status`` is 0
+    if nothing is answered; ``seconds`` is the time before this happens.
     """
 
     status: int = 0
@@ -42,12 +42,12 @@ def of_answer(answer: Answer) -> Outcome:
 
 
 def strikes_before(fault: Fault) -> bool:
-    """Say whether a fault strikes before the service hears of the request."""
+    """Return whether a fault strikes before the service sees the request."""
     return BY_NAME[fault.kind].when == "before"
 
 
 def of_fault_before(fault: Fault) -> Outcome:
-    """Return what the client of a request meets that the service never heard of."""
+    """Return what the client gets when the service never sees its request."""
     if fault.kind == "throttle":
         return Outcome(429, b"Too Many Requests", "text/plain", {"Retry-After": f"{fault.seconds:g}"})
     if fault.kind == "error_before":
@@ -56,7 +56,7 @@ def of_fault_before(fault: Fault) -> Outcome:
 
 
 def of_fault_after(fault: Fault, answer: Answer) -> Outcome:
-    """Return what the client of an answered request meets in place of the answer."""
+    """Return what the client gets in place of the service's answer."""
     if fault.kind == "drop_after":
         return Outcome(transfer="reset")
     if fault.kind == "stall":

@@ -35,10 +35,10 @@ def read(query: Mapping[str, str], readers: Readers) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Which part of a list is asked for; what is left out does not narrow.
+    """The part of a list that is asked for; fields that are left out do not narrow it.
 
-    ``to`` is a number, ``text`` a piece of what was sent, ``after`` and ``before`` numbers of the list, ``limit`` the
-    most entries, ``newest`` turns the order round, ``wait`` seconds to wait for the first one.
+    ``to`` is a number, ``text`` a piece of what was sent. ``after`` and ``before`` are numbers in the list, ``limit``
+    is the largest number of entries, ``newest`` reverses the order, and ``wait`` is in seconds, for the first entry.
     """
 
     READERS: ClassVar[Readers] = {}
@@ -65,7 +65,7 @@ def once(query: Mapping[str, str]) -> dict[str, str]:
     """Return the parameters of an address by name.
 
     Raises:
-        UsageError: one is there twice.
+        UsageError: one occurs twice.
     """
     found = dict(query.items())
     if len(found) != len(query):
@@ -84,7 +84,7 @@ def whole(text: str) -> int:
 
 
 def integer(value: Any) -> int | None:
-    """Return a value of JSON as a whole number, None where it is none; 5.0 is one, as in JSON Schema.
+    """Return a JSON value as an integer, or None; 5.0 counts as an integer, as in JSON Schema.
 
     Example:
         >>> integer(5.0), integer(5.5), integer(True), integer("5")
@@ -96,7 +96,7 @@ def integer(value: Any) -> int | None:
 
 
 def json_number(text: str) -> int | float:
-    """Read a number of JSON that is written with a point or an exponent; 5.0 is a whole one.
+    """Read a JSON number with a point or an exponent; 5.0 becomes an integer.
 
     Example:
         >>> json_number("5.0"), json_number("5.5")
@@ -118,7 +118,7 @@ def one_of(*known: str) -> Callable[[str], str]:
 
 
 def number(text: str) -> str:
-    """Read a number whose plus was not escaped, and so arrives as a blank, or was left out."""
+    """Read a phone number whose plus was left out, or was not escaped and so arrives as a blank."""
     return f"+{text.strip().removeprefix('+')}" if text.strip() else ""
 
 

@@ -1,6 +1,6 @@
-"""How each row of the table of choices is asked of a service: one probe for one row, or why no reply can show it.
+"""The probes of the contract suite: one for each row of the table of choices, or the reason why no reply can show it.
 
-A probe returns what it observed in a few words; two services agree on a row where their words are the same.
+A probe returns in a few words what it observed; two services agree on a row if these words are the same.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ LATE: Final = 11 * 60  # seconds: past every common tolerance
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How one row is asked: ``parts`` is the most that may be billed for it, in any service."""
+    """How one row is asked; ``parts`` is the most that any service may bill for it."""
 
     ask: Callable[[Asker], str]
     parts: int = 0
 
 
 def _said(reply: Reply) -> str:
-    """Return how a request was answered: an error code, or how many messages it brought."""
+    """Return in words how a request was answered: an error code, or the number of messages."""
     if reply.code != "0":
         return reply.code
     return f"{len(reply.records)} accepted" if reply.records else "accepted"
@@ -126,7 +126,7 @@ def _several(one: Asker) -> str:
 
 
 def _join(one: Asker) -> str:
-    """Find the length at which the joined text needs a second part: it shows how much the signature takes."""
+    """Find the length at which the joined text needs a second part, which shows how much room the signature takes."""
     joined = wording.signed("", one.signature, one.settings.variant)
     fits = (70 if one.settings.variant == "cn" else 160) - parts.count(joined).units
     counts = [one.send("x" * length, signature=one.signature).parts for length in (fits, fits + 1)]

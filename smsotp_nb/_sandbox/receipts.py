@@ -1,6 +1,6 @@
 """Delivery receipts: an extension of the sandbox, NOT PART OF THE INTERFACE, which shows no events and no callbacks.
 
-For whoever builds the receiving end before a service offers one. Every accepted message gets a signed POST to an
+They are for developers of a receiver. Every accepted message gets a signed POST to an
 address on this machine, after a delay by the sandbox's clock, and again after growing pauses until it is answered.
 """
 
@@ -80,12 +80,12 @@ class Callback:
         return cls(**given)
 
     def told(self) -> dict[str, Any]:
-        """Return it without its secret."""
+        """Return the settings without the secret."""
         return {"url": self.url, "delay": self.delay, "retries": self.retries, "pause": self.pause}
 
     @property
     def address(self) -> str:
-        """The address with its host as a number, so that no file of names leads it off this machine."""
+        """The address with a numeric host, so that no hosts file can lead it off this machine."""
         return self.url.replace("//localhost", "//127.0.0.1", 1)
 
 
@@ -150,12 +150,12 @@ class Receipts:
         self._state.receipt_delay = None if self._callback is None else int(self._callback.delay * 1_000_000)
 
     def begin(self) -> None:
-        """Post what is due from now on, in the running loop; nothing while they are off."""
+        """Start posting what is due, in the running loop, unless receipts are off."""
         if self._callback is not None and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def switch(self, callback: Callback | None) -> None:
-        """Switch them on, for messages from now on, or off; what is not posted yet is forgotten."""
+        """Switch receipts on, for messages from now on, or off; receipts that wait are discarded."""
         kept = None
         if callback is not None:
             kept = json.dumps(callback.told() | {"secret": callback.secret})
@@ -166,7 +166,7 @@ class Receipts:
         self.begin()
 
     def stop(self) -> None:
-        """Post no more."""
+        """Stop posting."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -213,7 +213,7 @@ class Receipts:
         self._state.settle_receipt(row["n"], done, attempts=attempts, due=due, error=error)
 
     async def _post(self, session: ClientSession, row: Row, status: str) -> str:
-        """Post one receipt; return what went wrong, or nothing."""
+        """Post one receipt; return what went wrong, or an empty text."""
         callback = self._callback
         if callback is None:
             return "switched off"

@@ -1,4 +1,4 @@
-"""What anybody reads of a sandbox and changes in it, over HTTP: messages, requests, expectations, clock, faults."""
+"""Read and change a sandbox over HTTP: messages, requests, expectations, clock, faults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANSWER_WITHIN = 90.0  # seconds; waiting takes up to 80
 
 
 class Remote:
-    """One sandbox by its address, or one tenant of it; `Sandbox` adds how it begins, ends and is sent through."""
+    """One sandbox by its address, or one of its tenants. `Sandbox` adds starting, closing and its client."""
 
     _url: str
     _tenant: Secret | None

@@ -15,7 +15,7 @@ PREFIX = "+190755501"
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """One special number: ``effect`` is what its reply does, ``code`` the refusal it brings (else empty).
+    """One special number: ``effect`` names what its reply does, ``code`` is the error it causes (else empty).
 
     Example:
         >>> BY_NUMBER["+19075550110"].code
@@ -54,7 +54,7 @@ def effects(numbers: Iterable[str]) -> frozenset[str]:
 
 
 def refusal(numbers: Iterable[str]) -> str:
-    """Return the error code that the first refusing number among these brings, else ``""``."""
+    """Return the error code that the first refusing number among these causes, or ``""``."""
     return next((BY_NUMBER[number].code for number in numbers if number in BY_NUMBER and BY_NUMBER[number].code), "")
 
 

@@ -56,7 +56,7 @@ class Server:
         https: with a certificate made now.
 
     Raises:
-        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is none.
+        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is invalid.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Server:
 
     @property
     def account(self) -> Account:
-        """The sandbox's own account; with tenants the one of nobody."""
+        """The sandbox's own account; with tenants, that of requests without an access key."""
         return self.tenants.own
 
     # life
@@ -138,7 +138,7 @@ class Server:
             self._thread.join(HOW_LONG_TO_STOP)
 
     def run(self, announce: Callable[[str], None]) -> None:
-        """Serve in the foreground until SIGINT or SIGTERM; ``announce`` hears the address once it answers."""
+        """Serve in the foreground until SIGINT or SIGTERM; ``announce`` is called with the address once it answers."""
         asyncio.run(self._serve(lambda: announce(self.url), signals=True))
 
     def _in_thread(self) -> None:
@@ -197,7 +197,7 @@ def run(announce: Callable[[str], None], **options: Any) -> None:
 
 
 def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> None:
-    """Act on Ctrl-C and SIGTERM; Windows' loop has no handlers of its own, so Python's wake it."""
+    """Act on Ctrl-C and SIGTERM. Windows' event loop has no signal handlers, so Python's wake it up."""
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
             loop.add_signal_handler(number, act)
@@ -206,7 +206,7 @@ def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> N
 
 
 def _limited(*parts: Any) -> web.BaseRequest:
-    """Make a request of what the connection has read, with the most bytes of a body."""
+    """Make a request object whose body is limited in size."""
     message, payload, protocol, writer, task = parts
     return web.BaseRequest(message, payload, protocol, writer, task, protocol._loop, client_max_size=MAX_BYTES)
 
@@ -243,7 +243,7 @@ def _check(variant: str, form: str) -> None:
 
 
 def is_loopback(url: str) -> bool:
-    """Say whether an address is one of this machine."""
+    """Return whether an address is a loopback address."""
     return _is_loopback(urlsplit(url).hostname or "")
 
 

@@ -100,7 +100,7 @@ class Service:
         }
 
     def answer(self, query: Mapping[str, str], content_type: str, raw: bytes, *, query_string: str = "") -> Answer:
-        """Answer one POST: its query parameters (also as sent), content type without parameters, and body."""
+        """Answer one POST, given its query (parsed and as sent), its content type without parameters, and its body."""
         try:
             refusal = self.access.refusal(query, query_string)
             if refusal:
@@ -182,7 +182,7 @@ class Service:
         return numbers
 
     def _message_text(self, fields: Fields, signature: str | None) -> tuple[str, str | None]:
-        """Return the text as it goes out, and the template it came from."""
+        """Return the text as it is sent, and the template that it came from."""
         template_id, content = _text(fields, "templateId"), _text(fields, "content")
         text = _text(fields, "text") if self.form == "current" else None
         data = fields.get("templateData")
@@ -224,7 +224,7 @@ class Service:
         return Billed(messages, sum(message.price for message in messages))
 
     def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> Accepted:
-        """Record a request and take its price from the balance."""
+        """Record a request and deduct its price from the balance."""
         made = self.state.accept(request, billed.messages, billed.total, passcode)
         if made is None:
             raise Refused(wire.INSUFFICIENT_FUNDS)
@@ -260,7 +260,7 @@ class Service:
         return f"{int.from_bytes(mark) % 10**digits:0{digits}d}"
 
     def _check_code(self, number: str, intent: str, code: str, ttl: int) -> bool:
-        """Look for a living passcode with this code; a wrong one counts against every living passcode of the kind."""
+        """Look for a valid passcode with this code; a wrong code counts against all valid ones of number and intent."""
         living = [one for one in self.state.passcodes(number, intent) if self._lives(one, ttl)]
         for passcode in living:
             if passcode.code == code:
@@ -288,7 +288,7 @@ def money(micros: int) -> str:
 
 
 def millionths(amount: str | float | Decimal) -> int:
-    """Return an amount of money in millionths, rounded to them.
+    """Return an amount of money in millionths, rounded.
 
     Example:
         >>> millionths(12.5), millionths("0.0075")

@@ -1,4 +1,4 @@
-"""One HTTP request to its reply: who is let in, which operation or address is meant, and what went wrong in words."""
+"""From an HTTP request to its reply: who is admitted, which operation or address is meant, what went wrong."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ log = logging.getLogger("smsotp_nb.sandbox")
 
 
 class OneLine(logging.LoggerAdapter[logging.Logger]):
-    """Says in one line that what came was no HTTP; a fault of our own keeps its traceback."""
+    """Logs bytes that are not HTTP in one line; errors of our own keep their traceback."""
 
     def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
         if isinstance(exc_info, HttpProcessingError):
@@ -57,9 +57,9 @@ class Serving:
     """Answers every request of one sandbox.
 
     Args:
-        guard: who is let in.
-        tenants: who answers the operations.
-        routes: what answers the sandbox's own addresses.
+        guard: decides who is admitted.
+        tenants: answers the operations.
+        routes: answer the sandbox's own addresses.
     """
 
     def __init__(self, guard: gate.Gate, tenants: Tenants, routes: list[web.RouteDef]) -> None:
@@ -90,7 +90,7 @@ class Serving:
         return answer
 
     def _address(self, request: web.BaseRequest) -> Address:
-        """Return where a request goes; a client that does not sign asks for the same address again and again."""
+        """Return the address of a request; it is cached, because clients that do not sign repeat the same one."""
         known = self._addresses.get(request.raw_path)
         if known is None:
             known = Address(request.path, request.query, _is_root(request.path))
@@ -125,7 +125,7 @@ class Serving:
         return answer
 
     def _remember(self, answer: web.StreamResponse) -> None:
-        """Let the page be asked once only; then open it without the token in its address."""
+        """Keep the token in a cookie, and open the page again without the token in its address."""
         cookie: SimpleCookie = SimpleCookie({self._gate.cookie: str(self._gate.token)})
         cookie[self._gate.cookie]["httponly"] = "true"
         cookie[self._gate.cookie]["samesite"] = "Strict"
@@ -150,7 +150,7 @@ class Serving:
     async def _stray(
         self, request: web.BaseRequest, query: Mapping[str, str], refusal: gate.Refusal | None
     ) -> web.StreamResponse:
-        """Refuse a request that has lost its way to the operations, in their envelope; some clients read no other."""
+        """Refuse a POST to an unknown path in the envelope of the operations, which some clients expect everywhere."""
         if request.method != "POST" and "action" not in query:
             return _refused(refusal or gate.Refusal(404, "Not Found"))
         found = refusal or gate.Refusal(404, "the operations are at POST /?action=<action>")
@@ -170,7 +170,10 @@ PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".h
 
 
 async def _received(request: web.BaseRequest, query: Mapping[str, str]) -> Received:
-    """Read a request to the end; ``ConnectionError`` where its client leaves before that."""
+    """Read a request to its end.
+
+    Raises:
+        ConnectionError: the client left before that."""
     body: bytes | None
     try:
         body = await request.read()
@@ -180,7 +183,7 @@ async def _received(request: web.BaseRequest, query: Mapping[str, str]) -> Recei
 
 
 def _is_root(path: str) -> bool:
-    """Say whether a path is the root: "/", "//", nothing at all, or one like "/otp.send/.." of the OpenAPI file."""
+    """Return whether a path is the root: "/", "//", nothing at all, or one like "/otp.send/.." of the OpenAPI file."""
     return normpath(f"/{path.lstrip('/')}") == "/"
 
 
@@ -200,7 +203,7 @@ def _sign_in() -> web.Response:
 
 
 async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str) -> web.StreamResponse:
-    """Let the client of a request meet its outcome."""
+    """Send the outcome of a request to its client."""
     headers = {REQUEST_ID: request_id, **gate.OF_OPERATIONS, **outcome.headers}
     if outcome.seconds:
         await asyncio.sleep(outcome.seconds)
@@ -213,7 +216,7 @@ async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str
 
 
 async def _half(request: web.BaseRequest, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
-    """Announce a whole reply and hang up in the middle of it."""
+    """Announce a whole reply, and close the connection in the middle of it."""
     announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
     reply = web.StreamResponse(headers=headers | announced)
     await reply.prepare(request)
@@ -222,7 +225,7 @@ async def _half(request: web.BaseRequest, outcome: Outcome, headers: dict[str, s
 
 
 def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
-    """Close the connection; what is returned is never written."""
+    """Close the connection; the returned response is never sent."""
     transport = request.transport
     if transport is not None:
         if reset:

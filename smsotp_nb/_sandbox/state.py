@@ -1,8 +1,8 @@
 """What the sandbox remembers: in one SQLite file, or in a private temporary one.
 
-With a path the file is created 0600 and held by one process (the operating system frees it when that process dies), and
-what a reply tells is on file before it leaves. Without one SQLite keeps an unnamed temporary database, so that a long
-run does not fill the memory. What every request asks for is known without asking the database.
+With a path, the file is created with mode 0600 and locked by one process (the operating system releases it when that
+process dies), and everything that a reply states is in the file before the reply leaves. Without a path, SQLite keeps
+an unnamed temporary database, so that a long run does not fill the memory. Values that every request needs are cached.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class State:
         self._read_notes()
 
     def _read_notes(self) -> None:
-        """File what an earlier process has noted, and was killed before it could file."""
+        """File the notes of an earlier process that was killed before it could file them."""
         for row in self._db.execute("SELECT accepted FROM unfiled ORDER BY n").fetchall():
             accepted = Accepted.read(row["accepted"])
             self._take(accepted, sum(message.price for message in accepted.messages))
         self.file()
 
     def close(self) -> None:
-        """File everything where there is a file, and free it."""
+        """File everything if there is a file, and release it."""
         if self.path is not None:
             self.file()
         self._db.close()
@@ -109,7 +109,7 @@ class State:
         self._db.execute("COMMIT")
 
     def file(self) -> None:
-        """Put into the tables what was accepted since the last time."""
+        """Insert into the tables what was accepted since the last call."""
         if not self._unfiled:
             return
         with self._atomic():
@@ -148,9 +148,9 @@ class State:
     def accept(
         self, request: Request, messages: Sequence[Message], price: int, passcode: NewPasscode | None = None
     ) -> Accepted | None:
-        """Record one request and take its price from the balance; None, and nothing done, where that is not enough.
+        """Record one request and deduct its price from the balance; do nothing and return None if that is too low.
 
-        With a file it outlives the process from here on.
+        With a file, the request survives the process from here on.
         """
         if price > self._balance:
             return None
@@ -179,13 +179,13 @@ class State:
         return int(self.rows(counted, (n, most))[0][0])
 
     def clear(self) -> None:
-        """Forget every accepted message; balance and passcodes stay, numbers are not used again."""
+        """Delete every accepted message; balance and passcodes stay, message numbers are not used again."""
         with self.transaction():
             for table in ("messages", "requests", "spend", "shapes", "receipts"):
                 self._db.execute(f"DELETE FROM {table}")
 
     def forget(self, id_: str) -> bool:
-        """Forget one accepted message, also in the sums; False where there is none with this id."""
+        """Delete one accepted message, also from the sums; return False if there is none with this id."""
         with self.transaction():
             row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING *", (id_,)).fetchone()
             if row is None:
@@ -239,7 +239,7 @@ class State:
         return self.rows("SELECT * FROM journal ORDER BY n")
 
     def keep_journal(self, rows: Iterable[Sequence[Any]], *, first: int, last: int) -> None:
-        """Keep more requests on file up to number ``last``, and none before number ``first``."""
+        """Write further requests, up to number ``last``, and delete those before number ``first``."""
         with self.transaction():
             self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 15)})", rows)
             self._db.execute("DELETE FROM journal WHERE n < ?", (first,))
@@ -267,7 +267,7 @@ class State:
         self._db.execute(settled, (state, attempts, due, error, n))
 
     def keep_callback(self, callback: str | None) -> None:
-        """Keep where receipts go; those that wait are forgotten."""
+        """Store where receipts go; receipts that wait are discarded."""
         with self.transaction():
             self._db.execute("DELETE FROM receipts WHERE state = 'waiting'")
             self.keep_fact("receipts", callback)
@@ -290,12 +290,12 @@ class State:
             raise UsageError(f"{self.path} was started with another seed; use another state file, or omit seed=")
 
     def fact(self, name: str) -> Any:
-        """Return one of the facts that are kept by name, None where there is none."""
+        """Return a stored fact by its name, None if there is none."""
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
 
     def keep_fact(self, name: str, value: Any) -> None:
-        """Keep a fact by name; belongs inside a transaction."""
+        """Store a fact by name; call it inside a transaction."""
         self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
 

@@ -1,4 +1,4 @@
-"""The sandbox's SQLite file: its tables, and how it is opened so that one process has it."""
+"""The sandbox's SQLite file: its tables, and how one process opens it exclusively."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
     """Open the file of a state, or an unnamed temporary one.
 
     Raises:
-        UsageError: it is held by another process, or is no state of this version.
+        UsageError: another process holds it, or it is not a state of this version.
     """
     if path is not None:
         _create_private(path)

@@ -26,7 +26,7 @@ class Tariff:
     micros: Mapping[str, int]
 
     def price(self, iso: str, parts: int) -> int:
-        """Return the price of one message in millionths; a country without a rate costs the dearest one."""
+        """Return the price of one message in millionths; a country without a rate costs as much as the dearest."""
         rate = self.micros.get(iso)
         return parts * (max(self.micros.values()) if rate is None else rate)
 
@@ -52,7 +52,7 @@ def sample(variant: wire.Variant) -> Tariff:
 
 
 def country(number: str) -> Country | None:
-    """Return the country of an E.164 number, or None when nobody can be texted there.
+    """Return the country of an E.164 number, or None if nobody can be texted at it.
 
     Example:
         >>> country("+12025550123")

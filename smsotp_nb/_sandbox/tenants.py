@@ -59,7 +59,7 @@ class Options:
         return Account(service, Faults(self.faults), label=self.label, journal_share=self.journal_share)
 
     def changed(self, given: Mapping[str, Any]) -> Self:
-        """Return them with what ``POST /tenants.json`` brings.
+        """Return the options with the changes in a ``POST /tenants.json``.
 
         Raises:
             UsageError: a field is unknown or has a value that cannot be used.
@@ -79,7 +79,7 @@ class Options:
         )
 
     def to_json(self) -> str:
-        """Return what has to be kept to open the account again, beside its state."""
+        """Return what must be stored, beside the state, to open the account again."""
         rules = {name: getattr(self.rules, name) for name in _RULES if name != "templates"}
         templates = self.rules.templates
         rules["templates"] = templates if isinstance(templates, Mapping) or templates is None else str(templates)
@@ -159,7 +159,7 @@ class Tenants:
         return self.own.state.mark(f"tenant {key}", 0, 8).hex()
 
     def knows(self, key: Any) -> bool:
-        """Say whether there is a tenant with this access key."""
+        """Return whether there is a tenant with this access key."""
         return isinstance(key, str) and key.isprintable() and self.id_of(key) in self._accounts
 
     def of(self, key: str) -> Account | None:
@@ -175,7 +175,7 @@ class Tenants:
         """Return the account that an address is about, and its other parameters.
 
         Raises:
-            UsageError: it names a tenant and there are none, or none where there are tenants.
+            UsageError: it names a tenant but there are none, or it names none although there are tenants.
         """
         rest = {name: value for name, value in parameters.once(query).items() if name not in ("tenant", "token")}
         named = query.get("tenant", "")
@@ -207,7 +207,7 @@ class Tenants:
         return self._open(key, self._seeded(key).changed(given))
 
     def _seeded(self, key: str) -> Options:
-        """Return what a tenant begins with; from one seed every tenant gets ids of its own."""
+        """Return the options of a new tenant; tenants of one seed still get different ids."""
         seed = self._options.seed
         return replace(self._options, seed=None if seed is None else f"{seed}/{self.id_of(key)}")
 
@@ -259,18 +259,18 @@ class Tenants:
         ]
 
     def begin(self) -> None:
-        """Post the receipts that an earlier run has left."""
+        """Post the receipts left by an earlier run."""
         for account in self:
             account.receipts.begin()
 
     def ring_last(self) -> None:
-        """Let nobody wait any longer, and post no more receipts."""
+        """End all waiting, and stop posting receipts."""
         for account in self:
             account.receipts.stop()
             account.bell.close()
 
     def close(self) -> None:
-        """Put everything on file and free it."""
+        """Write everything to the files, and release them."""
         self._close_ended()
         for account in self:
             account.close()

@@ -29,10 +29,10 @@ def own_templates() -> Mapping[str, str]:
 
 
 def templates(more: Mapping[str, str] | str | Path | None = None) -> Mapping[str, str]:
-    """Return the sandbox's templates with more of the user's, given or in a JSON file of ``{"id": "text"}``.
+    """Return the sandbox's templates and the user's, given as a mapping or a JSON file of ``{"id": "text"}``.
 
     Raises:
-        UsageError: the file cannot be read, or is no such object.
+        UsageError: the file cannot be read, or is not such an object.
     """
     if isinstance(more, (str, Path)):
         more = _read_templates(Path(more).expanduser())
@@ -63,7 +63,7 @@ def variables(template: str) -> tuple[str, ...]:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its variables replaced once; what a value contains is not replaced again."""
+    """Return the template with its variables replaced; variables inside a value are not replaced."""
     return _VARIABLE.sub(lambda match: values[match[1]], template)
 
 

@@ -149,5 +149,5 @@ NOT_SHOWN: tuple[Assumption, ...] = (
 
 
 def is_int(value: object) -> bool:
-    """Say whether a value is a whole number; True and False are none here."""
+    """Return whether a value is a whole number; True and False do not count."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -333,7 +333,7 @@ _PLAIN = {str, int, type(None)}
 
 
 def _messages(records: Sequence[dict[str, Any]]) -> Messages:
-    """Read records column by column: what they say of a message, and what they say over and over of its billing."""
+    """Read records column by column: the fields of each message, and its billing, which many records share."""
     try:
         to, ids, *columns = [[*map(field, records)] for field in _EACH]
     except KeyError:
@@ -394,7 +394,7 @@ def _text(value: Any) -> str | None:
 
 
 def _texts(values: Sequence[Any]) -> Sequence[str | None]:
-    """Return each as ``_text`` does; a column of plain ones is looked at as a whole."""
+    """Return each value as ``_text`` does; a column in which all are plain text is checked at once."""
     if len(values) > FEW and set(map(type, values)) == {str} and "".join(values).isascii():
         sizes = set(map(len, values))
         if 0 not in sizes and max(sizes) <= LONGEST_TEXT:

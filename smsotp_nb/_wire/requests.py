@@ -108,7 +108,7 @@ def check_recipients(to: Sequence[str]) -> list[str]:
 
 
 def _are_e164(to: Sequence[str]) -> bool:
-    """Say of all numbers at once whether they are E.164: a campaign asks it of every request."""
+    """Return whether all numbers are E.164, checked at once because a campaign asks it for every request."""
     try:
         line = ",".join(to)
     except TypeError:

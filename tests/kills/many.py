@@ -97,12 +97,13 @@ class Interrupts:
     def line(self) -> str:
         return (
             f"{self.interrupts:,} interrupts in {self.campaigns} campaigns: {self.duplicates} duplicates, "
-            f"{self.unrecorded} answers not recorded, at most {self.most_after} requests after one, ended within {self.slowest:.2f} s"
+            f"{self.unrecorded} answers not recorded, at most {self.most_after} requests after one, "
+            f"ended within {self.slowest:.2f} s"
         )
 
 
 def interrupted(times: int, *, seed: int = 0) -> Interrupts:
-    """Interrupt campaigns by SIGINT, so many times, at random moments; in a child, whose main thread gets the signal."""
+    """Interrupt campaigns by SIGINT at random moments, so often; in a child, whose main thread gets the signal."""
     found: Interrupts = fork(lambda: _interrupted(times, random.Random(seed))).result()
     print(found.line(), file=sys.stderr, flush=True)
     return found

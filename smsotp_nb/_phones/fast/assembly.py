@@ -1,4 +1,4 @@
-"""Last step: from national numbers to the columns of the verdict.
+"""The last step: from national numbers to the columns of the verdict.
 
 What a number is follows from its calling code (which start of the recognizer), its digits (which label they end in)
 and its length. Texts of few values (region, type, reason ...) are kept as small numbers until the very end; only
@@ -47,7 +47,7 @@ POSSIBILITIES: Final = 6
 
 @dataclass(slots=True)
 class Columns:
-    """The verdict of a stretch of rows: small numbers that stand for texts, and the texts that are all different."""
+    """The verdict of a stretch of rows: small integers for texts that repeat, and the texts that are all different."""
 
     e164: pa.Array
     region: npt.NDArray[np.int16]  # plan, -1: none
@@ -76,14 +76,14 @@ def joined(parts: list[Columns]) -> Columns:
 
 @dataclass(slots=True)
 class Asked:
-    """Rows phonenumbers itself was asked about, and what it said."""
+    """Rows that phonenumbers itself was asked about, and its answers."""
 
     rows: Rows
     answers: list[Answer]
 
 
 def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Columns:
-    """Lay out the verdicts of parsed rows (``rows`` says which of ``size``) and of those asked about.
+    """Combine the verdicts of parsed rows (at ``rows``, of ``size`` in all) and of rows asked about.
 
     All other rows are NOT_A_NUMBER.
     """
@@ -116,7 +116,7 @@ def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Columns:
 def _lay_in(
     reading: Reading, asked: Asked, columns: Columns, start: Any, count: Any, target: Rows
 ) -> tuple[Any, Any, Any]:
-    """Write phonenumbers' answers into the columns, their national numbers behind the digits."""
+    """Write phonenumbers' answers into the columns; their national numbers are appended to the digits."""
     it = reading.tables
     code_plan = {str(code): plan for plan, code in reversed(list(enumerate(it.plan_code)))}
     region_plan = it.region_plan()
@@ -172,7 +172,7 @@ def _fronts() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
 
 
 def _texts(size: int, present: Any, offsets: Any, text: Any) -> pa.Array:
-    """Return a text column that lies in this memory; ``present`` are bits, or None where no text is missing."""
+    """Return a text column over this memory; ``present`` is a bit mask, or None if no text is missing."""
     buffers = [None if memory is None else pa.py_buffer(memory) for memory in (present, offsets, text)]
     return pa.Array.from_buffers(_STRING, size, buffers)
 
@@ -185,7 +185,7 @@ def _offsets(target: Rows, lengths: Any, size: int) -> npt.NDArray[np.int64]:
 
 
 def _gathered(signs: Any, first: Any, first_count: Any, second: Any, second_count: Any) -> Any:
-    """Return two stretches for each row (none is empty) one after the other, as text."""
+    """Return as text, for each row, two stretches (none of them empty) joined."""
     if not len(first):
         return signs[:0]
     ends = np.cumsum(first_count + second_count)
@@ -236,11 +236,11 @@ def only(texts: pa.Array, rows: Any) -> pa.Array:
 
 
 class Speller:
-    """Collects laid-out columns stretch by stretch, and spells small numbers out once the last one is there.
+    """Collect columns stretch by stretch, and replace small integers by their texts after the last one.
 
-    Small numbers wait because they take little room, and their texts are then written where the scratch of the
-    stretches was: no allocator gives all of that back. ``e164`` and ``extension`` are written at once, into memory that
-    does not lie among the scratch.
+    The integers take little room, and their texts are then written into memory that was scratch space before, because
+    no allocator returns all of that. ``e164`` and ``extension`` are written at once, into memory apart from the scratch
+    space.
     """
 
     def __init__(self, it: Tables, size: int) -> None:
@@ -282,7 +282,7 @@ class Speller:
 
 
 class _Text:
-    """A text column that is being written; memory that is not written to takes no room."""
+    """A text column under construction; memory that is not yet written takes no room."""
 
     def __init__(self, size: int) -> None:
         self.offsets = lasting(size + 1, np.int64)
@@ -313,9 +313,9 @@ class _Text:
 
 
 class RegionSpeller:
-    """Regions being spelled out. Nearly all have two letters, and then every stretch has the same offsets: kept once.
+    """Write out regions. Nearly all have two letters, so every stretch has the same offsets, which are kept once.
 
-    That spares a million rows eight megabytes. A missing region is two bytes that its bit says not to read.
+    That saves eight megabytes for a million rows. A missing region has two bytes that its mask bit hides.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -335,9 +335,9 @@ def _dictionary(words: Sequence[str | None]) -> pa.Array:
 
 
 def _spelled(words: pa.Array, places: Any) -> pa.Array:
-    """Spell small numbers out; -1 is missing.
+    """Replace small integers by their texts; -1 is missing.
 
-    The texts are copied once, because Arrow writes them into memory that doubles, and leaves a hole where it did.
+    The result is copied once, because Arrow writes into a buffer that it grows by doubling, which leaves a hole.
     """
     piece = taken(words, np.where(places < 0, len(words) - 1, places))
     return _texts(len(piece), *(None if it is None else np.frombuffer(it, np.uint8).copy() for it in piece.buffers()))

@@ -1,8 +1,8 @@
-"""A closer look at the few rows that are not plain digits and punctuation: settle them, or rewrite them into such rows.
+"""Look at the few rows that are not plain digits and punctuation: decide them, or rewrite them into plain rows.
 
-Every form here keeps phonenumbers' answer, by these arguments. Left aside are texts of more than 250 signs, those that
-have a context or a subaddress as ``tel:`` addresses have, and those with a slash before an ``x`` (they end there). (No
-form of an extension has such a thing, so it is not looked for in a text of such a form.)
+Every form here gives phonenumbers' answer, for the reasons below. Not handled are texts of more than 250 characters,
+texts with a context or subaddress as in ``tel:`` addresses, and texts with a slash before an ``x`` (which ends them).
+(No form of an extension contains these, so texts of such a form are not searched for them.)
 
 *Unknown signs.* What stands behind the first plus or digit, and in front of a letter, a digit or ``#``, is neither
 dropped in front nor dropped behind. A sign there that no pattern of phonenumbers knows means that this is no number. So
@@ -17,10 +17,10 @@ as they are in the extension, so no label is looked for in such a text, and neit
 digits behind the label are the extension, if they are few enough for that label.
 
 *Letters.* A text that ends in a letter has no extension, and neither has one without comma, ``#``, ``x`` and ``int``:
-every label has one of these, and digits behind it. From three letters on they are keys of a telephone, below that they
-are dropped; at least three digits must come first.
+every label has one of these, followed by digits. Three letters or more are read as keys of a telephone, fewer are
+dropped; at least three digits must come first.
 
-Whatever fits none of these forms stays undecided, and phonenumbers is asked itself. The patterns are in RE2's dialect
+Texts of none of these forms stay undecided, and phonenumbers itself is asked. The patterns are in RE2's dialect
 and run over columns.
 """
 
@@ -74,7 +74,7 @@ DROPPED: Final = _written("." * 26)
 
 @dataclass(slots=True)
 class Plain:
-    """Rows that were rewritten into plain ones, in pieces, and the extensions that were taken off the first of them."""
+    """Rows rewritten into plain ones, in pieces; extensions were taken off the first of them."""
 
     rows: list[Rows] = field(default_factory=list)
     texts: list[pa.Array] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Extensions:
 
 
 def look(found: Digits, texts: pa.Array) -> Extensions:
-    """Decide undecided rows where a form fits; return the extensions taken off."""
+    """Decide those undecided rows that have one of the forms; return the extensions taken off."""
     rows = np.flatnonzero(found.state == digits.UNDECIDED)
     near = taken(texts, rows)
     length = _numbers(pc.utf8_length(near, memory_pool=SHARED))
@@ -134,7 +134,7 @@ def _ascii(found: Digits, rows: Rows, texts: pa.Array, plain: Plain) -> None:
 
 
 def _take_extensions(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
-    """Rewrite rows with an extension, and tell which they are."""
+    """Rewrite rows with an extension, and return which they are."""
     parts = pc.extract_regex(texts, EXTENSION, memory_pool=SHARED)
     labelled = _flags(parts.is_valid())
     some = np.flatnonzero(labelled)
@@ -146,7 +146,7 @@ def _take_extensions(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
 
 
 def _take_letters(rows: Rows, texts: pa.Array, plain: Plain) -> Flags:
-    """Rewrite rows with letters - as keys of a telephone from three on - and tell which they are."""
+    """Rewrite rows with letters (three or more as keys of a telephone), and return which they are."""
     lettered = _matches(texts, WITH_LETTERS) & ~_matches(texts, INTERNAL)
     some = np.flatnonzero(lettered)
     texts = pc.replace_substring_regex(taken(texts, some), IN_FRONT, "", memory_pool=SHARED)

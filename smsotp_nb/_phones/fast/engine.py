@@ -1,4 +1,4 @@
-"""A long list chunk by chunk; a list that repeats itself each distinct row once."""
+"""Answer a long list chunk by chunk, and a repetitive one once for each distinct row."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def verdict(
 
 
 def columns(texts: pa.Array, regions: pa.Array, it: Tables) -> Columns:
-    """Answer for columns of text and region in small numbers: for who goes on with the verdict instead of showing it.
+    """Answer for columns of text and region in small integers, for callers that process the verdict further.
 
     Example:
         >>> number, germany = (pa.array([text], pa.large_string()) for text in ("030 901820", "DE"))
@@ -56,7 +56,7 @@ def columns(texts: pa.Array, regions: pa.Array, it: Tables) -> Columns:
 def _stretches(
     texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None
 ) -> Iterator[Columns]:
-    """Yield the verdicts stretch by stretch; what was needed for that is gone after the last one."""
+    """Yield the verdicts stretch by stretch, and free the working memory after the last one."""
     repeats = repeats_in.distinct_rows(texts, regions)
     if repeats is None:
         yield from _each(texts, regions, it, progress)

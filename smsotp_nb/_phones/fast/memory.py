@@ -1,7 +1,7 @@
 """Where memory comes from, so that a long list takes little more than its answer.
 
-An allocator keeps what is freed for later. Arrow's own and the one of numpy would each keep the most that was ever
-needed, so Arrow's work here uses the one of numpy too: what scratch leaves behind, the answer is then written into.
+Allocators keep freed memory for later use. Arrow's and numpy's would each keep the most that was ever needed, so Arrow
+uses numpy's here. The answer is then written into memory that was scratch space before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHARED: Final = pa.system_memory_pool()
 
 
 def lasting(size: int, kind: Any = np.uint8) -> Any:
-    """Return zeros that leave no hole when they go, and of which those never written to take no room.
+    """Return zeros in memory of their own, which leaves no hole when it is freed and takes no room until it is written.
 
     (numpy's own come in pages of two megabytes.)
 

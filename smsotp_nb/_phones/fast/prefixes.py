@@ -166,7 +166,7 @@ def _refuse(reading: Reading, mask: Flags, error: int) -> None:
 
 
 def _is_general(reading: Reading, plan: Ints, start: Ints, count: Ints) -> Flags:
-    """Tell which stretches match the general description of their plan."""
+    """Return which stretches match the general description of their plan."""
     if not len(plan):
         return np.zeros(0, bool)
     state = reading.tables.general_start.take(plan)

@@ -1,4 +1,4 @@
-"""Lists that repeat themselves: answer each distinct row once, where a sample says that this pays.
+"""Repetitive lists: answer each distinct row once, if a sample shows that this pays.
 
 Finding the distinct rows costs about a quarter of answering them all, so it pays from some 60 % of repeats on. How many
 distinct rows a list of any length has is told by two samples. In a small one next to no text comes twice if the list

@@ -72,7 +72,7 @@ KNOWN: Final = known_by(_viable())
 
 
 def is_known(sign: str) -> bool:
-    """Tell whether phonenumbers' patterns know a sign.
+    """Return whether phonenumbers' patterns know a sign.
 
     Example:
         >>> [is_known(sign) for sign in ("7", "\\u2013", "\\u0301", "@", "\\u4e00")]

@@ -1,7 +1,7 @@
-"""The steps in a row, for one stretch of rows; what they leave undecided goes to phonenumbers itself.
+"""Run all steps for one stretch of rows; rows that they leave undecided go to phonenumbers itself.
 
-A stretch is more than a function because the judgement of a list comes back to it: it repairs texts between the first
-step and the second, and then reads the digits of some rows once more as if a plus stood in front of them.
+A stretch is an object rather than a function because the judgement returns to it: it repairs texts between the first
+step and the second, and later reads the digits of some rows again as if a plus preceded them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Flags = npt.NDArray[Any]  # bool
 
 
 class Plans:
-    """Which plan a region as written has; each distinct one of a column is looked up once."""
+    """Look up the plans of regions as written, each distinct region of a column once."""
 
     def __init__(self, it: Tables) -> None:
         self.tables = it
@@ -50,7 +50,7 @@ class Plans:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What digits are when they are read once more.
+    """The result of reading digits again.
 
     Attributes:
         sure: this is phonenumbers' answer (else nothing is known).
@@ -85,7 +85,7 @@ class Stretch:
         self.rows: Rows  # of the reading
 
     def replace(self, rows: Rows, texts: pa.Array, all_texts: pa.Array) -> None:
-        """Take other texts in some rows before the answer; ``all_texts`` is the whole column with them."""
+        """Replace the texts of some rows before the answer; ``all_texts`` is the whole column with the new ones."""
         if len(rows):
             closer.read_again(self.found, rows, texts)
         self.texts = all_texts
@@ -110,7 +110,7 @@ class Stretch:
         return columns
 
     def _ask(self, rows: Rows) -> Asked:
-        """Put the rows left to phonenumbers."""
+        """Ask phonenumbers about the rows that are left."""
         reference.enable_pattern_cache()
         pairs = zip(taken(self.texts, rows).to_pylist(), taken(self.regions, rows).to_pylist(), strict=True)
         return Asked(rows, [reference.ask_once(text, region) for text, region in pairs])
@@ -120,7 +120,7 @@ class Stretch:
         return self.found.only(rows)
 
     def with_plus(self, rows: Rows, skip: Any) -> Again:
-        """Read direct rows once more, as if a plus stood in place of their first ``skip`` digits.
+        """Read direct rows again with a plus in place of their first ``skip`` digits.
 
         Example:
             >>> number, home = (pa.array([text], pa.large_string()) for text in ("0049 30 901820", "DE"))
@@ -137,7 +137,7 @@ class Stretch:
         return self.again(rows, part)
 
     def again(self, rows: Rows, part: Digits) -> Again:
-        """Read direct rows once more, with other digits; fewer than three are no number."""
+        """Read direct rows again with other digits; fewer than three are not a number."""
         some = np.flatnonzero(part.count >= 3)
         reading = prefixes.parse(part, some, self.plan.take(rows[some]), self.tables)
         parsed = np.flatnonzero(reading.error == PARSED)
@@ -152,7 +152,7 @@ class Stretch:
         return Again(sure, valid, kinds, code, same)
 
     def _as_first(self, rows: Rows, again: Reading, parsed: Rows, main: Ints) -> Flags:
-        """Tell which national numbers are those that the first reading of the row ended with."""
+        """Return which national numbers equal the result of the row's first reading."""
         first, at = self.reading, np.searchsorted(self.rows, rows)
         same: Flags = (first.error[at] == PARSED) & (first.count[at] == again.count[parsed])
         same &= self.tables.plan_main.take(first.plan[at]) == main
@@ -165,7 +165,7 @@ class Stretch:
 
 
 def _missing_as_empty(texts: pa.Array) -> pa.Array:
-    """Missing texts are read as empty ones, as phonenumbers reads them; nearly always they are stored so."""
+    """Return the texts with missing ones as empty ones, as phonenumbers reads them."""
     if not texts.null_count:
         return texts
     offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
@@ -174,7 +174,7 @@ def _missing_as_empty(texts: pa.Array) -> pa.Array:
 
 
 def _extension(columns: Columns, found: closer.Extensions, asked: Asked) -> pa.Array:
-    """The column of extensions; a text that could not be parsed has none, and phonenumbers' word comes last."""
+    """Return the column of extensions; a text that could not be parsed has none, and phonenumbers' answers win."""
     told = [(row, it.extension) for row, it in zip(asked.rows, asked.answers, strict=True) if it.extension is not None]
     if not (told or len(found.rows)):
         return columns.extension

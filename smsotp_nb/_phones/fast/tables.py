@@ -61,7 +61,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """Everything a column needs; states are multiplied by 16, a plan of -1 is none."""
+    """Everything needed to process a column. States are multiplied by 16; plan -1 means none."""
 
     version: npt.NDArray[np.str_]
     plan_region: npt.NDArray[np.str_]
@@ -116,7 +116,7 @@ def load() -> Tables | None:
 
 @cache
 def shipped_fits() -> bool:
-    """Tell whether the shipped tables are those of the installed version, without reading them.
+    """Return whether the shipped tables are those of the installed version, without reading them.
 
     Example:
         >>> shipped_fits()
@@ -184,7 +184,7 @@ def _plans() -> Iterator[tuple[str, int, Any]]:
 
 
 def _possible_lengths(metadata: Any) -> list[int]:
-    """What phonenumbers says of each length, in its order of asking."""
+    """Return what phonenumbers says about each length, in the order of its own checks."""
     possible = metadata.general_desc.possible_length
     local = metadata.general_desc.possible_length_local_only
 
@@ -253,7 +253,7 @@ def _entries(graph: Graph, plan: int, metadata: Any) -> Iterator[int]:
 
 
 def _matches_general(label: automata.Label, mains: Int16) -> bool:
-    """Of several plans of a calling code the main one's general description counts."""
+    """If several plans share a calling code, the general description of the main one counts."""
     return any(
         tag % TAGS == GENERAL_ALONE or (tag % TAGS == GENERAL and mains[tag // TAGS] == tag // TAGS) for tag in label
     )
