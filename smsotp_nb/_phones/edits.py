@@ -43,7 +43,7 @@ def edit(people: AnyFrame, edits: Mapping[Hashable, Cells | None]) -> pd.DataFra
         3     +14155550100
     """
     people = as_pandas(people)
-    refuse(not_frame("people", people), not_mapping("edits", edits, example="{17: {'phone': '+1 202 555 0123'}}"))
+    refuse(not_frame("people", people), not_mapping("edits", edits, example="{17: {'country': 'DE'}}"))
     places = places_of(people.index, list(edits))
     changed = dict(zip(places, edits.values(), strict=True))
     for label, cells in edits.items():
@@ -111,7 +111,7 @@ def _replaced(column: pd.Series, new: Mapping[int, Any]) -> pd.Series:
 def _not_cells(label: Hashable, cells: object) -> str | None:
     if cells is None or isinstance(cells, Mapping):
         return None
-    return f"edits of row {label!r} must be a dict such as {{'phone': '+1 202 555 0123'}}, or None, got {given(cells)}"
+    return f"edits of row {label!r} must be a dict such as {{'country': 'DE'}}, or None, got {given(cells)}"
 
 
 def _labels(labels: list[Hashable]) -> str:
