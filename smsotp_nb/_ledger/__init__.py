@@ -4,10 +4,10 @@
 ``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
 ``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
-``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``holds`` whom a claim
-must leave, ``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it,
-``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person
-sees it.
+``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
+when each planned row is held back, ``holds`` whom a claim must leave, ``recovering`` what a dead runner left,
+``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it, ``billed``, ``summing`` and
+``reconciling`` what was spent, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person sees it.
 """
 
 from .book import Ledger, LedgerOrPath, opened

@@ -22,13 +22,14 @@ from ..results import STATES
 from . import changing, contacts, copies, overview, reading
 from .campaign import Campaign
 from .disk import runs
-from .holds import Rules
 from .lock import RunLock
 from .ownership import Ownership
 from .places import given, not_a_ledger, users_own
 from .prospect import Prospect, prospect
 from .recording import Planned, record
-from .run import OWNER_DIED, Run, give_up
+from .recovering import OWNER_DIED, give_up
+from .run import Run
+from .standing import Rules
 from .store import Store
 
 

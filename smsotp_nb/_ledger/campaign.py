@@ -22,9 +22,9 @@ from ..results import STATES
 from . import changing, contacts, overview, reading
 from .overview import state_line
 from .recording import Planned, purge
-from .run import OWNER_DIED, give_up
+from .recovering import OWNER_DIED, give_up
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING
+from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 
 if TYPE_CHECKING:
     from .book import Ledger
@@ -81,7 +81,7 @@ class Campaign:
             LedgerError: the campaign was purged, so they are no longer known.
         """
         self._refuse_purged()
-        return reading.numbers_of(self._store, self._number, (SENDING, ACCEPTED, IN_DOUBT))
+        return reading.numbers_of(self._store, self._number, MAY_HAVE_LEFT)
 
     @property
     def in_doubt(self) -> pd.DataFrame:
@@ -99,9 +99,11 @@ class Campaign:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
-            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers.
+            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers. People who asked
+                to be forgotten have no number any more: their rows are found by the frame's index.
             accepted: True marks the rows as accepted. False marks them as planned, so that the next ``send`` posts
-                them. Other values that count as true or false in Python are refused.
+                them; rows of people who asked to be forgotten are skipped. Other values that count as true or false in
+                Python are refused.
 
         Raises:
             UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False. Nothing
@@ -301,30 +303,37 @@ class Campaign:
             lock.release()
 
     def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
+        rows, nameless = _without_nameless(rows)
         wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.writing() as connection:
                 found = connection.execute(
                     "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
-                )
-                places = {number: (chunk, position) for number, chunk, position in found}
+                ).fetchall()
+                places = {number: (chunk, position) for number, chunk, position in found if number > 0}
+                forgotten = {position: (chunk, position) for number, chunk, position in found if number < 0}
                 strangers = Numbers(number for number in wanted if number not in places)
                 if strangers:
                     what = f"{mask(f'+{strangers[0]}')} is not {STATES[before]} in campaign {self.name!r}"
                     more = f" (and {len(strangers) - 1} more)" if len(strangers) > 1 else ""
                     raise UsageError(f"{what}{more}; nothing was changed")
+                if not {*nameless} <= forgotten.keys():
+                    raise UsageError(
+                        f"a row without a number is not {STATES[before]} in campaign {self.name!r}; nothing was "
+                        "changed. Pass the rows as the campaign gives them, with their index"
+                    )
                 contacts.unpack(connection, self._number)
+                gone = (SKIPPED, "OPTED_OUT") if after == PLANNED else (after, None)
+                moved = [(*self._becomes(connection, after, places[number][0]), *places[number]) for number in wanted]
+                moved += [(*gone, *forgotten[position]) for position in nameless]
                 connection.executemany(
                     "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND position=?",
-                    [
-                        (*self._becomes(connection, after, places[number][0]), self._number, *places[number])
-                        for number in wanted
-                    ],
+                    [(state, problem, self._number, *place) for state, problem, *place in moved],
                 )
         finally:
             lock.release()
-        return len(wanted)
+        return len(moved)
 
     def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""
@@ -339,6 +348,16 @@ def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str
     if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
         raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
     return Numbers([rows] if isinstance(rows, str) else rows)
+
+
+def _without_nameless(
+    rows: pd.DataFrame | Sequence[str] | str,
+) -> tuple[pd.DataFrame | Sequence[str] | str, list[int]]:
+    """Return rows with a number, and the positions of the others in a frame: people who asked to be forgotten."""
+    if not isinstance(rows, pd.DataFrame) or "to" not in rows.columns:
+        return rows, []
+    nameless = rows["to"].isna().to_numpy()
+    return rows[~nameless], rows.index[nameless].tolist()
 
 
 def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:

@@ -19,10 +19,9 @@ from .answers import Ints, Whole, reordered
 from .columns import Columns
 from .people import hashed, persons, secret_of
 from .recording import LEFT_OUT, Planned, destinations, insert_rows, optional_int, optional_text
-from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, SKIPPED
+from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
 
 WITHDRAWN = "WITHDRAWN"
-REACHED = (SENDING, ACCEPTED, IN_DOUBT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Dif
     return Difference(
         added=np.flatnonzero(going & ~known),
         changed=np.flatnonzero(another & (state == PLANNED)),
-        others=int((another & np.isin(state, (*REACHED, REJECTED))).sum()),
+        others=int((another & np.isin(state, (*MAY_HAVE_LEFT, REJECTED))).sum()),
         dropped=np.flatnonzero(~going & known & (state == PLANNED)),
         gone=int((still & to_go).sum()),
         recorded=recorded,
@@ -211,6 +210,15 @@ def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem
     """Return state and problem of a chunk's rows that certainly were not sent: planned, unless withdrawn meanwhile."""
     limit = connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
     return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
+
+
+def leave_forgotten(connection: sqlite3.Connection, campaign: int, chunk: int, *, attempt: int) -> None:
+    """Skip those of an attempt that certainly was not sent who asked to be forgotten meanwhile: they have no number."""
+    connection.execute(
+        "UPDATE recipient SET own_state=?, problem='OPTED_OUT' "
+        "WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? AND number<0",
+        (SKIPPED, campaign, chunk, attempt, SENDING),
+    )
 
 
 def note(

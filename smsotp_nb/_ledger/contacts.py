@@ -20,7 +20,7 @@ import numpy as np
 from .answers import Ints
 from .people import hashed, persons, secret_of
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, SENDING
+from .tables import MAY_HAVE_LEFT
 
 IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
 _CHUNKS = 500  # whose numbers are read at once
@@ -89,8 +89,8 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
     rows = connection.execute(
         "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
         "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
-        "WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN (?, ?, ?)",
-        (now + IN_FLIGHT, campaign, SENDING, ACCEPTED, IN_DOUBT),
+        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
+        (now + IN_FLIGHT, campaign),
     ).fetchall()
     if rows:
         by_row = np.array(rows, np.int64).T

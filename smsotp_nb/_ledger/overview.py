@@ -92,12 +92,13 @@ def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
     """Return in words until when rows are held back, between two times that may be missing.
 
     Example:
-        >>> until(pd.Timestamp("2026-11-12 09:30Z"), pd.Timestamp("2026-11-12 09:30Z"))
+        >>> until(pd.Timestamp("2026-11-12 09:30:01Z"), pd.Timestamp("2026-11-12 09:30:02Z"))
         ', until 2026-11-12 09:30 UTC'
     """
     if pd.isna(first):
         return ""
-    return f", until {first:%Y-%m-%d %H:%M}" + ("" if first == last else f" to {last:%Y-%m-%d %H:%M}") + " UTC"
+    begins, ends = f"{first:%Y-%m-%d %H:%M}", f"{last:%Y-%m-%d %H:%M}"
+    return f", until {begins}{'' if begins == ends else f' to {ends}'} UTC"
 
 
 def state_line(found: dict[str, int]) -> str:

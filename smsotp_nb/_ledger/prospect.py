@@ -14,12 +14,12 @@ from .._pandas import STR
 from .._services import shown
 from . import changing
 from .contacts import Realm
-from .holds import CAPPED, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
 from .overview import until
 from .reading import times
 from .recording import Planned
+from .standing import CAPPED, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
-from .tables import PLANNED
+from .tables import MAY_HAVE_LEFT, PLANNED
 
 _SHOWN = 3
 _HELD = ("to", "problem", "not_before", "campaign")
@@ -112,7 +112,7 @@ def prospect(
     told = _held(rows, held, standing, names)
     if found is None:
         return Prospect(store.path, held=told)
-    known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(changing.REACHED)].to_numpy())
+    known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT)].to_numpy())
     return Prospect(
         store.path,
         service=service,

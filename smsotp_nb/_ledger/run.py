@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -15,32 +14,20 @@ from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
-from .columns import sums_whole
-from .holds import Holds, Rules, set_aside
+from .billed import spent
+from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
 from .reading import counts, outcomes
 from .recording import billing_number, inserted, number_of
+from .recovering import OWNER_DIED, give_up
+from .standing import Rules
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 
-OWNER_DIED = "the sending process ended before the answer was recorded"
 INTERRUPTED = "interrupted a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
-# What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
-# no price is known, which is so of rows in doubt.
-HALF = 31
-_BILLED = (
-    f"SELECT coalesce(a.currency, d.currency), sum(r.price >> {HALF}), sum(r.price & {2**HALF - 1}) FROM recipient r "
-    "JOIN destination d ON d.id=r.destination LEFT JOIN attempt a ON a.id=r.attempt "
-    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NOT NULL GROUP BY 1"
-)
-_ESTIMATED = (
-    "SELECT d.currency, c.est_parts, d.rate, count(*) FROM recipient r "
-    "JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk JOIN destination d ON d.id=r.destination "
-    "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NULL GROUP BY 1, 2, 3"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,17 +189,7 @@ class Run:
 
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
-        spent = Counter[str]()
-        with self._store.snapshot() as connection:
-            mine = (self.campaign, ACCEPTED, IN_DOUBT)
-            for currency, above, below in connection.execute(_BILLED, mine):
-                spent[currency] += (above << HALF) + below
-            for currency, parts, rate, rows in connection.execute(_ESTIMATED, mine):
-                spent[currency] += (parts or 0) * (rate or 0) * rows
-            of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (self.campaign,)))
-            for attempt, micros in sums_whole(connection, self.campaign)["price"].items():
-                spent[of[attempt]] += int(micros)
-        return {currency: micros for currency, micros in spent.items() if currency is not None}
+        return spent(self._store, self.campaign)
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""
@@ -430,6 +407,7 @@ class Run:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if state == PLANNED:
             state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
+            changing.leave_forgotten(connection, self.campaign, claim.chunk, attempt=claim.attempt)
         # Only rows still in this attempt: a person may have resolved a late one in the meantime.
         connection.execute(
             "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",
@@ -464,35 +442,3 @@ def _totals(reply: SendReply) -> tuple[object, ...]:
     """Return what a reply says of itself, and in words where its records say something else."""
     said = "; ".join(reply.disagreements()) or None
     return reply.currency, reply.recipients, reply.message_count, reply.total_micros, said
-
-
-def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
-    """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
-    if not _anything_under_way(store, campaign):
-        return 0
-    with store.writing() as connection:
-        contacts.unpack(connection, campaign)
-        whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
-        for chunk, attempt in connection.execute(whole_ones, (campaign, SENDING)).fetchall():
-            spread(connection, campaign, chunk, attempt)
-        found = connection.execute(
-            "UPDATE recipient SET own_state=?, problem='NO_ANSWER' WHERE campaign=? AND own_state=?",
-            (IN_DOUBT, campaign, SENDING),
-        ).rowcount
-        connection.execute(
-            "UPDATE attempt SET outcome='in_doubt', phase='unknown', error=?, settled_at=? "
-            "WHERE campaign=? AND outcome IS NULL",
-            (why, now, campaign),
-        )
-    return found
-
-
-def _anything_under_way(store: Store, campaign: int) -> bool:
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
-            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
-            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
-            (campaign, campaign, SENDING, campaign, SENDING),
-        )
-        return bool(found.fetchone()[0])

@@ -24,6 +24,7 @@ from ..results import STATES
 VERSION = 5  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
+MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
 
 TABLES = """
 CREATE TABLE ledger (            -- one row: which ledger this is, wherever it stands

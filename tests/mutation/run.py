@@ -72,8 +72,9 @@ PHASE: dict[str, frozenset[str]] = {
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "work",
-        "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state", "give_up",
+        "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
+    "_ledger/recovering.py": frozenset({"give_up"}),
     "_ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "_ledger/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
@@ -93,9 +94,10 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
     }),
-    "_ledger/holds.py": frozenset({
-        "learn", "heed", "hear", "contacted", "_met", "held", "row", "_same", "_cap", "_hold", "_find", "look",
-        "confirm", "set_aside", "_catch_up", "_record", "_other_chunks",
+    "_ledger/holds.py": frozenset({"look", "confirm", "of", "set_aside", "_catch_up", "_record", "_other_chunks"}),
+    "_ledger/standing.py": frozenset({
+        "learn", "put_aside", "_touch", "heed", "hear", "contacted", "_met", "held", "row", "_same", "_cap", "_hold",
+        "_find",
     }),
     "_ledger/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
     "_dispatch/sending.py": frozenset({
