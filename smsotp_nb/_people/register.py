@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .. import phones, recipients
-from .._arguments import given, not_flag, not_text, not_zone, refuse
+from .. import phones
+from .._arguments import given, not_flag, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, opened
@@ -21,12 +22,11 @@ from .._ledger.consents import Said
 from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
-from ..columns import require
-from ..errors import UsageError
-from . import moments
-from .moments import Moment
+from ..errors import SmsOtpWarning, UsageError
+from . import lists, moments
 
 _SHOWN = 5
+_CALLER = 4  # frames above a warning of an import
 
 
 class People:
@@ -123,7 +123,7 @@ class People:
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
-            ignore_unreadable: record the others although some rows cannot be read.
+            ignore_unreadable: record the others although some rows cannot be read; a warning names those.
 
         Raises:
             UsageError: a column is missing, or rows cannot be read: their number, or a time without a zone or in the
@@ -138,9 +138,8 @@ class People:
             ... )
             1
         """
-        return self._import(
-            list, True, column, source, at, zone, proof, region, default_region, ignore_unreadable=ignore_unreadable
-        )
+        how = lists.How(column, at, zone, proof, region, default_region)
+        return self._import(list, how, source, opted_out=True, ignore_unreadable=ignore_unreadable)
 
     @in_our_words
     def import_optins(
@@ -157,9 +156,8 @@ class People:
         ignore_unreadable: bool = False,
     ) -> int:
         """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`."""
-        return self._import(
-            list, False, column, source, at, zone, proof, region, default_region, ignore_unreadable=ignore_unreadable
-        )
+        how = lists.How(column, at, zone, proof, region, default_region)
+        return self._import(list, how, source, opted_out=False, ignore_unreadable=ignore_unreadable)
 
     @in_our_words
     def is_opted_out(self, number: str, *, default_region: str | None = None) -> bool:
@@ -236,7 +234,9 @@ class People:
             cards.Note("i", f"{row.said} on {row.at:%Y-%m-%d %H:%M} UTC: {mask(str(row.to))} ({row.source})")
             for row in frame[frame["to"].notna().to_numpy()].tail(_SHOWN).iloc[::-1].itertuples()
         ]
-        figures = cards.Figures((("opted out", cards.number(out)), ("entries", cards.number(len(frame)))))
+        figures = cards.Figures(
+            (("opted out", cards.number(out)), ("entry" if len(frame) == 1 else "entries", cards.number(len(frame))))
+        )
         return cards.Card("People", "Who may be texted, as they said.", (figures, *lines))
 
     def __repr__(self) -> str:
@@ -254,61 +254,22 @@ class People:
         return self._record(said, source)
 
     def _import(
-        self,
-        source_list: Any,
-        opted_out: bool,
-        column: str,
-        source: str,
-        at: str | None,
-        zone: str | None,
-        proof: str | None,
-        region: str | None,
-        default_region: str | None,
-        *,
-        ignore_unreadable: bool,
+        self, source_list: Any, how: lists.How, source: str, *, opted_out: bool, ignore_unreadable: bool
     ) -> int:
         _check_source(source)
-        refuse(not_flag("ignore_unreadable", ignore_unreadable), None if zone is None else not_zone("zone", zone))
-        frame = _frame(source_list)
-        for name in (column, at, proof, region):
-            if name is not None:
-                require(name, frame.columns)
-        regions = None if region is None else frame[region]
-        found = phones.normalize(frame[column], region=regions, default_region=default_region, repair=("mx_1",))
-        when, wrong = self._moments(frame, at, zone)
-        blank = found["problem"].eq("MISSING").to_numpy(bool)
-        unread = found["to"].isna().to_numpy() & ~blank
-        problems = [
-            f"row {label!r}: {problem}"
-            for label, problem in zip(frame.index[unread], found["problem"][unread], strict=True)
-        ]
-        problems += [f"row {label!r}: {said}" for label, said in wrong.items()]
-        if problems and not ignore_unreadable:
-            raise _unread(problems, len(frame.index[unread].union([*wrong])), len(frame))
-        proofs = [None] * len(frame) if proof is None else frame[proof].astype(object).where(frame[proof].notna(), None)
-        said = [
-            Said(int(to[1:]), opted_out, *moment, None if shown is None else str(shown))
-            for to, moment, shown in zip(found["to"], when, proofs, strict=True)
-            if isinstance(to, str) and moment is not None
-        ]
-        return self._record(said, source)
-
-    def _moments(
-        self, frame: pd.DataFrame, at: str | None, zone: str | None
-    ) -> tuple[list[Moment | None], dict[Any, str]]:
-        """Return when each row was said, None where that cannot be read, and what is wrong by row label."""
-        now = self._now()
-        if at is None:
-            return [moments.read(now, zone=None, now=now)] * len(frame), {}
-        found: list[Moment | None] = []
-        wrong: dict[Any, str] = {}
-        for label, value in zip(frame.index, frame[at], strict=True):
-            try:
-                found.append(moments.read(value, zone=zone, now=now))
-            except ValueError as said:
-                found.append(None)
-                wrong[label] = f"{at} is {said}"
-        return found, wrong
+        refuse(not_flag("ignore_unreadable", ignore_unreadable))
+        how.check()
+        found = lists.read(source_list, how, opted_out=opted_out, now=self._now())
+        if found.problems and not ignore_unreadable:
+            raise UsageError(
+                f"{found.told('so nothing was recorded')}. Correct them, name default_region= or zone=, or pass "
+                "ignore_unreadable=True to record the others",
+                problems=tuple(found.problems),
+            )
+        new = self._record(found.said, source)
+        if found.problems:
+            warnings.warn(found.told("and are not recorded"), SmsOtpWarning, stacklevel=_CALLER)
+        return new
 
     def _record(self, said: Iterable[Said], source: str) -> int:
         with opened(self._ledger) as book, book._store.writing() as connection:
@@ -319,15 +280,6 @@ def _check_source(source: Any, *, proof: Any = None) -> None:
     wrong = not_text("source", source, hint="; it says how it came, such as 'phone call'")
     blank = "source= must say how it came, such as 'phone call'" if not wrong and not source.strip() else None
     refuse(wrong, blank, None if proof is None else not_text("proof", proof))
-
-
-def _frame(source: Any) -> pd.DataFrame:
-    if isinstance(source, str | Path):
-        return recipients.read_recipients(source)
-    frame = as_pandas(source)
-    if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"the list must be a frame or the path of a file, got {given(source)}")
-    return frame
 
 
 def _several(numbers: Any) -> Numbers:
@@ -351,10 +303,14 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
     unread = found["to"].isna().to_numpy()
     if unread.any():
         problems = [
-            f"entry {place}: {problem}"
-            for place, problem in zip(np.flatnonzero(unread), found["problem"][unread], strict=True)
+            f"number {place + 1}: {lists.explained(problem)}"
+            for place, problem in zip(np.flatnonzero(unread).tolist(), found["problem"][unread], strict=True)
         ]
-        raise _unread(problems, len(problems), len(numbers))
+        raise UsageError(
+            f"{len(problems):,} of {cards.counted(len(numbers), 'number')} cannot be read: {lists.some(problems)}. "
+            "Nothing was changed; correct them, or name default_region= for numbers without a calling code",
+            problems=tuple(problems),
+        )
     return Numbers(int(to[1:]) for to in found["to"])
 
 
@@ -363,13 +319,3 @@ def _stored(ledger: Ledger, number: int) -> bytes:
     said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
     found = {"number": f"+{number}", "said": json.loads(said), "messages": recorded.messages(ledger, number)}
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _unread(problems: list[str], unread: int, rows: int) -> UsageError:
-    shown = "; ".join(problems[:_SHOWN])
-    more = f" and {len(problems) - _SHOWN} more (all of them in .problems)" if len(problems) > _SHOWN else ""
-    return UsageError(
-        f"{unread} of {cards.counted(rows, 'entry', 'entries')} cannot be read, so nothing was recorded: {shown}"
-        f"{more}. Correct them, name default_region= or zone=, or pass ignore_unreadable=True to record the others",
-        problems=tuple(problems),
-    )
