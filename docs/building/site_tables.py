@@ -115,10 +115,16 @@ def rate_columns() -> str:
 
 
 def command_line() -> str:
-    parser = cli.parser()
-    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-    return "\n\n".join(_command(name, command, helps[name]) for name, command in commands.choices.items())
+    return "\n\n".join(_command(name, command, said) for name, command, said in _commands(cli.parser()))
+
+
+def _commands(parser: argparse.ArgumentParser, before: str = "") -> Iterator[tuple[str, argparse.ArgumentParser, str]]:
+    """Yield each command with what its help says; of one that has commands of its own, those."""
+    for commands in (action for action in parser._actions if isinstance(action, argparse._SubParsersAction)):
+        helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+        for name, command in commands.choices.items():
+            within = [*_commands(command, f"{before}{name} ")]
+            yield from within or [(f"{before}{name}", command, helps[name])]
 
 
 def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:

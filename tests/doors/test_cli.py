@@ -355,6 +355,11 @@ positional arguments:
     notebooks
               write the example notebooks and their sample data to a folder
     clean     normalize the phone numbers of a list to E.164
+    people    record opt-outs and opt-ins; say, write or delete what is stored
+              about a person
+    campaigns
+              list the recorded campaigns, or show one: its counts, and what
+              holds rows back
 
 options:
   -h, --help  show this help message and exit

@@ -1,0 +1,100 @@
+"""``smsotp-nb`` on a terminal: one module a command. Every line that a person reads is printed here."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+
+from .. import __version__
+from .._sandbox import command
+from ..errors import SmsOtpError
+from . import campaigns, cleaning, comparing, demo, people, shipped
+
+# What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
+
+USUAL = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used.
+
+    Example:
+        >>> main(["clean", "no-such-file.csv"])
+        2
+    """
+    options = parser().parse_args(argv)
+    _write_any_sign()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_warning
+            code: int = options.run(options)
+    except SmsOtpError as error:
+        print(f"smsotp-nb: {_with_options(str(error), options)}", file=sys.stderr)
+        return USUAL
+    except KeyboardInterrupt as interrupt:
+        print(f"smsotp-nb: {interrupt or 'interrupted'}", file=sys.stderr)
+        return 130
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line as argparse has it."""
+    made = argparse.ArgumentParser(
+        prog="smsotp-nb",
+        description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. "
+        "Begin with: smsotp-nb demo",
+    )
+    made.add_argument("--version", action="version", version=f"smsotp-nb {__version__}")
+    commands = made.add_subparsers(required=True, metavar="COMMAND")
+    for name, describe, said in COMMANDS:
+        describe(commands.add_parser(name, help=said))
+    return made
+
+
+def _describe_sandbox(sandbox: argparse.ArgumentParser) -> None:
+    command.describe(sandbox)
+    sandbox.set_defaults(run=command.run)
+
+
+COMMANDS = (
+    ("demo", demo.describe, "run a campaign from sample data against a sandbox; nothing leaves this machine"),
+    ("sandbox", _describe_sandbox, "run a local service that answers the interface, until Ctrl-C"),
+    (
+        "contract",
+        comparing.describe,
+        "say for each choice of the sandbox whether the live service agrees; sends billed messages",
+    ),
+    ("notebooks", shipped.describe, "write the example notebooks and their sample data to a folder"),
+    ("clean", cleaning.describe, "normalize the phone numbers of a list to E.164"),
+    ("people", people.describe, "record opt-outs and opt-ins; say, write or delete what is stored about a person"),
+    ("campaigns", campaigns.describe, "list the recorded campaigns, or show one: its counts, and what holds rows back"),
+)
+
+
+def _with_options(said: str, options: argparse.Namespace) -> str:
+    """Name the options of the command where a message names the arguments of a function.
+
+    Example:
+        >>> _with_options("default_region='X' is not a country", argparse.Namespace(default_region="X"))
+        "--default-region 'X' is not a country"
+    """
+    for name in vars(options):
+        option = f"--{name.replace('_', '-')}"
+        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[])", f"{option} ", said)
+        said = re.sub(rf"(?<![\w.(]){name}=", option, said)
+    return said
+
+
+def _write_any_sign() -> None:
+    """Let a name that the terminal's encoding lacks, such as a file's on Windows, show as ? instead of ending it."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:
+    print(f"! {message}", file=sys.stderr)

@@ -1,0 +1,106 @@
+"""``smsotp-nb clean``: a list of any size, its numbers normalized, and the rows without a usable one."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .._cards import counted
+from .._sandbox.command import path_typed
+from ..errors import FileExists, UsageError
+
+if TYPE_CHECKING:
+    from .. import phones
+
+
+def describe(clean: argparse.ArgumentParser) -> None:
+    """Add every option of the command."""
+    clean.add_argument("file", type=path_typed, help="CSV, Excel or Parquet")
+    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: found by content)")
+    clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
+    clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    clean.add_argument(
+        "--repair",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a repair made only when asked for: lost_plus, ...",
+    )
+    clean.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
+    clean.add_argument("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
+    clean.add_argument(
+        "--out", type=path_typed, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
+    )
+    clean.add_argument(
+        "--unusable",
+        type=path_typed,
+        metavar="FILE",
+        help="write the rows without a usable number, with their row in the list and the reason",
+    )
+    clean.add_argument("--force", action="store_true", help="replace existing files, but never the list")
+    clean.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
+    from .. import phones
+    from .._results import streaming
+
+    paths = [path for path in (options.out, options.unusable) if path is not None]
+    tally = phones.Tally()
+    try:
+        with streaming.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+            written = dict(zip(paths, tables, strict=True))
+            for cleaned in _cleaned(options, tally):
+                for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):
+                    if path is not None:
+                        written[path].add(rows)
+    except FileExists as error:
+        raise UsageError(f"{error.path} already exists; --force replaces it") from None
+    print(tally.report())
+    for table in tables:
+        print(f"{counted(table.rows, 'row')} written to {table.path}")
+    return 0
+
+
+def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
+    """Judge the list chunk by chunk; its columns are found in the first one."""
+    from .. import phones
+    from ..recipients import read_chunks
+
+    chunks = read_chunks(options.file, sheet=options.sheet, encoding=options.encoding, numbered=True)
+    first = next(chunks)
+    phone, region = options.phone, options.region
+    if phone is None:
+        found = phones.find_columns(first, default_region=options.default_region)
+        phone, region = found.phone, region or found.region
+        if phone is None:
+            raise UsageError(
+                f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
+                "numbers without a calling code with --default-region"
+            )
+    cleaned = phones.clean_chunks(
+        itertools.chain([first], chunks),
+        phone=phone,
+        region=region,
+        default_region=options.default_region,
+        repair=options.repair,
+        tally=tally,
+    )
+    begun = next(cleaned)  # columns and repairs are known to be right
+    where = f"{options.file}{_sheet_read(options)}"
+    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    yield begun
+    yield from cleaned
+
+
+def _sheet_read(options: argparse.Namespace) -> str:
+    """Say which sheet of several is read: the others may hold people too."""
+    from ..recipients import sheets
+
+    names = sheets(options.file)
+    if len(names) < 2:
+        return ""
+    return f", sheet {options.sheet or names[0]!r} of {len(names)} (--sheet names another)"
