@@ -100,7 +100,7 @@ GUARDS: Final = (
         says="send to this many recipients first; the next call without it sends the rest.",
         code="CANARY",
         meaning="the canary was sent",
-        next_step="check its results, then send without canary=",
+        next_step="check its results, then send the others without a canary",
         ends=True,
         example="canary=20",
         effect="sends to this many first and stops",

@@ -235,7 +235,7 @@ _KNOWN: Final = (
         "send",
         "skipped",
         "this person opted out, as the register of the ledger says",
-        "nothing: this person said no; people.history(number) says when and where",
+        "nothing: this person said no; People().register says when and how",
     ),
     _yours(
         "WITHDRAWN",
@@ -249,14 +249,14 @@ _KNOWN: Final = (
         "send",
         "planned",
         "this person had the same message lately, perhaps by another campaign",
-        "send again after not_before, or with repeat_text=True",
+        "send again after the time stated, or with repeat_text=True",
     ),
     _yours(
         "CAPPED",
         "send",
         "planned",
         "one more message would be more than the policy allows",
-        "send again after not_before",
+        "send again after the time stated",
     ),
     *(_yours(guard.code, "send", "planned", guard.meaning, guard.next_step) for guard in GUARDS),
 )

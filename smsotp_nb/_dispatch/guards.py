@@ -234,7 +234,7 @@ class Watch:
         stopper, detail = None, ""
         if self._guards.canary is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
-            detail = f"canary={self._guards.canary}"
+            detail = f"canary of {self._guards.canary:,}"
         costs = _by_currency(rows)
         for currency, limit in (self._guards.budget or {}).items():
             spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
