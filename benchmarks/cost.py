@@ -72,8 +72,8 @@ def _reference(connection: sqlite3.Connection) -> None:
     connection.executemany("INSERT INTO country VALUES (?,?,'999')", countries)
     connection.executemany("INSERT INTO destination VALUES (?,?,'MOBILE',7500,'USD')", countries)
     connection.executemany(
-        "INSERT INTO campaign (id, service, name, kind, fingerprint, created_at, rows, kept) "
-        "VALUES (?,'live',?,'campaign','',0,0,'[]')",
+        "INSERT INTO campaign (id, service, name, name_key, kind, fingerprint, created_at, rows, kept) "
+        "VALUES (?1,'live',?2,?2,'campaign','',0,0,'[]')",
         [(number + 1, f"month-{number + 1:02}") for number in range(CAMPAIGNS)],
     )
 
@@ -96,8 +96,8 @@ def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> N
             ),
         )
         connection.execute(
-            "INSERT INTO attempt (id, campaign, chunk, started_at, settled_at, outcome, http_status, currency, ids, "
-            "kinds) VALUES (?,?,?,?,?,'accepted',200,?,?,?)",
+            "INSERT INTO attempt (id, session, campaign, chunk, started_at, settled_at, outcome, http_status, "
+            "currency, ids, kinds) VALUES (?,(SELECT max(id) FROM session),?,?,?,?,'accepted',200,?,?,?)",
             (
                 *(number, of.campaign, n, start + n, start + n + 50_000, "USD" if n % 7 else "CNY"),
                 *(_answers(of, n) if as_one else (None, None)),
@@ -150,7 +150,7 @@ def plain(path: Path) -> dict[str, float]:
         frame = pd.read_sql(PLAIN, connection)
     frame["price"] = frame["price"] / 1_000_000
     frame["month"] = pd.to_datetime(frame["at"], unit="us").dt.strftime("%Y-%m")
-    sums = {"messages": ("price", "size"), "parts": ("parts", "sum"), "price": ("price", "sum")}
+    sums = {"messages": ("price", "size"), "parts": ("parts", "sum"), "cost": ("price", "sum")}
     tables = [
         frame.groupby(["currency", name], dropna=False).agg(**sums).reset_index()
         for name in ("iso", "campaign", "month", "encoding")
@@ -160,7 +160,7 @@ def plain(path: Path) -> dict[str, float]:
 
 def _totals(table: pd.DataFrame) -> dict[str, float]:
     return {
-        str(currency): round(float(total), 6) for currency, total in table.groupby("currency")["price"].sum().items()
+        str(currency): round(float(total), 6) for currency, total in table.groupby("currency")["cost"].sum().items()
     }
 
 
