@@ -88,6 +88,11 @@ def planning(path: Path, count: int) -> tuple[float, float]:
     return times[0], times[1]
 
 
+def spread(ratios: list[float]) -> str:
+    """Return median, lowest and highest."""
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("--short", action="store_true")
@@ -100,17 +105,18 @@ def main() -> None:
             live = client.service
         path = Path(folder) / "past"
         ledger_of(path, live, count, count)
-        ratios = []
+        walls, cpus = [], []
         for pair in range(options.pairs):
             plain = turn(None, url, count, f"plain {pair}", None)
             ruled = turn(path, url, count, f"ruled {pair}", POLICY)
-            ratios.append(ruled[0] / plain[0])
+            walls.append(ruled[0] / plain[0])
+            cpus.append(ruled[1] / plain[1])
             print(
                 f"without {plain[0]:6.2f} s ({plain[1]:.2f} CPU), with {ruled[0]:6.2f} s ({ruled[1]:.2f} CPU): "
-                f"{ratios[-1]:.2f}",
+                f"{walls[-1]:.2f} by the clock, {cpus[-1]:.2f} in CPU time",
                 flush=True,
             )
-        print(f"median {statistics.median(ratios):.2f} of the time without the register")
+        print(f"of the time without the register: {spread(walls)} by the clock, {spread(cpus)} in CPU time")
         alone, with_ledger = planning(path, count)
         print(f"planning {alone:.2f} s, with the ledger asked {with_ledger - alone:.2f} s more")
 
