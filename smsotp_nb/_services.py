@@ -12,7 +12,7 @@ import hmac
 import unicodedata
 from urllib.parse import urlsplit
 
-_REHEARSAL = "sandbox:"
+REHEARSAL = "sandbox:"
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS = {"http": 80, "https": 443}
 
@@ -30,7 +30,7 @@ class SandboxService(str):
     @classmethod
     def of(cls, sandbox: str, base_url: str) -> SandboxService:
         """Return the service id of a sandbox, which is good at its own address only."""
-        made = cls(_REHEARSAL + sandbox)
+        made = cls(REHEARSAL + sandbox)
         made.address = address(base_url)
         return made
 
@@ -42,7 +42,7 @@ def is_rehearsal(service: str) -> bool:
         >>> is_rehearsal("sandbox:1a2b"), is_rehearsal("https://sms.example|intl|9f86d081884c")
         (True, False)
     """
-    return service.startswith(_REHEARSAL)
+    return service.startswith(REHEARSAL)
 
 
 def claims_rehearsal(service: str, base_url: str) -> bool:

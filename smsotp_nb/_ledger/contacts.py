@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._services import REHEARSAL, is_rehearsal
 from .answers import Ints
 from .people import hashed, persons, secret_of
 from .store import Store
@@ -25,7 +26,7 @@ from .tables import MAY_HAVE_LEFT
 IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
 _CHUNKS = 500  # whose numbers are read at once
 _KINDS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"), np.dtype("<i8"))
-_LIVE = "substr(service, 1, 8) <> 'sandbox:'"
+_LIVE = f"substr(service, 1, {len(REHEARSAL)}) <> '{REHEARSAL}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Realm:
 
     @property
     def sql(self) -> str:
-        return "service=?" if self.service.startswith("sandbox:") else f"({_LIVE} OR service=?)"
+        return "service=?" if is_rehearsal(self.service) else f"({_LIVE} OR service=?)"
 
 
 def others(

@@ -78,7 +78,7 @@ class Header:
         found = tuple(_width(record, self.width) for record in nameless)
         if found:
             raise UsageError(
-                f"{self.file}: the header is blank after {self.names[-1]!r}, but {len(found)} rows have cells there "
+                f"{self.file}: the header is blank after {self.names[-1]!r}, but {_rows_have(len(found))} cells there "
                 f"({'; '.join(found[:SHOWN])}); name these columns in the header, or clear the cells",
                 problems=found,
             )
@@ -87,7 +87,7 @@ class Header:
         wide = tuple(_width(record, self.width) for record in records if len(record.cells) > self.width)
         if wide:
             raise UsageError(
-                f"{self.file}: {len(wide)} rows have more cells than the header has columns "
+                f"{self.file}: {_rows_have(len(wide))} more cells than the header has columns "
                 f"({'; '.join(wide[:SHOWN])}); a separator inside a cell must be quoted, or pass sep= if it was "
                 "guessed wrong",
                 problems=wide,
