@@ -7,16 +7,20 @@ of a ledger: sum up a year of campaigns once, and make every table from that.
 
 from __future__ import annotations
 
+from ._cost.bridge import Bridge, bridge
+from ._cost.exchange import convert
 from ._cost.learned import rates
 from ._cost.overview import card
 from ._cost.saving import Savings, savings
 from ._cost.sums import by, by_country, compare, unpriced_rows
-from ._cost.views import by_campaign, by_encoding, by_month, by_type, convert, differences, drift, outcomes, summary
+from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, summary
 from ._ledger.reconciling import reconcile
 from ._ledger.summing import spending
 
 __all__ = [
+    "Bridge",
     "Savings",
+    "bridge",
     "by",
     "by_campaign",
     "by_country",

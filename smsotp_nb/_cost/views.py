@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from typing import Any, Final
-
 import pandas as pd
 
-from .._arguments import given, not_mapping, not_zone, refuse
+from .._arguments import not_zone, refuse
 from .._calls import in_our_words
-from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._results import contract
-from ..errors import UsageError
 from .sources import ESTIMATED, NEEDED, Source, is_summed, read
-from .sums import by, priced, with_country
-
-_SIX: Final = Decimal("0.000001")
+from .sums import by, with_country
 
 
 @in_our_words
@@ -209,67 +200,3 @@ def differences(results: pd.DataFrame) -> pd.DataFrame:
 
 def _differ(left: pd.Series, right: pd.Series) -> pd.Series:
     return (left.notna() & right.notna() & (left != right).fillna(False)).astype("bool")
-
-
-@in_our_words
-def convert(table: AnyFrame, exchange: Mapping[str, Any], *, to: str, decimals: bool = False) -> pd.DataFrame:
-    """Convert a cost table to one currency with your own exchange rates. Currencies are never added in any other way.
-
-    Args:
-        table: a table that `by` or a similar function returned.
-        exchange: the value of one unit of each currency in ``to``: text, Decimal or number, such as
-            ``{"CNY": "0.1377"}``. ``to`` itself is 1.
-        to: the currency to convert into.
-        decimals: as for `by`.
-
-    Raises:
-        UsageError: not a cost table, or a currency without a usable exchange rate.
-
-    Example:
-        >>> table = pd.DataFrame({"currency": ["CNY", "USD"], "iso": ["CN", "US"], "messages": [1, 1],
-        ...                       "parts": [1, 1], "cost": [10.0, 1.5], "unpriced": [0, 0]})
-        >>> convert(table, {"CNY": "0.1377"}, to="USD")[["currency", "iso", "cost"]].values.tolist()
-        [['USD', 'US', 1.5], ['USD', 'CN', 1.377]]
-    """
-    table = as_pandas(table)
-    if not is_summed(table):
-        raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
-    code = isinstance(to, str) and re.fullmatch("[A-Z]{3}", to)
-    wrong = None if code else f"to= must be a currency's three capitals, such as 'EUR', got {given(to)}"
-    refuse(wrong, not_mapping("exchange", exchange, example="{'CNY': '0.1377'}"))
-    worth = _worth(table["currency"].dropna().unique().tolist(), exchange, to)
-    names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
-    micros = contract.micros(table["cost"])
-    converted = [
-        None if pd.isna(amount) or pd.isna(currency) else _rounded(int(amount) * worth[currency])
-        for amount, currency in zip(micros, table["currency"], strict=True)
-    ]
-    cells = table[[*names, "messages", "parts", "unpriced"]].assign(
-        currency=pd.Series(to, index=table.index, dtype=STR).where(table["currency"].notna()),
-        micros=pd.array(converted, dtype="Int64"),
-    )
-    sums = cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
-    sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
-    return priced(sums, decimals)
-
-
-def _rounded(amount: Decimal) -> int:
-    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
-
-
-def _worth(currencies: list[str], exchange: Mapping[str, Any], to: str) -> dict[str, Decimal]:
-    worth, missing = {to: Decimal(1)}, []
-    for currency in currencies:
-        if currency == to:
-            continue
-        try:
-            rate = exchange[currency]
-            worth[currency] = Decimal("NaN" if isinstance(rate, bool) else str(rate))
-        except (KeyError, InvalidOperation):
-            missing.append(currency)
-        else:
-            if not (worth[currency].is_finite() and worth[currency] > 0):
-                missing.append(currency)
-    if missing:
-        raise UsageError(f"exchange= needs what one {', one '.join(missing)} is worth in {to}, a number above 0")
-    return worth

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pandas as pd
 import pytest
 from support.tables import table, two_currencies
@@ -100,27 +98,3 @@ def test_rates_of_two_services_are_not_mixed() -> None:
     """A sandbox teaches nothing about a live service."""
     with pytest.raises(UsageError, match="several services"):
         cost.rates(table(2, service=["sandbox:1", "live"]))
-
-
-def test_converted_tables_are_added_by_the_users_own_rates() -> None:
-    """Exact decimals, one currency, shares of the whole."""
-    given = cost.by_country(two_currencies())
-    found = cost.convert(given, {"CNY": "0.1377"}, to="USD", decimals=True)
-    assert found["currency"].unique().tolist() == ["USD"]
-    expected = (Decimal("0.0511") * Decimal("0.1377")).quantize(Decimal("0.000001"))
-    assert found.set_index("iso").loc["CN", "cost"] == expected
-    assert round(found["share"].sum(), 9) == 1
-    assert found["messages"].sum() == given["messages"].sum()
-
-
-def test_converting_adds_equal_groups() -> None:
-    """One country billed in two currencies becomes one row."""
-    given = cost.by(table(2, currency=["USD", "EUR"], price=[1.0, 2.0]), "iso")
-    assert cost.convert(given, {"EUR": 1.5}, to="USD")["cost"].tolist() == [4.0]
-
-
-@pytest.mark.parametrize("exchange", [{}, {"CNY": "x"}, {"CNY": 0}, {"CNY": "-1"}, {"CNY": float("nan")}], ids=str)
-def test_a_currency_without_a_rate_is_refused(exchange: dict[str, object]) -> None:
-    """Nothing is converted by guess."""
-    with pytest.raises(UsageError, match="one CNY is worth in USD"):
-        cost.convert(cost.by_country(two_currencies()), exchange, to="USD")

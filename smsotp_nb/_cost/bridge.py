@@ -1,0 +1,231 @@
+"""Why a cost changed: what more messages, other countries, longer texts and other rates each added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .._calls import in_our_words
+from .._pandas import STR
+from .._planning import Plan
+from .._results import contract
+from ..errors import UsageError
+from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read
+from .sums import with_country
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+EFFECTS: Final = ("volume", "mix", "parts", "rate")
+_AMOUNTS: Final = ("before", *EFFECTS, "change", "now")
+_COUNTED: Final = ("messages_before", "messages_now", "parts_before", "parts_now")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bridge:
+    """A change of cost, taken apart into effects that add up to it exactly.
+
+    The cost of a group is *messages in all x the group's share of them x parts a message x rate*, where the rate is
+    what a part cost on average. Each effect is what a change of one of the four added:
+
+    - ``volume``: more or fewer messages in all
+    - ``mix``: another share of the messages went to the group
+    - ``parts``: more or fewer parts a message
+    - ``rate``: another price of a part
+
+    Which of the four changed first would decide how much each is given, so the effects are averaged over all orders
+    (the Shapley value). A group that only one of the two sides has is all volume and mix.
+
+    Attributes:
+        totals: a row a currency: ``currency`` (str), ``before, volume, mix, parts, rate, change, now`` (float64) and
+            ``left_out`` (Int64: messages without a readable price or without an estimate, in no amount).
+        groups: the same for each currency and group, largest change first, with ``messages_before, messages_now,
+            parts_before, parts_now`` (Int64) at the end. In every row ``volume + mix + parts + rate = change =
+            now - before``, and the rows of a currency add up to its total: exactly, in millionths.
+
+    Example:
+        >>> then = pd.DataFrame({"status": "accepted", "iso": ["US", "IN"], "currency": "USD", "parts": [1, 1],
+        ...                      "price": [0.01, 0.03]})
+        >>> now = pd.DataFrame({"status": "accepted", "iso": ["US", "IN"], "currency": "USD", "parts": [2, 1],
+        ...                     "price": [0.02, 0.03]})
+        >>> bridge(now, then).totals[["before", "volume", "mix", "parts", "rate", "now"]].values.tolist()
+        [[0.04, 0.0, 0.0, 0.01, 0.0, 0.05]]
+    """
+
+    totals: pd.DataFrame
+    groups: pd.DataFrame
+
+
+@in_our_words
+def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: str | Sequence[str] = "iso") -> Bridge:
+    """Take the change from one cost to another apart: this month and last, two plans, or billed and estimated.
+
+    Args:
+        now: a result table, a `Ledger` or its path, sums of either (`spending`, `by`), or a plan, which counts with its
+            estimate.
+        before: what to compare with, likewise. By default the estimate of ``now``, over the messages that have both.
+        columns: what the groups are, as for `by`; a plan has ``iso`` (of its numbers), ``type``, ``encoding`` and its
+            kept columns.
+
+    Raises:
+        UsageError: neither is a table of costs, a column is missing, or ``now`` has no estimate to compare with.
+
+    Example:
+        >>> year = pd.DataFrame({"month": ["2026-10", "2026-11"], "iso": "US", "currency": "USD",
+        ...     "messages": [100, 150], "parts": [100, 150], "cost": [1.0, 1.8], "unpriced": [0, 0]})
+        >>> made = bridge(year[year["month"] == "2026-11"], year[year["month"] == "2026-10"])
+        >>> made.groups[["iso", "volume", "rate", "change"]].values.tolist()
+        [['US', 0.55, 0.25, 0.8]]
+    """
+    if before is None:
+        names, cells, left_out = _estimated(now, columns)
+    else:
+        names, later, missed_now = _cells(now, columns)
+        _, earlier, missed_before = _cells(before, columns)
+        cells = earlier.merge(later, on=["currency", *names], how="outer", suffixes=("_before", "_now")).fillna(
+            {name + side: 0 for name in ("messages", "parts", "micros") for side in ("_before", "_now")}
+        )
+        left_out = missed_now.add(missed_before, fill_value=0)
+    return _taken_apart(cells, names, left_out)
+
+
+def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
+    """Return the names, messages, parts and cost by currency and name, and what is left out by currency."""
+    frame = _of_plan(source) if isinstance(source, Plan) else read(source)
+    names = grouping(frame, columns, taken=(*_AMOUNTS, *_COUNTED))
+    sums = added_up(billed(_priced(frame), names), names)
+    every = added_up(billed(frame, []), [])
+    left_out = every.set_index("currency")["unpriced"]
+    sums["messages"] -= sums.pop("unpriced")
+    return names, sums[sums["messages"] > 0], left_out
+
+
+def _priced(frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out single messages without a price; in sums they cannot be told apart, and only their number is known."""
+    if is_summed(frame):
+        return frame
+    table = contract.check(frame, columns=("status", "parts", "price", "currency"))
+    return table[table["price"].notna() & table["currency"].notna()]
+
+
+def _of_plan(plan: Plan) -> pd.DataFrame:
+    """Return a plan's rows as if each had been billed as estimated."""
+    rows = plan.rows[plan.rows["status"].eq("planned").to_numpy()]
+    said = {"iso": rows["region"], "price": rows["est_cost"], "currency": rows["est_currency"]}
+    return rows.assign(**said, status="accepted", parts=rows["est_parts"])
+
+
+def _estimated(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
+    if isinstance(source, Plan):
+        raise UsageError("a plan is its own estimate; give before= as well: an earlier plan, results or a ledger")
+    frame = read(source)
+    names = grouping(frame, columns, taken=(*_AMOUNTS, *_COUNTED))
+    if is_summed(frame) and not has_estimates(frame):
+        raise UsageError("these sums hold no estimates; compare the result table or the ledger, or give before=")
+    sums = added_up(compared(frame, names), names)
+    sums = sums.rename(
+        columns={
+            "messages": "messages_now",
+            "parts": "parts_now",
+            "cost": "micros_now",
+            "est_parts": "parts_before",
+            "est_cost": "micros_before",
+        }
+    ).assign(messages_before=lambda table: table["messages_now"])
+    return names, sums[sums["messages_now"] > 0], sums.groupby("currency", dropna=False)["left_out"].sum()
+
+
+def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> Bridge:
+    effects = [*EFFECTS]
+    table = cells[["currency", *names]].assign(before=cells["micros_before"].astype("int64"))
+    table[effects] = _effects(cells)
+    table["change"] = table[effects].sum(axis=1)
+    table["now"] = cells["micros_now"].astype("int64")
+    totals = table.drop(columns=names).groupby("currency", sort=True).sum().reset_index()
+    totals["left_out"] = left_out.reindex(totals["currency"], fill_value=0).astype("Int64").array
+    for name in _COUNTED:
+        table[name] = cells[name].astype("Int64")
+    order = table.assign(_size=-table["change"].abs()).sort_values(["currency", "_size"], kind="stable").index
+    return Bridge(_in_money(totals), _named(_in_money(table.loc[order].reset_index(drop=True))))
+
+
+def _effects(cells: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return the effects of each group, in whole micro-units that add up to its change."""
+    before, now = _factors(cells)
+    exact = np.column_stack([_shapley(before, now, place) for place in range(len(EFFECTS))])
+    whole = np.rint(exact).astype(np.int64)
+    change = (cells["micros_now"] - cells["micros_before"]).to_numpy(np.int64)
+    rows = np.arange(len(whole))
+    # Rounding leaves a millionth or two, which the largest effect takes.
+    whole[rows, np.abs(exact).argmax(axis=1)] += change - whole.sum(axis=1)
+    return whole
+
+
+def _shapley(before: list[Floats], now: list[Floats], place: int) -> Floats:
+    """Return what one factor's change adds to their product, averaged over all orders of the changes."""
+    others = [other for other in range(len(before)) if other != place]
+    added = np.zeros_like(before[place])
+    for size in range(len(others) + 1):
+        weight = factorial(size) * factorial(len(others) - size) / factorial(len(before))
+        for changed in combinations(others, size):
+            added += weight * np.prod([now[other] if other in changed else before[other] for other in others], axis=0)
+    return added * (now[place] - before[place])
+
+
+def _factors(cells: pd.DataFrame) -> tuple[list[Floats], list[Floats]]:
+    """Return messages in all, share of them, parts a message and rate of each group, before and now.
+
+    Where one side has no message, or no message in a group, it takes the other's share, or its parts and rate: what it
+    does not have cannot have changed.
+    """
+    before, now = (_figures(cells, side) for side in ("_before", "_now"))
+    whole = ((before.messages > 0) & (before.parts == 0)) | ((now.messages > 0) & (now.parts == 0))
+    lists = [_each(side, whole) for side in (before, now)]
+    for mine, other, side in ((lists[0], lists[1], before), (lists[1], lists[0], now)):
+        mine[1] = np.where(side.in_all > 0, mine[1], other[1])
+        for place in (2, 3):
+            mine[place] = np.where(side.messages > 0, mine[place], other[place])
+    return lists[0], lists[1]
+
+
+class _Figures(NamedTuple):
+    in_all: Floats
+    messages: Floats
+    parts: Floats
+    cost: Floats
+
+
+def _figures(cells: pd.DataFrame, side: str) -> _Figures:
+    messages, parts, cost = (cells[name + side].to_numpy("float64") for name in ("messages", "parts", "micros"))
+    in_all = pd.Series(messages).groupby(cells["currency"].to_numpy()).transform("sum").to_numpy("float64")
+    return _Figures(in_all, messages, parts, cost)
+
+
+def _each(side: _Figures, whole: npt.NDArray[np.bool_]) -> list[Floats]:
+    """Return the four factors of one side; ``whole``: groups whose messages have no parts count a message as one."""
+    parts = np.where(whole, side.messages, side.parts)
+    return [
+        side.in_all,
+        _ratio(side.messages, side.in_all),
+        _ratio(parts, side.messages),
+        _ratio(side.cost, parts),
+    ]
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+def _in_money(table: pd.DataFrame) -> pd.DataFrame:
+    said = {name: contract.money(table[name]) for name in _AMOUNTS}
+    return table.assign(currency=table["currency"].astype(STR), **said)
+
+
+def _named(groups: pd.DataFrame) -> pd.DataFrame:
+    return with_country(groups) if "iso" in groups.columns else groups

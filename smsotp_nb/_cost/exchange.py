@@ -1,0 +1,239 @@
+"""Cost tables in one currency, by exchange rates that have a date and a source."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pandas as pd
+
+from .._arguments import given, not_text, refuse
+from .._calls import in_our_words
+from .._frames import AnyFrame, as_pandas
+from .._pandas import STR
+from .._recipients.reading import read_recipients
+from .._results import contract
+from ..columns import absent, listed
+from ..errors import UsageError
+from .sources import is_summed
+from .sums import priced
+
+Exchange: TypeAlias = Mapping[str, Any] | AnyFrame | str | Path
+
+OLD_AFTER: Final = 7  # days that a daily rate is used for: over weekends and holidays no rates are published
+_NEEDED: Final = ("date", "currency", "rate")
+_SHOWN: Final = 3
+
+
+@in_our_words
+def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", decimals: bool = False) -> pd.DataFrame:
+    """Convert a cost table to one currency with your own exchange rates. Currencies are never added in any other way.
+
+    Rows and their order stay, with the original amounts beside the converted ones; `by` adds the result up. A day is
+    converted with the rate of that day, or the latest of the seven days before it (weekends and holidays have none),
+    or else the rate of its month. A month is converted with its own rate, or else the mean of its daily rates.
+
+    Args:
+        table: a table that `by` or a similar function returned. With dated rates it needs ``day`` or ``month``:
+            ``cost.by(ledger, ["month", "iso"])``.
+        exchange: what one unit of a currency is worth in ``to``. Either a frame, or the path of a CSV or Excel file,
+            with ``date`` (as 2026-11-02, or 2026-11 for a month), ``currency``, ``rate`` and, if you like, ``source``;
+            or one rate a currency for a table of a single month, such as ``{"CNY": "0.1377"}``. ``to`` itself is 1.
+        to: the currency to convert into.
+        source: where the rates come from, such as "ECB reference rates". Needed for a frame without a column
+            ``source``; of a file, its name by default.
+        decimals: as for `by`.
+
+    Returns:
+        The columns of ``table`` that label its rows, then as `by`, in ``to``, and ``exchange_rate`` (float64),
+        ``original_currency`` (str), ``original_cost`` (float64), ``exchange_source`` (str). Estimates are left out.
+
+    Raises:
+        UsageError: not a cost table; a currency or a time without a rate; one rate for several months; rates with
+            unreadable rows, which are named; or no source.
+
+    Example:
+        >>> table = pd.DataFrame({"currency": ["CNY", "CNY", "USD"], "month": ["2026-10", "2026-11", "2026-11"],
+        ...                       "messages": 1, "parts": 1, "cost": [10.0, 10.0, 1.5], "unpriced": 0})
+        >>> rates = pd.DataFrame({"date": ["2026-10", "2026-11"], "currency": "CNY", "rate": ["0.14", "0.15"]})
+        >>> done = convert(table, rates, to="USD", source="invented")
+        >>> done[["currency", "month", "cost", "original_currency", "original_cost"]].values.tolist()[:2]
+        [['USD', '2026-10', 1.4, 'CNY', 10.0], ['USD', '2026-11', 1.5, 'CNY', 10.0]]
+        >>> from smsotp_nb import cost
+        >>> cost.by(done, "month")[["month", "cost"]].values.tolist()
+        [['2026-11', 3.0], ['2026-10', 1.4]]
+    """
+    table = as_pandas(table)
+    if not is_summed(table):
+        raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
+    code = isinstance(to, str) and re.fullmatch("[A-Z]{3}", to)
+    wrong = None if code else f"to= must be a currency's three capitals, such as 'EUR', got {given(to)}"
+    refuse(wrong, not_text("source", source))
+    names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
+    when = _times_of(table, names)
+    rates = _rates_of(exchange, source, to, when)
+    worth = _looked_up(table["currency"], None if isinstance(exchange, Mapping) else when, rates, to)
+    return _converted(table, names, worth, rates, to, decimals)
+
+
+def _times_of(table: pd.DataFrame, names: list[Any]) -> pd.Series | None:
+    """Return the day (as a time) or else the month (as text) of each row; None where the table has neither."""
+    if "day" in names:
+        return pd.to_datetime(table["day"], errors="coerce")
+    return table["month"].astype(STR) if "month" in names else None
+
+
+@dataclass(slots=True)
+class _Rates:
+    """What one unit of a currency is worth in another: by day, by month, and for any time."""
+
+    source: str
+    daily: dict[str, dict[dt.date, Decimal]] = field(default_factory=lambda: defaultdict(dict))
+    monthly: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    always: dict[str, Decimal] = field(default_factory=dict)
+
+    def of(self, currency: str, when: Any) -> Decimal | None:
+        """Return the rate for a day, a month such as 2026-11, or no time."""
+        if currency in self.always:
+            return self.always[currency]
+        if isinstance(when, str):
+            return self.monthly.get((currency, when)) or self._mean(currency, when)
+        if pd.isna(when):
+            return None
+        return self._latest(currency, when.date()) or self.monthly.get((currency, when.strftime("%Y-%m")))
+
+    def _latest(self, currency: str, day: dt.date) -> Decimal | None:
+        before = (day - dt.timedelta(days=age) for age in range(OLD_AFTER + 1))
+        return next((self.daily[currency][one] for one in before if one in self.daily[currency]), None)
+
+    def _mean(self, currency: str, month: str) -> Decimal | None:
+        of_month = [rate for day, rate in self.daily[currency].items() if f"{day:%Y-%m}" == month]
+        return sum(of_month, Decimal(0)) / len(of_month) if of_month else None
+
+
+def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) -> _Rates:
+    if isinstance(exchange, Mapping):
+        months = set() if when is None else {str(time)[:7] for time in when.dropna()}
+        if len(months) > 1:
+            raise UsageError(
+                f"exchange= gives one rate a currency for {len(months)} months; give rates with dates, a frame with "
+                f"{', '.join(_NEEDED)}, or sum the months up first: cost.by(table, [])"
+            )
+        always = {currency: rate for currency in exchange if (rate := _positive(exchange[currency])) is not None}
+        return _Rates(source or "given in the call", always=always)
+    if isinstance(exchange, str | Path):
+        return _dated(read_recipients(exchange), source or Path(exchange).name, to, when)
+    frame = as_pandas(exchange)
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(
+            f"exchange= must be a mapping such as {{'CNY': '0.1377'}}, a frame with {', '.join(_NEEDED)}, or the path "
+            f"of a file with them, got {given(exchange)}"
+        )
+    return _dated(frame, source, to, when)
+
+
+def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) -> _Rates:
+    missing = [wrong for name in _NEEDED if (wrong := absent(name, frame.columns, beside=False))]
+    if missing:
+        raise UsageError(f"exchange=: {'; '.join(missing)} {listed(frame.columns)}")
+    if when is None:
+        raise UsageError(
+            "exchange= has rates with dates, but the table has neither 'day' nor 'month'; group by one of them first: "
+            'cost.by(ledger, ["month", "iso"])'
+        )
+    named = [str(name) for name in frame["source"].dropna().unique()] if "source" in frame.columns else []
+    if not source and not named:
+        raise UsageError('exchange= does not say where its rates come from; add source="...", such as the bank\'s name')
+    rates = _Rates(source or ", ".join(named))
+    wrong_rows = [
+        f"row {label!r} has {cells}"
+        for label, cells in zip(frame.index, zip(*(frame[name] for name in _NEEDED), strict=True), strict=True)
+        if not _took(rates, *cells, to=to)
+    ]
+    if wrong_rows:
+        more = f" and {len(wrong_rows) - _SHOWN:,} more rows" if len(wrong_rows) > _SHOWN else ""
+        raise UsageError(
+            "exchange= needs a date such as 2026-11-02 or 2026-11, a currency's three capitals, a rate above 0, and "
+            f"one rate for each date; {', '.join(wrong_rows[:_SHOWN])}{more}"
+        )
+    return rates
+
+
+def _took(rates: _Rates, date: Any, currency: Any, rate: Any, *, to: str) -> bool:
+    """Add one row of dated rates; say whether it could be read and says nothing else than a row before it."""
+    worth, code = _positive(rate), str(currency).strip()
+    if worth is None or not re.fullmatch("[A-Z]{3}", code):
+        return False
+    if code == to:
+        return worth == 1
+    text = str(date).strip()
+    if re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", text):
+        return rates.monthly.setdefault((code, text), worth) == worth
+    day = pd.to_datetime(text if isinstance(date, str) else date, errors="coerce")
+    if not isinstance(day, pd.Timestamp) or pd.isna(day):
+        return False
+    return rates.daily[code].setdefault(day.date(), worth) == worth
+
+
+def _positive(rate: Any) -> Decimal | None:
+    try:
+        worth = Decimal("NaN" if isinstance(rate, bool) else str(rate).strip())
+    except InvalidOperation:
+        return None
+    return worth if worth.is_finite() and worth > 0 else None
+
+
+def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to: str) -> list[Decimal | None]:
+    """Return the rate of each row, None where it has no currency.
+
+    Raises:
+        UsageError: a currency has no rate, or none for a time at which something was billed.
+    """
+    times = [None] * len(currencies) if when is None else when.tolist()
+    found: list[Decimal | None] = []
+    missing: dict[str, None] = {}
+    for currency, time in zip(currencies, times, strict=True):
+        rate = None if pd.isna(currency) else Decimal(1) if currency == to else rates.of(str(currency), time)
+        found.append(rate)
+        if rate is None and not pd.isna(currency):
+            missing[str(currency) + ("" if when is None else f" {_said(time)}")] = None
+    if missing:
+        shown = ", one ".join([*missing][:_SHOWN])
+        more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+        raise UsageError(f"exchange= needs what one {shown}{more} is worth in {to}, a number above 0")
+    return found
+
+
+def _said(time: Any) -> str:
+    return f"in {time}" if isinstance(time, str) else "without a date" if pd.isna(time) else f"on {time:%Y-%m-%d}"
+
+
+def _converted(
+    table: pd.DataFrame, names: list[str], worth: list[Decimal | None], rates: _Rates, to: str, decimals: bool
+) -> pd.DataFrame:
+    micros = contract.micros(table["cost"])
+    amounts = [
+        None if pd.isna(amount) or rate is None else _rounded(int(amount) * rate)
+        for amount, rate in zip(micros, worth, strict=True)
+    ]
+    known = pd.Series([rate is not None for rate in worth], index=table.index, dtype="bool")
+    cells = table[["currency", *names, "messages", "parts", "unpriced"]].assign(
+        currency=pd.Series(to, index=table.index, dtype=STR).where(known),
+        micros=pd.Series(amounts, index=table.index, dtype="Int64"),
+    )
+    return priced(cells, decimals).assign(
+        exchange_rate=pd.Series([None if rate is None else float(rate) for rate in worth], table.index, "float64"),
+        original_currency=table["currency"].astype(STR),
+        original_cost=table["cost"],
+        exchange_source=pd.Series(rates.source, index=table.index, dtype=STR).where(known),
+    )
+
+
+def _rounded(amount: Decimal) -> int:
+    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_EVEN))

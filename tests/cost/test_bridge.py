@@ -1,0 +1,157 @@
+"""A change of cost taken apart: every effect against all orders spelled out in fractions, and sums that are exact."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import cost
+from smsotp_nb._cost.bridge import EFFECTS
+from smsotp_nb.errors import UsageError
+
+Side = dict[str, tuple[int, int, int]]  # group: messages, parts, millionths
+
+
+def summed(side: Side, currency: str = "USD") -> pd.DataFrame:
+    """Return sums as `cost.by` returns them."""
+    rows = [(currency, name, *figures, 0) for name, figures in side.items()]
+    table = pd.DataFrame(rows, columns=["currency", "iso", "messages", "parts", "cost", "unpriced"])
+    return table.assign(cost=(table["cost"] / 1_000_000).round(6))
+
+
+def in_order(before: list[Fraction], now: list[Fraction], order: tuple[int, ...]) -> list[Fraction]:
+    """Return what each factor adds to the product when they change one after another."""
+    state, added = list(before), [Fraction(0)] * 4
+    for place in order:
+        old = product(state)
+        state[place] = now[place]
+        added[place] = product(state) - old
+    return added
+
+
+def product(factors: list[Fraction]) -> Fraction:
+    made = Fraction(1)
+    for factor in factors:
+        made *= factor
+    return made
+
+
+def factors(side: Side, name: str, other: Side) -> list[Fraction]:
+    """Return the four factors of a group as the docstring says them."""
+    messages, parts, micros = side.get(name, (0, 0, 0))
+    total = sum(figures[0] for figures in side.values())
+    if not total:
+        share = Fraction(other[name][0], sum(figures[0] for figures in other.values()))
+    else:
+        share = Fraction(messages, total)
+    if not messages:
+        messages, parts, micros = other[name]
+    return [Fraction(total), share, Fraction(parts, messages), Fraction(micros, parts)]
+
+
+def by_all_orders(now: Side, before: Side, name: str) -> list[Fraction]:
+    earlier, later = factors(before, name, now), factors(now, name, before)
+    orders = [in_order(earlier, later, order) for order in permutations(range(4))]
+    return [sum(effects[place] for effects in orders) / Fraction(24) for place in range(4)]
+
+
+def made_side(chance: random.Random) -> Side:
+    names = chance.sample(["US", "IN", "DE", "FR", "NG"], chance.randint(1, 5))
+    counts = {name: chance.randint(1, 1000) for name in names}
+    return {
+        name: (many, many + chance.randint(0, many), chance.randint(1, 90_000_000)) for name, many in counts.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_effects_are_the_average_over_all_orders(seed: int) -> None:
+    chance = random.Random(seed)
+    before, now = made_side(chance), made_side(chance)
+    groups = cost.bridge(summed(now), summed(before)).groups.set_index("iso")
+    for name in {*before, *now}:
+        expected = by_all_orders(now, before, name)
+        for effect, exact in zip(EFFECTS, expected, strict=True):
+            assert abs(groups.at[name, effect] * 1_000_000 - float(exact)) <= 2.5, (name, effect)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_everything_adds_up_exactly(seed: int) -> None:
+    chance = random.Random(seed)
+    before, now = made_side(chance), made_side(chance)
+    made = cost.bridge(summed(now), summed(before))
+    for table in (made.groups, made.totals):
+        whole = (table[["before", *EFFECTS, "change", "now"]] * 1_000_000).round().astype("int64")
+        assert (whole[[*EFFECTS]].sum(axis=1) == whole["change"]).all()
+        assert (whole["now"] - whole["before"] == whole["change"]).all()
+    sums = (made.groups[["before", *EFFECTS, "now"]] * 1_000_000).round().astype("int64").sum()
+    total = (made.totals[["before", *EFFECTS, "now"]] * 1_000_000).round().astype("int64").iloc[0]
+    assert sums.tolist() == total.tolist()
+    assert total["now"] == sum(figures[2] for figures in now.values())
+    assert total["before"] == sum(figures[2] for figures in before.values())
+
+
+def test_one_cause_at_a_time() -> None:
+    before: Side = {"US": (100, 100, 1_000_000), "IN": (100, 100, 3_000_000)}
+    causes: dict[str, Side] = {
+        "volume": {"US": (200, 200, 2_000_000), "IN": (200, 200, 6_000_000)},
+        "mix": {"US": (50, 50, 500_000), "IN": (150, 150, 4_500_000)},
+        "parts": {"US": (100, 200, 2_000_000), "IN": (100, 200, 6_000_000)},
+        "rate": {"US": (100, 100, 1_200_000), "IN": (100, 100, 3_300_000)},
+    }
+    for effect, now in causes.items():
+        total = cost.bridge(summed(now), summed(before)).totals.iloc[0]
+        assert total["change"] != 0
+        assert total[effect] == total["change"], effect
+        assert [total[other] for other in EFFECTS if other != effect] == [0, 0, 0]
+
+
+def test_currencies_stay_apart_and_one_side_may_be_empty() -> None:
+    now = pd.concat([summed({"US": (10, 10, 100_000)}), summed({"CN": (5, 5, 700_000)}, "CNY")])
+    made = cost.bridge(now, now.iloc[:0])
+    assert made.totals[["currency", "before", "volume", "change"]].values.tolist() == [
+        ["CNY", 0.0, 0.7, 0.7],
+        ["USD", 0.0, 0.1, 0.1],
+    ]
+
+
+def results(**columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame({"status": "accepted", "currency": "USD", **columns})
+
+
+def test_billed_against_the_estimate() -> None:
+    table = results(
+        iso=["US", "US", "DE"], parts=[2, 1, 1], price=[0.02, 0.01, 0.09], est_parts=[1, 1, 1],
+        est_cost=[0.01, 0.01, 0.08], est_currency=["USD", "USD", "USD"],
+    )  # fmt: skip
+    made = cost.bridge(table)
+    assert made.totals[["before", "volume", "mix", "parts", "rate", "now"]].values.tolist() == [
+        [0.1, 0.0, 0.0, 0.01, 0.01, 0.12]
+    ]
+
+
+def test_messages_without_a_price_are_counted_and_not_in_an_amount() -> None:
+    before = results(iso=["US"], parts=[1], price=[0.01])
+    now = results(iso=["US", "US"], parts=[1, 3], price=[0.01, None])
+    made = cost.bridge(now, before)
+    assert made.totals[["change", "left_out"]].values.tolist() == [[0.0, 1]]
+    assert made.groups[["messages_now", "parts_now"]].values.tolist() == [[1, 1]]
+
+
+def test_by_other_columns_missing_values_are_a_group() -> None:
+    before = results(segment=["a", None], parts=[1, 1], price=[0.01, 0.02])
+    now = results(segment=["a", None], parts=[1, 1], price=[0.01, 0.05])
+    groups = cost.bridge(now, before, columns="segment").groups
+    assert groups["segment"].isna().tolist() == [True, False]
+    assert groups["rate"].tolist() == [0.03, 0.0]
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    sums = summed({"US": (1, 1, 10_000)})
+    with pytest.raises(UsageError, match="hold no estimates"):
+        cost.bridge(sums)
+    with pytest.raises(UsageError, match="segment"):
+        cost.bridge(sums, sums, columns="segment")
