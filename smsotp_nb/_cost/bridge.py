@@ -97,7 +97,7 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
 
 def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
     """Return the names, messages, parts and cost by currency and name, and what is left out by currency."""
-    frame = _of_plan(source) if isinstance(source, Plan) else read(source)
+    frame = _of_plan(source) if isinstance(source, Plan) else read(source, columns=columns)
     names = grouping(frame, columns, taken=(*_AMOUNTS, *_COUNTED))
     sums = added_up(billed(_priced(frame), names), names)
     every = added_up(billed(frame, []), [])
@@ -124,7 +124,7 @@ def _of_plan(plan: Plan) -> pd.DataFrame:
 def _estimated(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
     if isinstance(source, Plan):
         raise UsageError("a plan is its own estimate; give before= as well: an earlier plan, results or a ledger")
-    frame = read(source)
+    frame = read(source, columns=columns)
     names = grouping(frame, columns, taken=(*_AMOUNTS, *_COUNTED))
     if is_summed(frame) and not has_estimates(frame):
         raise UsageError("these sums hold no estimates; compare the result table or the ledger, or give before=")

@@ -12,6 +12,7 @@ from .._arguments import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath
 from .._ledger.places import path_of
+from .._ledger.summing import COLUMNS as SPENT
 from .._ledger.summing import spending
 from .._results import contract
 from .._wire import amount
@@ -26,9 +27,12 @@ _SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
 _COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
-def read(source: Source, *, tz: str = "UTC") -> pd.DataFrame:
-    """Return a frame as it is, and a ledger, or the one at a path, as its `spending`."""
-    return spending(source, tz=tz) if isinstance(source, Ledger | str | Path) else as_pandas(source)
+def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
+    """Return a frame as it is, and a ledger, or the one at a path, as its `spending` by these columns."""
+    if not isinstance(source, Ledger | str | Path):
+        return as_pandas(source)
+    names = [columns] if isinstance(columns, str) else columns if isinstance(columns, list | tuple | pd.Index) else []
+    return spending(source, tz=tz, columns=[name for name in names if isinstance(name, str) and name not in SPENT])
 
 
 def files(source: Source) -> list[Path]:

@@ -25,7 +25,8 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
     Args:
         results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and the columns to group
             by; a `Ledger`, its path, or its `spending`; or a table that this function returned, to sum it up further.
-        columns: names of columns, including your own. Missing values form a group; ``[]`` gives totals.
+        columns: names of columns, including your own; of a ledger, those that ``plan(keep=...)`` kept. Missing values
+            form a group; ``[]`` gives totals.
         decimals: return amounts as exact ``Decimal`` instead of float64.
 
     Returns:
@@ -45,7 +46,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
     refuse(not_flag("decimals", decimals))
-    frame = read(results)
+    frame = read(results, columns=columns)
     names = grouping(frame, columns, taken=SUMS)
     sums = added_up(billed(frame, names), names)
     sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
@@ -112,7 +113,7 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
         >>> compare(table)[["iso", "messages", "cost", "est_cost", "difference", "left_out"]].values.tolist()
         [['US', 1, 0.02, 0.01, 0.01, 1]]
     """
-    frame = read(results)
+    frame = read(results, columns=columns)
     names = grouping(frame, columns, taken=_COMPARED)
     sums = added_up(compared(frame, names), names)
     sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["cost"] - sums["est_cost"])

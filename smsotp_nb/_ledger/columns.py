@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from .._pandas import STR
 from .answers import ID, Ints, Whole, unpacked
+from .kept import BETWEEN
 from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
@@ -94,14 +95,20 @@ class Accepted(NamedTuple):
     parts: Ints
     price: Ints
     columns: dict[str, Ints]
+    texts: list[str]
 
 
-def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = ()) -> Iterator[Accepted]:
-    """Yield the rows of chunks that were accepted as a whole, in blocks, with these integer columns."""
+def accepted_whole(
+    connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = (), *, text: str = ""
+) -> Iterator[Accepted]:
+    """Yield the rows of chunks that were accepted as a whole, in blocks.
+
+    With these integer columns, and with ``text``, the SQL of a JSON text, where one is asked for.
+    """
     lines = [
-        f"(SELECT group_concat({name}) FROM (SELECT {name} FROM recipient r WHERE r.campaign=c.campaign "
-        "AND r.chunk=c.chunk ORDER BY r.position))"
-        for name in columns
+        f"(SELECT group_concat(said, char({ord(end)})) FROM (SELECT {name} AS said FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk ORDER BY r.position))"
+        for name, end in (*((name, ",") for name in columns), *((one, BETWEEN) for one in [text] if one))
     ]
     found = connection.execute(
         f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
@@ -115,10 +122,11 @@ def accepted_whole(connection: sqlite3.Connection, campaign: int, columns: Seque
         if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
             billings = _billings(connection, campaign)
         country, parts, price = billings[kind].T
-        values = [np.fromstring(",".join(text), np.int64, sep=",") for text in texts]
+        said = BETWEEN.join(texts.pop()).split(BETWEEN) if text else []
+        values = [np.fromstring(",".join(lines), np.int64, sep=",") for lines in texts]
         yield Accepted(
             rows=rows, chunk=np.repeat(chunk, rows), attempt=np.repeat(attempt, rows), ids=b"".join(ids),
-            country=country, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)),
+            country=country, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)), texts=said,
         )  # fmt: skip
 
 

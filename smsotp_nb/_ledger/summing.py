@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain, islice
@@ -24,9 +24,11 @@ from .._calls import in_our_words
 from .._pandas import STR
 from .._results.contract import money
 from .._services import is_rehearsal
+from ..columns import require
 from ..errors import UsageError
 from .answers import Ints
 from .columns import accepted_whole
+from .kept import MOST, Combinations, known_columns
 from .places import path_of
 from .store import Store
 from .tables import ACCEPTED
@@ -59,6 +61,7 @@ def spending(
     since: object = None,
     until: object = None,
     tz: str = "UTC",
+    columns: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     """Sum up the accepted messages of all campaigns by everything that the ledger knows of them.
 
@@ -72,15 +75,18 @@ def spending(
         since: first day or time, as `pandas.Timestamp` reads it; in ``tz`` if it names no zone.
         until: first day or time that is no longer included.
         tz: time zone of days and months. Those of a purged campaign are in UTC.
+        columns: your own columns to sum up by as well, of those that ``plan(keep=...)`` kept. They are missing for
+            campaigns that did not keep them, and for purged ones.
 
     Returns:
-        One row per combination: ``service, campaign, kind, month`` (as 2026-11), ``day, iso, region, type, encoding,
-        currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64); and for the ``compared``
-        messages, those with a price and an estimate in one currency, ``compared_parts, est_parts`` (Int64),
-        ``compared_cost, est_cost`` (float64).
+        One row per combination: the columns asked for; ``service, campaign, kind, month`` (as 2026-11), ``day, iso,
+        region, type, encoding, currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64); and
+        for the ``compared`` messages, those with a price and an estimate in one currency, ``compared_parts, est_parts``
+        (Int64), ``compared_cost, est_cost`` (float64).
 
     Raises:
-        UsageError: the ledger has no such service, the time zone does not exist, or a time cannot be read.
+        UsageError: the ledger has no such service, no campaign kept such a column, the time zone does not exist, or a
+            time cannot be read.
 
     Example:
         >>> import tempfile, pathlib
@@ -95,12 +101,23 @@ def spending(
     span = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
     if None not in span and span[0] >= span[1]:  # type: ignore[operator]
         raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
+    names = [columns] if isinstance(columns, str) else list(columns)
     with _snapshot(ledger) as store:
+        _check_kept(store, names)
         campaigns = _campaigns(store, service)
-        recorded = _summed(store, _requests(store, campaigns, *span, tz))
+        recorded = _summed(store, _requests(store, campaigns, *span, tz), names)
         kept = _kept_sums(store, campaigns, *span)
     sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
-    return _finished(sums.join(campaigns, on="number"))
+    return _finished(sums.join(campaigns, on="number"), names)
+
+
+def _check_kept(store: Store, names: Sequence[str]) -> None:
+    with store.reading() as connection:
+        known = known_columns(connection) if names else []
+    for name in names:
+        if name in COLUMNS:
+            raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
+        require(name, [*known, *COLUMNS], where="columns of the ledger")
 
 
 @contextlib.contextmanager
@@ -203,34 +220,51 @@ def _highest(store: Store, table: str) -> int:
         return int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _summed(store: Store, requests: _Requests) -> pd.DataFrame:
-    """Add up the accepted rows by the facts of their request, by country and by destination."""
+def _summed(store: Store, requests: _Requests, names: Sequence[str] = ()) -> pd.DataFrame:
+    """Add up the accepted rows by the facts of their request, by country, destination and these kept columns."""
+    kept = Combinations(names) if names else None
     destinations = table_of(
         store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
     )
     countries = table_of(store, "SELECT id, iso FROM country", ("iso",))
     places = 1 + _highest(store, "country"), 1 + _highest(store, "destination")
-    blocks = (block for number in requests.campaigns for block in _accepted(store, number, places))
+    blocks = (block for number in requests.campaigns for block in _accepted(store, number, places, kept))
     keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
-    rest, destination = np.divmod(keys, places[1])
+    rest, combination = np.divmod(keys, MOST)
+    rest, destination = np.divmod(rest, places[1])
     kind, country = np.divmod(rest, places[0])
     frame = requests.kinds.iloc[kind].reset_index(drop=True)
     frame["iso"] = countries["iso"].reindex(country).array
     frame = frame.join(destinations.reindex(destination).reset_index(drop=True))
+    if kept is not None:
+        frame = frame.join(kept.frame(combination))
     return frame.assign(**{name: sums[:, at] for at, name in enumerate(_SUMS)})
 
 
-def _accepted(store: Store, campaign: int, places: tuple[int, int]) -> Iterator[Ints]:
-    """Yield request, country and destination in one integer, then parts and price, -1 where unknown."""
-    sql = (
-        f"SELECT (coalesce(attempt,0)*{places[0]}+coalesce(country,0))*{places[1]}+destination, coalesce(parts,-1), "
-        f"coalesce(price,-1) FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
-    )
-    yield from _blocks(store, sql, (campaign,), columns=3)
+def _accepted(store: Store, campaign: int, places: tuple[int, int], kept: Combinations | None) -> Iterator[Ints]:
+    """Yield request, country and destination in one integer, then parts and price, -1 where unknown, and kept columns.
+
+    These as the number of their combination, 0 where none are asked for.
+    """
+    key = f"(coalesce(attempt,0)*{places[0]}+coalesce(country,0))*{places[1]}+destination"
+    rest = f"FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
+    sql = f"SELECT {key}, coalesce(parts,-1), coalesce(price,-1), {{}} {rest}"
     with store.reading() as connection:
-        for rows in accepted_whole(connection, campaign, ("destination",)):
-            keys = (rows.attempt * places[0] + rows.country) * places[1] + rows.columns["destination"]
-            yield np.column_stack([keys, rows.parts, rows.price])
+        text = kept.sql(connection, campaign) if kept is not None else ""
+        if kept is None:
+            yield from _blocks(store, sql.format(0), (campaign,), columns=4)
+        else:
+            yield from _with_texts(connection.execute(sql.format(text), (campaign,)), kept)
+        for whole in accepted_whole(connection, campaign, ("destination",), text=text):
+            keys = (whole.attempt * places[0] + whole.country) * places[1] + whole.columns["destination"]
+            numbers = np.zeros_like(keys) if kept is None else kept.numbers(whole.texts)
+            yield np.column_stack([keys, whole.parts, whole.price, numbers])
+
+
+def _with_texts(found: sqlite3.Cursor, kept: Combinations) -> Iterator[Ints]:
+    while rows := found.fetchmany(_BLOCK):
+        *numbers, texts = zip(*rows, strict=True)
+        yield np.column_stack([*(np.array(column, np.int64) for column in numbers), kept.numbers(texts)])
 
 
 def _blocks(store: Store, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
@@ -249,7 +283,7 @@ def _block_sums(block: Ints, kind_of: Ints, places: int) -> tuple[Ints, Ints]:
     priced = price >= 0
     known = np.maximum(parts, 0)
     sums = np.column_stack([np.ones_like(parts), known, np.maximum(price, 0), priced, np.where(priced, known, 0)])
-    return _grouped(kind[mine] * places + within[mine], sums)
+    return _grouped((kind[mine] * places + within[mine]) * MOST + block[mine, 3], sums)
 
 
 def _grouped(keys: Ints, sums: Ints) -> tuple[Ints, Ints]:
@@ -266,7 +300,7 @@ def _merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     return _grouped(np.concatenate([keys for keys, _ in parts]), np.concatenate([sums for _, sums in parts]))
 
 
-def _finished(sums: pd.DataFrame) -> pd.DataFrame:
+def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Turn integer sums into the frame for people; a price without a currency counts as none."""
     billed = sums["currency"].notna()
     rate = pd.to_numeric(sums["rate"]).astype("float64")
@@ -284,7 +318,7 @@ def _finished(sums: pd.DataFrame) -> pd.DataFrame:
         compared_cost=money(sums["micros"].where(both, 0)).where(compared > 0),
         est_cost=money(compared * each).where(compared > 0),
     )
-    return done[list(COLUMNS)].astype(COLUMNS)
+    return done.reindex(columns=[*names, *COLUMNS]).astype(COLUMNS)
 
 
 # -- what a purge leaves -----------------------------------------------------------------------------------------------

@@ -12,24 +12,25 @@ from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
 from smsotp_nb import cost
 from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger, summing
+from smsotp_nb._ledger import Ledger, kept, summing
 from smsotp_nb._phones import lookup
 from smsotp_nb.errors import UsageError
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
+KEPT = ("segment", "tier", "vip")
 RATES = pd.DataFrame({"iso": ["US", "DE", "IN"], "currency": "USD", "price": ["0.0075", "0.08", "0.03"]})
 
 
 def people() -> pd.DataFrame:
     """The library's own example numbers of some countries, and one nobody can text."""
     numbers = [lookup.example(region, kind) for region in REGIONS for kind in ("MOBILE", "FIXED_LINE")]
-    return pd.DataFrame({"phone": [*filter(None, numbers), "nobody"], "segment": "a"})
+    frame = pd.DataFrame({"phone": [*filter(None, numbers), "nobody"]})
+    place = pd.Series(range(len(frame)))
+    return frame.assign(segment=place.map(lambda row: ["a", 'b"\x1f,', None][row % 3]), tier=place % 2, vip=place > 7)
 
 
 def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.DataFrame:
-    plan = planning.plan(
-        people(), to="phone", campaign=campaign, rates=RATES, chunk_size=5, keep=["segment"], **wording
-    )
+    plan = planning.plan(people(), to="phone", campaign=campaign, rates=RATES, chunk_size=5, keep=list(KEPT), **wording)
     return dispatch.send(plan, client=client, ledger=ledger, progress=False)
 
 
@@ -41,14 +42,18 @@ def tables(client: Client, ledger: Ledger) -> pd.DataFrame:
     return pd.concat([first, second])
 
 
+OWN = (["segment"], ["tier", "segment", "iso"], ["vip", "encoding", "month"])
+
+
 @pytest.mark.parametrize(
     "columns",
-    [[], "iso", "campaign", "encoding", "type", ["region", "iso"], ["service", "campaign", "encoding", "iso"]],
+    [[], "iso", "campaign", "encoding", "type", ["region", "iso"], ["service", "campaign", "encoding", "iso"], *OWN],
     ids=str,
 )
 def test_the_ledger_sums_up_to_its_result_tables(tables: pd.DataFrame, ledger: Ledger, columns: list[str]) -> None:
     """Whatever the columns, a ledger and the frames that send returned cost the same to the last digit."""
-    pd.testing.assert_frame_equal(cost.by(ledger, columns), cost.by(tables, columns))
+    tables = tables.assign(month=tables["at"].dt.strftime("%Y-%m"))
+    pd.testing.assert_frame_equal(cost.by(ledger, columns), cost.by(tables, columns), check_dtype=False)
 
 
 def test_named_views_and_the_card_take_a_ledger(tables: pd.DataFrame, ledger: Ledger) -> None:
@@ -197,3 +202,38 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
     pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
     monkeypatch.undo()
     assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()
+
+
+def test_own_columns_are_read_row_by_row_as_well(tables: pd.DataFrame, ledger: Ledger) -> None:
+    """Chunks whose rows have states of their own are summed up to the same."""
+    before = cost.by(ledger, ["segment", "vip"])
+    by_row(ledger.path)
+    pd.testing.assert_frame_equal(cost.by(ledger, ["segment", "vip"]), before)
+    assert len(tables)
+
+
+def test_a_campaign_that_kept_other_columns_counts_as_missing(client: Client, ledger: Ledger) -> None:
+    send(client, ledger, "autumn", text="Hello")
+    other = planning.plan(people(), to="phone", campaign="winter", rates=RATES, keep=["vip"], text="Hello again")
+    dispatch.send(other, client=client, ledger=ledger, progress=False)
+    found = cost.by(ledger, ["campaign", "tier"])
+    assert found[found["campaign"] == "winter"]["tier"].isna().all()
+    assert found[found["campaign"] == "autumn"]["tier"].notna().all()
+    assert found["messages"].sum() == cost.by(ledger, [])["messages"].sum()
+
+
+def test_a_column_that_nobody_kept_is_refused_with_the_nearest(tables: pd.DataFrame, ledger: Ledger) -> None:
+    assert len(tables)
+    with pytest.raises(UsageError, match="did you mean 'segment'"):
+        cost.by(ledger, "segmnet")
+    with pytest.raises(UsageError, match="is a column of every sum"):
+        cost.spending(ledger, columns="iso")
+
+
+def test_columns_that_name_everybody_are_refused(
+    tables: pd.DataFrame, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(tables)
+    monkeypatch.setattr(kept, "MOST", 2)
+    with pytest.raises(UsageError, match="more than 2 different values"):
+        cost.by(ledger, "segment")
