@@ -114,14 +114,18 @@ def _unrated(planned: pd.DataFrame) -> str:
 def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:
     return cards.Figures(
         (
-            ("recipients", len(planned)),
-            ("different messages", int(planned["body"].nunique())),
-            ("requests", _requests(planned)),
-            ("parts, estimated", _parts(planned)),
+            _figure("recipient", len(planned)),
+            _figure("different message", int(planned["body"].nunique())),
+            _figure("request", _requests(planned)),
+            ("part, estimated" if _parts(planned) == "1" else "parts, estimated", _parts(planned)),
             ("cost, estimated" + _range(estimate) + _unrated(planned), _cost(planned)),
-            ("rows left out", left_out),
+            ("row left out" if left_out == 1 else "rows left out", left_out),
         )
     )
+
+
+def _figure(what: str, many: int) -> tuple[str, int]:
+    return (what if many == 1 else f"{what}s", many)
 
 
 def _countries(estimate: pd.DataFrame) -> cards.Table:
