@@ -133,7 +133,8 @@ def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:
         if action.help != argparse.SUPPRESS and action.dest != "help":
             value = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
             names = ", ".join(action.option_strings) or str(action.dest)
-            rows.append((code(f"{names} {value}".strip() if action.option_strings else names), action.help or ""))
+            shown = f"{names} {value}".strip() if action.option_strings else str(action.metavar or names)
+            rows.append((code(shown), action.help or ""))
     return f"## smsotp-nb {name}\n\n{said[:1].upper()}{said[1:]}.\n\n{table(('option', 'meaning'), rows)}"
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import _cli as cli
+from smsotp_nb._cli.demo import DEMO_CAMPAIGN
 from smsotp_nb._ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def test_a_killed_demo_texts_nobody_twice(sandbox: str, tmp_path: Path, after: f
     assert again.returncode == 0, again.stderr
     times = Counter(message["to"] for message in inbox(sandbox))
     assert max(times.values()) == 1
-    counts = Ledger(ledger).campaign(cli.DEMO_CAMPAIGN).counts
+    counts = Ledger(ledger).campaign(DEMO_CAMPAIGN).counts
     assert counts["planned"] == counts["sending"] == 0
     assert counts["accepted"] <= len(times) <= counts["accepted"] + counts["in_doubt"]
 
