@@ -89,7 +89,7 @@ class Figures:
 class Table:
     """Rows under column names; ``align`` has one word a column: ``left`` (default), ``right`` or ``code``.
 
-    ``title`` stands above, ``more`` below, for what the table leaves out.
+    ``title`` stands above, ``more`` below, for what the table leaves out; ``total`` is a last row set apart.
 
     Example:
         >>> from smsotp_nb._cards import Card
@@ -106,9 +106,10 @@ class Table:
     align: tuple[Align, ...] = ()
     title: str = ""
     more: str = ""
+    total: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        uneven = {len(row) for row in self.rows} - {len(self.columns)}
+        uneven = {len(row) for row in (*self.rows, self.total or self.columns)} - {len(self.columns)}
         if uneven or len(self.align) not in (0, len(self.columns)):
             raise UsageError(f"a table of {len(self.columns)} columns got rows or alignments of another length")
 

@@ -35,6 +35,8 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card thead th{border-bottom:1px solid var(--so-edge)!important;color:var(--so-soft)}
 .smsotp-card tbody tr,.smsotp-card tbody tr:nth-child(odd),.smsotp-card tbody tr:nth-child(even){background:none}
 .smsotp-card tbody td{border-bottom:1px solid var(--so-line)!important}
+.smsotp-card tfoot td{border-top:1px solid var(--so-edge)!important}
+.smsotp-card tfoot tr{background:none}
 .smsotp-card tbody tr:hover{background:var(--so-face)}
 .smsotp-card .so-bar{border-top-color:var(--so-accent)!important;border-radius:2px}
 .smsotp-card .so-hollow{border-color:var(--so-accent)!important;border-radius:2px}
@@ -58,7 +60,7 @@ border-color:CanvasText!important}
 
 
 _STACKED: Final = """
-.smsotp-card .KIND,.smsotp-card .KIND tbody{display:block}
+.smsotp-card .KIND,.smsotp-card .KIND tbody,.smsotp-card .KIND tfoot{display:block}
 .smsotp-card .KIND thead{display:none}
 .smsotp-card .KIND tr{display:block;padding:.45em 0;border-bottom:1px solid var(--so-line)}
 .smsotp-card .KIND td{display:flex;justify-content:space-between;gap:1em;border:0!important;

@@ -30,9 +30,10 @@ def _block_text(block: Block) -> str:
 def _table_text(block: Table) -> str:
     align = block.align or ("left",) * len(block.columns)
     rows = [tuple(_cell_text(cell) for cell in row) for row in block.rows]
+    total = [tuple(_cell_text(cell) for cell in block.total)] if block.total else []
     names = tuple(map(one_line, block.columns))
-    rule = tuple("-" * max(map(width, column)) for column in zip(names, *rows, strict=True))
-    drawn = _columns_text([names, rule, *rows], align)
+    rule = tuple("-" * max(map(width, column)) for column in zip(names, *rows, *total, strict=True))
+    drawn = _columns_text([names, rule, *rows, *([rule] * len(total)), *total], align)
     return "\n".join(part for part in (one_line(block.title), drawn, one_line(block.more)) if part)
 
 

@@ -53,12 +53,14 @@ def _table_html(block: Table) -> str:
         for name, word, end in zip(block.columns, align, ends, strict=True)
     )
     body = "".join(f"<tr>{_row_html(row, block.columns, styles)}</tr>" for row in block.rows)
+    bold = [f"{style};font-weight:600" for style in styles]
+    foot = f"<tfoot><tr>{_row_html(block.total, block.columns, bold)}</tr></tfoot>" if block.total else ""
     title = f'<div style="font-weight:600;margin:0 0 .2em">{safe(block.title)}</div>' if block.title else ""
     more = (
         f'<div class="so-soft" style="margin:.3em 0 0;font-size:.93em">{safe(block.more)}</div>' if block.more else ""
     )
     shape = f'class="{_table_class(block)}" style="{_TABLE_STYLE}"'
-    table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
     return f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
 
 

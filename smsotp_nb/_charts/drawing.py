@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -10,11 +10,12 @@ import pandas as pd
 
 from .._arguments import given, not_choice, not_text, not_whole, refuse
 from .._calls import in_our_words
-from .._cards import Bar, Bars, Card, Cell, Table, counted, money, number, places_of, share
+from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
 from .._phones.lookup import country_name
 from .._results.contract import micros
+from .._results.contract import money as money_of
 from .._wire import amount
 from ..errors import UsageError
 
@@ -22,6 +23,7 @@ Value = Literal["cost", "messages", "parts"]
 
 _NEEDED: Final = ("currency", "messages", "cost")
 _SAID: Final = {"cost": "Billed", "messages": "Messages", "parts": "Parts"}
+_PAIR: Final = ("compared", "compared_cost", "est_cost")
 _HEADINGS: Final = {
     "iso": "Country",
     **{name: name.capitalize() for name in ("month", "day", "campaign", "encoding", "type", "region", "service")},
@@ -29,11 +31,16 @@ _HEADINGS: Final = {
 _ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
+_AMOUNTS: Final = {"_billed": " billed", "_estimated": " estimated", "_alone": " billed, no estimate"}
+Draw = Callable[[dict[str, Any]], Cell]
 
 
 @in_our_words
 def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 12) -> Card:
-    """Draw a cost table as bars, one block per currency, with the estimate beside the billed amount if there is one.
+    """Draw a cost table as bars, one block per currency. Together they are everything that was billed.
+
+    A table of `cost.compare` shows the estimate below what was billed for the same messages; what has no estimate has a
+    bar of its own.
 
     Args:
         table: a table from `cost.by`, `cost.by_country` or `cost.compare`. The columns between ``currency`` and
@@ -63,11 +70,15 @@ def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 
     table = as_pandas(table)
     _check(table, value, top, title)
     names = _label_columns(table)
-    compared = "est_cost" in table.columns and value == "cost"
-    drawn = table[table["currency"].notna()]
-    blocks = tuple(_block(part, names, value, compared, top) for _, part in drawn.groupby("currency", sort=True))
+    compared = value == "cost" and set(_PAIR) <= set(table.columns)
+    parts = [part for _, part in table.groupby("currency", sort=True, dropna=False)]
+    blocks: tuple[Block, ...] = (
+        *(_block(part, names, value, compared, top) for part in parts),
+        *_notes(parts, value, compared),
+    )
     what = "Billed and estimated" if compared else _SAID[value]
-    return Card(title=title or f"{what} by {_heading(names).lower()}", state=_state(drawn), blocks=blocks)
+    by = f" by {_heading(names).lower()}" if names else ""
+    return Card(title=title or f"{what}{by}", state=_state(parts, value), blocks=blocks)
 
 
 def _check(table: pd.DataFrame, value: str, top: int, title: str) -> None:
@@ -99,32 +110,79 @@ def _label_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in before if name != "currency"]
 
 
-def _state(table: pd.DataFrame) -> str:
-    if table.empty:
-        return "Nothing was billed"
-    said = [
-        f"{_total(part['cost'], str(currency))} for {counted(int(part['messages'].sum()), 'message')}"
-        for currency, part in table.groupby("currency", sort=True)
-    ]
-    return " and ".join(said)
+def _state(parts: list[pd.DataFrame], value: Value) -> str:
+    said = " and ".join(f"{_total(part)} for {_count(part, value)}" for part in parts)
+    return said[:1].upper() + said[1:] or "Nothing was billed"
 
 
-def _total(prices: pd.Series, currency: str) -> str:
-    return money(amount(int(micros(prices).sum())), currency)
+def _count(part: pd.DataFrame, value: Value) -> str:
+    """Say how many messages a part of the table is of, and what else is drawn."""
+    messages = counted(int(part["messages"].sum()), "message")
+    return f"{messages} of {counted(int(part['parts'].sum()), 'part')}" if value == "parts" else messages
+
+
+def _total(part: pd.DataFrame) -> str:
+    """Say what all rows of one currency cost."""
+    if part["currency"].isna().any():
+        return "an unknown amount"
+    currency = str(part["currency"].iloc[0])
+    return f"an unknown amount in {currency}" if part["cost"].isna().all() else money(_sum(part["cost"]), currency)
+
+
+def _sum(prices: pd.Series) -> Decimal:
+    return amount(int(micros(prices).sum()))
+
+
+def _notes(parts: list[pd.DataFrame], value: Value, compared: bool) -> list[Note]:
+    """Say what the bars cannot: messages without a price or an estimate, and that there are no parts yet."""
+    notes = [_without_price(parts)] if value == "cost" else []
+    notes += [_without_estimate(part) for part in parts] if compared else []
+    if parts and value == "parts" and not any(int(part["parts"].sum()) for part in parts):
+        notes.append(Note("i", "No parts yet: no accepted message has its number of parts."))
+    return [note for note in notes if note]
+
+
+def _without_price(parts: list[pd.DataFrame]) -> Note | None:
+    unpriced = sum(int(part["unpriced"].sum()) for part in parts if "unpriced" in part.columns)
+    have = counted(unpriced, "message has no price that could be read", "messages have no price that could be read")
+    return Note("!", f"{have}; no amount here includes it.") if unpriced else None
+
+
+def _without_estimate(part: pd.DataFrame) -> Note | None:
+    alone, currency = _sum(part["cost"]) - _sum(part["compared_cost"]), part["currency"].iloc[0]
+    if not alone:
+        return None
+    messages = int((part["messages"] - part["compared"]).sum() - (part["unpriced"].sum() if "unpriced" in part else 0))
+    said = f"{money(alone, currency)} was billed for {counted(messages, 'message')} without an estimate in {currency}."
+    return Note("i", said)
 
 
 def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, top: int) -> Table:
-    currency = str(part["currency"].iloc[0])
-    size = part[["cost", "est_cost"] if compared else [value]].astype("float64").max(axis=1)
-    shown, rest = _chosen(part.assign(_size=size), names, top)
-    longest = float(shown["_size"].max())
-    if value != "cost":
-        draw = functools.partial(_counted, value=value, total=int(part[value].sum()))
-    else:
-        draw = functools.partial(_pair if compared else _single, places=places_of(shown["cost"]), currency=currency)
-    rows = tuple((_label(row, names), draw(row, longest)) for row in records(shown))
+    currency = part["currency"].iloc[0] if part["currency"].notna().all() else "currency unknown"
     said = f"Billed and estimated, {currency}" if compared else f"{_SAID[value]}, {currency}"
-    return Table(columns=(_heading(names), said), rows=rows, more=_rest(rest, value, currency))
+    part = _with_bars(part, compared) if value == "cost" else part.assign(_size=part[value].astype("float64"))
+    shown, rest = _chosen(part, names, top)
+    if value == "cost":
+        draw, more = _of_amounts(shown, rest, str(currency))
+    else:
+        draw, more = _of_counts(shown, rest, value)
+    rows = tuple((_label(row, names), draw(row)) for row in records(shown))
+    together = f"and {len(rest)} more, together {more}" if len(rest) else ""
+    return Table(columns=(_heading(names), said), rows=rows, more=together)
+
+
+def _with_bars(part: pd.DataFrame, compared: bool) -> pd.DataFrame:
+    """Put beside each row what its bars show: billed, estimated, and billed without an estimate."""
+    if not compared:
+        return part.assign(_billed=part["cost"], _size=part["cost"].astype("float64"))
+    both = part["compared"] > 0
+    alone = micros(part["cost"]) - micros(part["compared_cost"]).fillna(0)
+    return part.assign(
+        _billed=part["compared_cost"].where(both),
+        _estimated=part["est_cost"].where(both),
+        _alone=money_of(alone.where((alone > 0) | ~both)),
+        _size=part[["cost", "est_cost"]].astype("float64").max(axis=1),
+    )
 
 
 def _chosen(part: pd.DataFrame, names: list[str], top: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -143,11 +201,17 @@ def _heading(names: list[str]) -> str:
 
 def _label(row: dict[str, Any], names: list[str]) -> str:
     """Name a bar by its group; a country by its English name and its code."""
-    said = [_said(name, row[name]) for name in names if name != "country" and _is_known(row[name])]
-    return ", ".join(said) or "unknown"
+    said = [in_words(name, row[name]) for name in names if name != "country" and _is_known(row[name])]
+    return ", ".join(said) or ("unknown" if names else "Total")
 
 
-def _said(name: str, value: Any) -> str:
+def in_words(name: str, value: Any) -> str:
+    """Return a group as a person calls it: a country by its English name and its code.
+
+    Example:
+        >>> in_words("iso", "NA"), in_words("encoding", "gsm7")
+        ('Namibia NA', 'GSM-7')
+    """
     if name == "iso":
         return f"{country_name(str(value))} {value}"
     return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)
@@ -157,30 +221,38 @@ def _is_known(value: Any) -> bool:
     return value is not None and not pd.isna(value)
 
 
-def _single(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:  # noqa: ARG001 - the heading
-    return _bar(row["cost"], longest, places)
+def _of_amounts(shown: pd.DataFrame, rest: pd.DataFrame, currency: str) -> tuple[Draw, str]:
+    """Return how a row's amounts are drawn, and the amounts of the rest in the same words."""
+    names = [name for name in _AMOUNTS if name in shown.columns]
+    together = {name: float(_sum(rest[name])) for name in names if rest[name].notna().any()}
+    longest = float(shown[names].astype("float64").max().max())
+    places = places_of([*shown[names].to_numpy().ravel(), *together.values()])
+
+    def said(name: str, value: Any) -> str:
+        words = _AMOUNTS[name] if len(names) > 1 else ""
+        return f"{money(value, currency, places=places)}{words}"
+
+    def bar(name: str, value: Any) -> Bar:
+        length = float(value) / longest if longest > 0 else 0.0
+        words = said(name, value) if len(names) > 1 else money(value, places=places)
+        return Bar(length, words, hollow=name == "_estimated", size=_SIZE)
+
+    def draw(row: dict[str, Any]) -> Cell:
+        drawn = tuple(bar(name, row[name]) for name in names if _is_known(row[name]))
+        drawn = drawn or (Bar(0.0, "unknown", size=_SIZE),)
+        return Bars(drawn) if len(names) > 1 else drawn[0]
+
+    return draw, ", ".join(said(name, value) for name, value in together.items()) or "an unknown amount"
 
 
-def _pair(row: dict[str, Any], longest: float, *, places: int, currency: str) -> Cell:
-    billed = _bar(row["cost"], longest, places, currency=currency, said=" billed")
-    estimated = _bar(row["est_cost"], longest, places, currency=currency, said=" estimated", hollow=True)
-    return Bars((billed, estimated))
+def _of_counts(shown: pd.DataFrame, rest: pd.DataFrame, value: str) -> tuple[Draw, str]:
+    """Return how a row's count is drawn with its share, and the count of the rest."""
+    longest, left = int(shown[value].max()), int(rest[value].sum())
+    total = int(shown[value].sum()) + left
 
+    def draw(row: dict[str, Any]) -> Cell:
+        count = int(row[value])
+        part = f", {share(count / total)}" if total else ""
+        return Bar(count / longest if longest else 0.0, f"{number(count)}{part}", size=_SIZE)
 
-def _counted(row: dict[str, Any], longest: float, *, value: str, total: int) -> Cell:
-    count = int(row[value])
-    return Bar(count / longest if longest else 0.0, f"{number(count)}, {share(count / total)}", size=_SIZE)
-
-
-def _bar(value: Any, longest: float, places: int, *, currency: str = "", said: str = "", hollow: bool = False) -> Bar:
-    if not _is_known(value):
-        return Bar(0.0, f"unknown{said}", hollow=hollow, size=_SIZE)
-    length = float(value) / longest if longest > 0 else 0.0
-    return Bar(length, f"{money(value, currency, places=places)}{said}", hollow=hollow, size=_SIZE)
-
-
-def _rest(rest: pd.DataFrame, value: str, currency: str) -> str:
-    if rest.empty:
-        return ""
-    total = _total(rest["cost"], currency) if value == "cost" else number(int(rest[value].sum()))
-    return f"and {len(rest)} more, together {total}"
+    return draw, number(left)

@@ -32,7 +32,7 @@ def by_country(results: Source, *, top: int = 12) -> Card:
     frame = read(results)
     if isinstance(frame, pd.DataFrame) and has_estimates(frame):
         compared = cost.compare(frame)
-        if (compared["messages"] > 0).any():
+        if (compared["compared"] > 0).any():
             return bars(compared, top=top)
     return bars(cost.by_country(frame), top=top)
 

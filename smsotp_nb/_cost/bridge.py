@@ -129,16 +129,18 @@ def _estimated(source: Source | Plan, columns: str | Sequence[str]) -> tuple[lis
     if is_summed(frame) and not has_estimates(frame):
         raise UsageError("these sums hold no estimates; compare the result table or the ledger, or give before=")
     sums = added_up(compared(frame, names), names)
-    sums = sums.rename(
+    left_out = (sums["messages"] - sums["compared"]).groupby(sums["currency"], dropna=False).sum()
+    sums = sums.drop(columns=["messages", "parts", "micros", "unpriced"]).rename(
         columns={
-            "messages": "messages_now",
-            "parts": "parts_now",
-            "cost": "micros_now",
+            "compared": "messages_now",
+            "compared_parts": "parts_now",
+            "compared_cost": "micros_now",
             "est_parts": "parts_before",
             "est_cost": "micros_before",
         }
-    ).assign(messages_before=lambda table: table["messages_now"])
-    return names, sums[sums["messages_now"] > 0], sums.groupby("currency", dropna=False)["left_out"].sum()
+    )
+    sums = sums.assign(messages_before=sums["messages_now"])
+    return names, sums[sums["messages_now"] > 0], left_out
 
 
 def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> Bridge:

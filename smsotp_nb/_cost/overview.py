@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import pandas as pd
 
 from .._calls import in_our_words
-from .._cards import Bar, Card, Figures, Note, Table, counted, money, number, places_of, share
+from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share
 from .._pandas import STR
 from .sources import Source, has_estimates, is_summed, read, records
 from .sums import by, by_country, compare
@@ -40,8 +41,8 @@ def card(results: Source) -> Card:
     """
     frame = read(results)
     totals = by(frame, [])
-    several = totals["currency"].nunique() > 1
-    countries = by_country(frame).groupby("currency") if "iso" in frame.columns else ()
+    several = totals["currency"].nunique(dropna=False) > 1
+    countries = by_country(frame).groupby("currency", dropna=False) if "iso" in frame.columns else ()
     tables = [_country_table(part, several=several) for _, part in countries]
     return Card(
         title=_title(frame),
@@ -84,29 +85,58 @@ def _billed(totals: pd.DataFrame) -> str:
 
 
 def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
-    shown = countries.head(_SHOWN)
-    currency = shown["currency"].iloc[0]
-    dearest, places = shown["share"].max(), places_of(shown["cost"])
-    each_places = min(4, places_of(shown["price_per_message"]))
-    rows = tuple(
-        (
-            f"{row['country']} {row['iso']}" if isinstance(row["iso"], str) else "unknown",
-            int(row["messages"]),
-            int(row["parts"]),
-            money(row["cost"], places=places) if row["cost"] == row["cost"] else "unknown",
-            money(row["price_per_message"], places=each_places),
-            Bar(row["share"] / dearest, share(row["share"])) if row["share"] == row["share"] else "",
-        )
-        for row in records(shown)
-    )
-    more = len(countries) - len(shown)
+    currency = countries["currency"].iloc[0]
+    known = isinstance(currency, str)
+    shown, rest = countries.iloc[:_SHOWN], countries.iloc[_SHOWN:]
+    lines = records(shown) + ([_summed(rest)] if len(rest) else [])
+    total = _summed(countries)
+    dearest = max((line["share"] for line in lines if line["share"] == line["share"]), default=0.0)
+    # One number of places for all amounts; an average needs no more than four.
+    places = max(places_of(line["cost"] for line in (*lines, total)), min(4, places_of(_averages((*lines, total)))))
+    of = f", {currency}" if known else ""
     return Table(
-        columns=("Country", "Messages", "Parts", f"Cost, {currency}", "A message", "Share"),
-        rows=rows,
+        columns=("Country", "Messages", "Parts", f"Cost{of}", "A message", "Share"),
+        rows=tuple(_line(line, _place(line, len(rest)), places, dearest) for line in lines),
         align=("left", "right", "right", "right", "right", "left"),
-        title=f"By country, {currency}" if several else "By country",
-        more=f"and {more} more: cost.by_country(results)" if more > 0 else "",
+        title=f"By country, {currency if known else 'currency unknown'}" if several else "By country",
+        more="All countries: cost.by_country(results)" if len(rest) else "",
+        total=(*_line(total, "Total", places, dearest)[:-1], share(total["share"])) if len(countries) > 1 else (),
     )
+
+
+def _averages(lines: Iterable[dict[str, Any]]) -> list[Any]:
+    return [line["price_per_message"] for line in lines]
+
+
+def _summed(countries: pd.DataFrame) -> dict[str, Any]:
+    """Add up the rows of a table by country, with their share of its whole."""
+    one = by(countries, [])
+    share_of = countries["share"].sum() if countries["share"].notna().any() else float("nan")
+    return {**records(one)[0], "share": share_of}
+
+
+def _place(line: dict[str, Any], rest: int) -> str:
+    if "iso" not in line:
+        return counted(rest, "more country", "more countries")
+    return f"{line['country']} {line['iso']}" if isinstance(line["iso"], str) else "unknown"
+
+
+def _line(line: dict[str, Any], place: str, places: int, dearest: float) -> tuple[Cell, ...]:
+    known = line["cost"] == line["cost"]
+    return (
+        place,
+        int(line["messages"]),
+        int(line["parts"]),
+        money(line["cost"], places=places) if known else "unknown",
+        money(line["price_per_message"], places=places),
+        _share_bar(line, dearest),
+    )
+
+
+def _share_bar(line: dict[str, Any], dearest: float) -> Cell:
+    if line["share"] != line["share"]:
+        return ""
+    return Bar(min(line["share"] / dearest, 1.0) if dearest else 0.0, share(line["share"]))
 
 
 def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
@@ -128,13 +158,18 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
         return []
     notes = []
     for row in records(compare(frame, []).dropna(subset=["difference"])):
-        off, messages = row["difference"], int(row["messages"])
+        off, messages = row["difference"], int(row["compared"])
         more = f"{money(abs(off))} {'more' if off > 0 else 'less'} than estimated" if off else "as estimated"
-        said = (
-            f"{row['currency']} billed {more}, over {number(messages)} message{'s' * (messages != 1)} with an estimate"
-        )
+        said = f"{row['currency']} billed {more}, over {counted(messages, 'message')} with an estimate{_without(row)}"
         notes.append(Note("i", said))
     return notes
+
+
+def _without(row: dict[str, Any]) -> str:
+    """Say what was billed for messages that have no estimate, where others of the currency have one."""
+    messages = int(row["messages"] - row["unpriced"] - row["compared"])
+    alone = money(round(row["cost"] - row["compared_cost"], 6))
+    return f"; {alone} for {counted(messages, 'message')} without one" if messages else ""
 
 
 def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:

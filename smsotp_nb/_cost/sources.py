@@ -24,7 +24,7 @@ Source: TypeAlias = AnyFrame | LedgerOrPath
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
 _SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
-_COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
+COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
 def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def is_summed(frame: pd.DataFrame) -> bool:
 
 def has_estimates(frame: pd.DataFrame) -> bool:
     """Return whether `compared` can be asked of a frame."""
-    return set(_COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
+    return set(COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
 
 
 def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequence[str]) -> list[str]:
@@ -87,11 +87,24 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
 
 def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency."""
+    return _billed_sums(frame, names) if is_summed(frame) else _billed_rows(_accepted(frame, NEEDED), names)
+
+
+def compared(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return what is `billed`, and of the messages with a price and an estimate in one currency what both say."""
     if is_summed(frame):
-        cells = {name: frame[name].astype("Int64").fillna(0) for name in ("messages", "parts", "unpriced")}
-        micros = contract.micros(frame["cost"]).fillna(0)
-        return frame[names].assign(currency=frame["currency"], **cells, micros=micros)
-    table = _accepted(frame, NEEDED)
+        return _billed_sums(frame, names).assign(**_estimated_sums(frame))
+    table = _accepted(frame, (*NEEDED, *ESTIMATED))
+    return _billed_rows(table, names).assign(**_estimated_rows(table))
+
+
+def _billed_sums(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    cells = {name: frame[name].astype("Int64").fillna(0) for name in ("messages", "parts", "unpriced")}
+    micros = contract.micros(frame["cost"]).fillna(0)
+    return frame[names].assign(currency=frame["currency"], **cells, micros=micros)
+
+
+def _billed_rows(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     readable = table["price"].notna() & table["currency"].notna()
     return table[names].assign(
         currency=table["currency"],
@@ -102,36 +115,24 @@ def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     )
 
 
-def compared(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return billed and estimated of the messages that have both in one currency, as Int64; the rest is left out."""
-    if is_summed(frame):
-        return _compared_sums(frame, names)
-    table = _accepted(frame, (*NEEDED, *ESTIMATED))
-    both = table["price"].notna() & table["est_cost"].notna() & (table["currency"] == table["est_currency"])
-    return table[names].assign(
-        currency=table["currency"],
-        messages=both.astype("Int64"),
-        parts=table["parts"].fillna(0).where(both, 0),
-        est_parts=table["est_parts"].fillna(0).where(both, 0),
-        cost=contract.micros(table["price"]).where(both, 0),
-        est_cost=contract.micros(table["est_cost"]).where(both, 0),
-        left_out=(~both).astype("Int64"),
-    )
-
-
-def _compared_sums(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    missing = [name for name in _COMPARED if name not in frame.columns]
+def _estimated_sums(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    missing = [name for name in COMPARED if name not in frame.columns]
     if missing:
         raise UsageError(f"these sums hold no estimates (no {missing[0]}); compare the result table, or the ledger")
-    return frame[names].assign(
-        currency=frame["currency"],
-        messages=frame["compared"],
-        parts=frame["compared_parts"],
-        est_parts=frame["est_parts"],
-        cost=contract.micros(frame["compared_cost"]).fillna(0),
-        est_cost=contract.micros(frame["est_cost"]).fillna(0),
-        left_out=frame["messages"] - frame["compared"],
-    )
+    counts = {name: frame[name].astype("Int64").fillna(0) for name in ("compared", "compared_parts", "est_parts")}
+    return counts | {name: contract.micros(frame[name]).fillna(0) for name in ("compared_cost", "est_cost")}
+
+
+def _estimated_rows(table: pd.DataFrame) -> dict[str, pd.Series]:
+    same = (table["currency"] == table["est_currency"]).fillna(False).astype("bool")
+    both = table["price"].notna() & table["est_cost"].notna() & same
+    return {
+        "compared": both.astype("Int64"),
+        "compared_parts": table["parts"].fillna(0).where(both, 0),
+        "est_parts": table["est_parts"].fillna(0).where(both, 0),
+        "compared_cost": contract.micros(table["price"]).where(both, 0),
+        "est_cost": contract.micros(table["est_cost"]).where(both, 0),
+    }
 
 
 def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:

@@ -12,10 +12,10 @@ from .._calls import in_our_words
 from .._pandas import STR
 from .._phones.lookup import country_name
 from .._results import contract
-from .sources import NEEDED, Source, added_up, amounts, billed, compared, grouping, read
+from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read
 
 SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpriced")
-_COMPARED: Final = ("messages", "parts", "est_parts", "cost", "est_cost", "difference", "left_out")
+_BOTH: Final = ("messages", "parts", "cost", "unpriced", *COMPARED, "difference")
 
 
 @in_our_words
@@ -93,7 +93,7 @@ def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
 
 @in_our_words
 def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: bool = False) -> pd.DataFrame:
-    """Compare billed and estimated amounts, over the accepted messages that have both in one currency.
+    """Compare what was billed with what was estimated. The sums are of everything billed, as in `by`.
 
     Args:
         results: as for `by`; a frame also needs ``est_parts, est_cost, est_currency``.
@@ -101,27 +101,28 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
         decimals: as for `by`.
 
     Returns:
-        ``currency``, the columns, ``messages`` (Int64: those compared), ``parts``, ``est_parts`` (Int64), ``cost``,
-        ``est_cost``, ``difference`` (float64, cost - est_cost) and ``left_out`` (Int64: accepted messages without a
-        price, without an estimate, or with an estimate in another currency). Within a currency the largest difference
-        comes first.
+        ``currency``, the columns, ``messages, parts, cost, unpriced`` as in `by`; then of the accepted messages that
+        have a price and an estimate in one currency: ``compared`` (Int64: how many they are), ``compared_parts`` and
+        ``est_parts`` (Int64), ``compared_cost``, ``est_cost`` and ``difference`` (float64, compared_cost - est_cost).
+        Within a currency the largest difference comes first.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [2, 1], "price": [0.02, 0.01],
         ...                       "currency": ["USD"] * 2, "est_parts": [1, 1], "est_cost": [0.01, None],
         ...                       "est_currency": ["USD", None], "iso": ["US", "US"]})
-        >>> compare(table)[["iso", "messages", "cost", "est_cost", "difference", "left_out"]].values.tolist()
-        [['US', 1, 0.02, 0.01, 0.01, 1]]
+        >>> compare(table)[["messages", "cost", "compared", "compared_cost", "est_cost", "difference"]].values.tolist()
+        [[2, 0.03, 1, 0.02, 0.01, 0.01]]
     """
     frame = read(results, columns=columns)
-    names = grouping(frame, columns, taken=_COMPARED)
+    names = grouping(frame, columns, taken=_BOTH)
     sums = added_up(compared(frame, names), names)
-    sums.insert(list(sums.columns).index("est_cost") + 1, "difference", sums["cost"] - sums["est_cost"])
-    sums["_size"] = sums["difference"].abs()
-    sums = sums.sort_values(["currency", "_size"], ascending=[True, False], kind="stable", ignore_index=True)
-    known = sums["messages"] > 0
-    said = {name: amounts(sums[name].where(known), decimals) for name in ("cost", "est_cost", "difference")}
-    return sums.drop(columns="_size").assign(**said)
+    sums["difference"] = sums["compared_cost"] - sums["est_cost"]
+    order = pd.DataFrame({"currency": sums["currency"], "off": -sums["difference"].abs(), "size": -sums["micros"]})
+    sums = sums.loc[order.sort_values(list(order.columns), kind="stable").index].reset_index(drop=True)
+    known, both = sums["messages"] > sums["unpriced"], sums["compared"] > 0
+    sums["cost"] = amounts(sums.pop("micros").where(known), decimals)
+    said = {name: amounts(sums[name].where(both), decimals) for name in ("compared_cost", "est_cost", "difference")}
+    return sums.assign(**said)[["currency", *names, *_BOTH]]
 
 
 def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:

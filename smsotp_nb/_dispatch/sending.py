@@ -260,7 +260,8 @@ class _Sending:
     def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
         """Send every chunk still to go and return the result table."""
         chunks, counts = self._run.chunks(), self._run.counts()
-        tally = _Tally(sum(counts.values()) - counts["skipped"], counts)
+        billed = self._run.billed() if counts["accepted"] else {}
+        tally = _Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
         callback(tally.progress())
         crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
         try:

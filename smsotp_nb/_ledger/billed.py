@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 
 from .columns import sums_whole
@@ -12,7 +13,7 @@ from .tables import ACCEPTED, IN_DOUBT
 # no price is known, which is so of rows in doubt.
 HALF = 31
 _BILLED = (
-    f"SELECT coalesce(a.currency, d.currency), sum(r.price >> {HALF}), sum(r.price & {2**HALF - 1}) FROM recipient r "
+    f"SELECT {{currency}}, sum(r.price >> {HALF}), sum(r.price & {2**HALF - 1}) FROM recipient r "
     "JOIN destination d ON d.id=r.destination LEFT JOIN attempt a ON a.id=r.attempt "
     "WHERE r.campaign=? AND r.own_state IN (?, ?) AND r.price IS NOT NULL GROUP BY 1"
 )
@@ -25,14 +26,26 @@ _ESTIMATED = (
 
 def spent(store: Store, campaign: int) -> dict[str, int]:
     """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
-    found = Counter[str]()
     with store.snapshot() as connection:
-        mine = (campaign, ACCEPTED, IN_DOUBT)
-        for currency, above, below in connection.execute(_BILLED, mine):
-            found[currency] += (above << HALF) + below
-        for currency, parts, rate, rows in connection.execute(_ESTIMATED, mine):
+        found = _billed(connection, campaign, "coalesce(a.currency, d.currency)", IN_DOUBT)
+        for currency, parts, rate, rows in connection.execute(_ESTIMATED, (campaign, ACCEPTED, IN_DOUBT)):
             found[currency] += (parts or 0) * (rate or 0) * rows
-        of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (campaign,)))
-        for attempt, micros in sums_whole(connection, campaign)["price"].items():
-            found[of[attempt]] += int(micros)
     return {currency: micros for currency, micros in found.items() if currency is not None}
+
+
+def billed(store: Store, campaign: int) -> dict[str, int]:
+    """Return micro-units by currency: what the accepted rows were billed; a price without a currency is in no sum."""
+    with store.snapshot() as connection:
+        found = _billed(connection, campaign, "a.currency", ACCEPTED)
+    return {currency: micros for currency, micros in found.items() if currency is not None}
+
+
+def _billed(connection: sqlite3.Connection, campaign: int, currency: str, state: int) -> Counter[str]:
+    """Add up the prices of the rows that are accepted or in another state."""
+    found = Counter[str]()
+    for code, above, below in connection.execute(_BILLED.format(currency=currency), (campaign, ACCEPTED, state)):
+        found[code] += (above << HALF) + below
+    of = dict(connection.execute("SELECT id, currency FROM attempt WHERE campaign=?", (campaign,)))
+    for attempt, micros in sums_whole(connection, campaign)["price"].items():
+        found[of[attempt]] += int(micros)
+    return found

@@ -14,7 +14,7 @@ from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
-from .billed import spent
+from .billed import billed, spent
 from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
@@ -190,6 +190,10 @@ class Run:
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
         return spent(self._store, self.campaign)
+
+    def billed(self) -> dict[str, int]:
+        """Return micro-units by currency: what the accepted rows were billed."""
+        return billed(self._store, self.campaign)
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""

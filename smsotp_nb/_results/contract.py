@@ -88,8 +88,8 @@ _SHOWN = 3
 class Progress:
     """How far a campaign is: what a progress callback receives.
 
-    ``done`` of ``total`` planned rows have an outcome, including those of earlier calls. ``cost_micros`` is what this
-    call was billed, in millionths of ``currency`` (empty if there are several). ``at`` is monotonic time in seconds.
+    ``done`` of ``total`` planned rows have an outcome, and ``cost_micros`` is what they were billed, in millionths of
+    ``currency`` (empty if there are several); both including earlier calls. ``at`` is monotonic time in seconds.
 
     Example:
         >>> Progress(done=3, total=4, accepted=2, rejected=1).left

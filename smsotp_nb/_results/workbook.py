@@ -24,8 +24,10 @@ TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a wo
 _SAMPLE: Final = 200
 _AMOUNT: Final = "#,##0.00####"
 _FORMATS: Final = {
-    **dict.fromkeys(("price", "cost", "price_per_message", "est_cost", "difference", "total"), _AMOUNT),
-    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "left_out"), "#,##0"),
+    **dict.fromkeys(
+        ("price", "cost", "price_per_message", "compared_cost", "est_cost", "difference", "total"), _AMOUNT
+    ),
+    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "compared", "compared_parts"), "#,##0"),
     "share": "0.0%",
 }
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")

@@ -135,8 +135,8 @@ def test_cost_never_changes_its_argument() -> None:
     pd.testing.assert_frame_equal(given, before)
 
 
-def test_compare_only_adds_rows_that_have_both() -> None:
-    """Billed beside estimated over the same rows; the others are counted."""
+def test_compare_sums_everything_billed_and_compares_what_has_both() -> None:
+    """The cost is that of `by`; billed beside estimated is of the same rows, and counted."""
     given = table(
         4,
         parts=[2, 1, 1, 1],
@@ -145,15 +145,17 @@ def test_compare_only_adds_rows_that_have_both() -> None:
         est_currency=["USD", "USD", "EUR", "USD"],
     )
     row = cost.compare(given).iloc[0]
-    assert row[["messages", "parts", "est_parts", "left_out"]].tolist() == [2, 3, 2, 2]
-    assert row[["cost", "est_cost", "difference"]].tolist() == [0.03, 0.02, 0.01]
+    whole = ["messages", "parts", "cost", "unpriced"]
+    assert row[whole].tolist() == cost.by(given, "iso")[whole].iloc[0].tolist() == [4, 5, 0.04, 1]
+    assert row[["compared", "compared_parts", "est_parts"]].tolist() == [2, 3, 2]
+    assert row[["compared_cost", "est_cost", "difference"]].tolist() == [0.03, 0.02, 0.01]
 
 
 def test_compare_without_any_estimate_has_no_amounts() -> None:
     """No estimate is unknown, never 0."""
     row = cost.compare(table(2, est_cost=None, est_currency=None)).iloc[0]
-    assert row["messages"] == 0
-    assert np.isnan([row["cost"], row["est_cost"], row["difference"]]).all()
+    assert row[["messages", "cost", "compared"]].tolist() == [2, 0.015, 0]
+    assert np.isnan([row["compared_cost"], row["est_cost"], row["difference"]]).all()
 
 
 def test_the_card_says_what_the_totals_leave_out() -> None:

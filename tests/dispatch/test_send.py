@@ -14,7 +14,7 @@ from kills.people import numbers, plan_of
 from kills.service import STRANGER, Post, Service
 from support.sending import sent, status
 
-from smsotp_nb import results
+from smsotp_nb import cost, results
 from smsotp_nb._client import Client
 from smsotp_nb._dispatch import send, send_test
 from smsotp_nb._dispatch.crew import Crew
@@ -444,7 +444,17 @@ def test_progress_is_told_from_the_waiting_thread_from_nothing_to_all(service: S
     assert sorted(told, key=lambda progress: progress.at) == told
     told.clear()
     sent(plan_of(30), service.client(), ledger, progress=listen)
-    assert [(progress.done, progress.cost_micros) for progress in told] == [(30, 0)]
+    assert [(progress.done, progress.cost_micros, progress.currency) for progress in told] == [(30, 225_000, "USD")]
+
+
+def test_the_progress_of_the_rest_tells_what_the_whole_campaign_was_billed(service: Service, ledger: Ledger) -> None:
+    """Rows and money are of the same messages: those of the canary are in both, however the ledger keeps them."""
+    told: list[Progress] = []
+    sent(plan_of(30), service.client(), ledger, canary=7)
+    table = sent(plan_of(30), service.client(), ledger, progress=told.append)
+    found = [(progress.accepted, progress.cost_micros) for progress in (told[0], told[-1])]
+    assert found == [(7, 52_500), (30, 225_000)]
+    assert cost.summary(table)["cost"].tolist() == [0.225]
 
 
 # -- to oneself --------------------------------------------------------------------------------------------------------
