@@ -28,6 +28,7 @@ __all__ = ["Challenge", "Request", "send"]
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
 SAFE_DIGITS = 6
 SAFE_SECONDS = 600
+AUTO = "auto"  # the interface's default channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ class Challenge:
     Attributes:
         to: the number, E.164.
         intent: the purpose it was sent for, repeated by ``verify``.
+        channel: the channel that was asked for: ``sms``, ``call``, ``whatsapp`` or ``auto``, the service's default.
+            Which one ``auto`` took is not in the reply.
         record: the service's message record (``id, to, iso, cc, parts, price``).
         sent_at: aware UTC datetime, by this machine's clock, counted from the reply.
         expires_at: as ``sent_at``.
@@ -151,6 +154,10 @@ class Challenge:
     @property
     def intent(self) -> str | None:
         return self._request.intent
+
+    @property
+    def channel(self) -> str:
+        return self._request.channel or AUTO
 
     @property
     def expires_at(self) -> datetime:
@@ -188,7 +195,8 @@ class Challenge:
 
     def __repr__(self) -> str:
         state = "verified" if self.verified else "not verified"
-        return f"<Challenge {mask(self.to)}, intent {self.intent!r}, until {self.expires_at:%H:%M:%S} UTC, {state}>"
+        asked = f"channel {self.channel}, intent {self.intent!r}"
+        return f"<Challenge {mask(self.to)}, {asked}, until {self.expires_at:%H:%M:%S} UTC, {state}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -310,6 +310,18 @@ class Client:
         raise TypeError("a Client holds an access key and is not pickled; build it where it is needed")
 
 
+def once(client: Client) -> Client:
+    """Return a client of the same service, over the same connections, that makes one attempt of each request.
+
+    Example:
+        >>> once(Client(Settings(base_url="https://sms.example", access_key_id="demo"))).patience.attempts
+        1
+    """
+    made = object.__new__(type(client))
+    vars(made).update(vars(client), patience=Patience(attempts=1))
+    return made
+
+
 def _is_error(found: object) -> bool:
     return isinstance(found, BaseException)
 

@@ -85,6 +85,17 @@ def currency_of(box: Sandbox | None, message_id: str | None) -> str | None:
     return str(found.iloc[0]) if len(found) else None
 
 
+def passcodes_to(box: Sandbox | None, to: str) -> list[str]:
+    """Return the ids of the passcode messages to a number, oldest first; none where there is no inbox to look into."""
+    if box is None:
+        return []
+    try:
+        inbox = box.inbox
+    except SmsOtpError:
+        return []
+    return [str(one) for one in inbox.loc[(inbox["to"] == to) & inbox["code"].notna(), "id"]]
+
+
 def _section(content: str) -> str:
     return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{content}</section>'
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from collections.abc import Callable
@@ -14,12 +13,14 @@ import ipywidgets
 from .._arguments import not_callable, not_number, refuse
 from .._calls import in_our_words
 from .._cards import Card, Note
+from .._client import once
 from .._moments import Now, utc_now
 from .._sandbox.facade import client_of
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ..otp import Request
 from ..settings import Secret
-from . import saved, skin
+from . import otp_html, otp_words, saved, skin
+from .campaign_html import lines_html
 from .inbox import draw
 from .otp_steps import RESEND_WAIT, OtpSteps, View, number_hint
 from .sandbox_clock import SandboxClock
@@ -40,8 +41,10 @@ ANYBODY = "+12025550123"  # reserved for fiction: stands for a number not typed 
 class OtpForm(skin.Shown):
     """A form that sends a passcode and verifies it. Make it the last line of a cell.
 
-    If ``client`` is a sandbox's, its inbox is shown beside the form; on a live service the form says that there is
-    none. Codes that are typed are read and cleared at once, so that no saved notebook holds one.
+    It shows one step at a time: request, enter the code, verified. A pause that the service asks for (``Retry-After``)
+    counts down and can be ended; nothing is sent again without a press. If ``client`` is a sandbox's, its inbox is
+    shown beside the form; on a live service the form says that there is none. Codes that are typed are read and cleared
+    at once, and the number once it is sent to, so that no saved notebook holds one.
 
     Args:
         client: the service, or a sandbox to try it.
@@ -69,7 +72,7 @@ class OtpForm(skin.Shown):
 
     @in_our_words
     def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
-        client = client_of(client, what="a form")
+        client = once(client_of(client, what="a form"))  # a pause is shown and waited for here, not inside a request
         refuse(
             not_number("resend_wait", resend_wait, of="seconds"),
             not_callable("now", now, example="lambda: datetime.now(UTC)"),
@@ -83,10 +86,15 @@ class OtpForm(skin.Shown):
         self._ticking = False
         self._settle = skin.SETTLE
         self._asked_to_verify = False
+        self._typed = ""
+        self._own: Secret | None = None
+        self._step = 1
         self._drawn: object = None
+        self.drawn: Callable[[], None] = lambda: None  # called whenever the form was drawn
         self._make_fields()
         self._make_buttons()
-        self.widget = self._lay_out()
+        self.main = self._lay_out()
+        self.widget = self._card()
         self._hint_number()
         self._render()
 
@@ -126,79 +134,110 @@ class OtpForm(skin.Shown):
         )
         self.custom = skin.text("Custom code", placeholder="none: generated", continuous_update=False)
         self.code = skin.text("Code from the message", "smsotp-code")
-        plain = (self.phone, self.channel, self.digits, self.intent)
-        self._request_fields = (*plain, self.signature, self.lifetime, self.custom)
         self.phone.observe(lambda _: self._hint_number(), "value")
         self.code.observe(lambda _: self._code_typed(), "value")
-        for field in (self.digits, self.lifetime, self.intent, self.custom):
+        for field in (self.digits, self.lifetime, self.intent, self.custom, self.channel, self.signature):
             field.observe(lambda _: self._render(), "value")
 
     def _make_buttons(self) -> None:
         self.send_button = skin.button("Send code")
         self.verify_button = skin.button("Verify")
-        self.restart_button = skin.button("Start over")
+        self.again_button = skin.button("Send a new code")
+        self.change_button = skin.button("Change", "smsotp-link", tooltip="Change the number or how it is reached")
+        self.stop_button = skin.button("Stop waiting")
+        self.restart_button = skin.button("Start over", "smsotp-primary")
         self.send_button.on_click(lambda _: self._send())
         self.verify_button.on_click(lambda _: self._verify())
-        self.restart_button.on_click(lambda _: self._restart())
+        self.again_button.on_click(lambda _: self._work(self.steps.resend))
+        self.stop_button.on_click(lambda _: self._stop_waiting())
+        for button in (self.change_button, self.restart_button):
+            button.on_click(lambda _: self._restart())
         skin.on_enter(self.code, self._verify)
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._head = skin.block("")
-        self._hint = skin.block("", "smsotp-hint")
-        self._countdown, self._notice = skin.block(""), skin.block("")
+        """Return the steps one below the other; one of them is shown."""
+        self.head, self._hint = skin.block(""), skin.block("", "smsotp-hint")
+        self._advice_line, self._past, self._countdown = skin.block(""), skin.block(""), skin.block("")
+        self._pause, self._verified = skin.block(""), skin.block("")
+        self._notice, self._lines = skin.block(""), skin.block("")
+        pause = (self._pause, self.stop_button)
+        self._past_row = skin.box(self._past, self.change_button, classes=("smsotp-asked",))
+        self._pause_row = skin.box(*pause, classes=("smsotp-pause",))
+        self._panes = {
+            1: skin.box(*self._request_fields(), classes=("smsotp-main",)),
+            2: skin.box(
+                self._countdown,
+                self.code,
+                skin.box(self.verify_button, self.again_button, classes=("smsotp-act",)),
+                classes=("smsotp-main",),
+            ),
+            3: skin.box(self._verified, self.restart_button, classes=("smsotp-main",)),
+        }
+        for step in (2, 3):
+            skin.show(self._panes[step], False)
+        # The pause stands before what it holds back: when it is over, the focus goes on to that.
+        steps = (self._past_row, self._panes[1], self._pause_row, self.send_button, self._panes[2], self._panes[3])
+        return skin.box(*steps, self._notice, self._lines, classes=("smsotp-main",))
+
+    def _request_fields(self) -> tuple[ipywidgets.Widget, ...]:
         rare = (self.lifetime, self.custom) if self._cn else (self.signature, self.lifetime, self.custom)
-        more = skin.folded("More options", "Fewer options", skin.box(*rare, classes=("smsotp-pair",)))
-        main = skin.box(
+        return (
             self.phone,
             self._hint,
             *([self.signature] if self._cn else []),
             skin.box(self.channel, self.digits, classes=("smsotp-pair", "smsotp-uneven")),
             self.intent,
-            *more,
-            self.send_button,
-            self._countdown,
-            self.code,
-            skin.box(self.verify_button, self.restart_button, classes=("smsotp-act",)),
-            self._notice,
-            classes=("smsotp-main",),
+            *skin.folded("More options", "Fewer options", skin.box(*rare, classes=("smsotp-pair",))),
+            self._advice_line,
         )
-        self._side = skin.block("", "smsotp-side")
-        body = [main, self._side] if self._box else [main]
+
+    def _card(self) -> ipywidgets.VBox:
+        self.side = skin.block("", "smsotp-side")
+        body = (self.main, self.side) if self._box else (self.main,)
         layout = ("smsotp-body", "smsotp-two") if self._box else ("smsotp-body",)
         slim = () if self._box else ("smsotp-slim",)
-        return skin.form(self._head, skin.box(*body, classes=layout), classes=("smsotp-otp", *slim))
+        return skin.form(self.head, skin.box(*body, classes=layout), classes=("smsotp-otp", *slim))
 
     # -- gestures: one line each, the work is on a thread of its own
 
     def _send(self) -> None:
-        custom, self.custom.value = self.custom.value.strip(), ""
-        first = self.steps.stage == "request"
-        self._work((lambda: self._request(custom)) if first else self.steps.resend)
+        self._own = self._own_code()
+        self.custom.value = ""
+        self._work(self._request)
 
-    def _request(self, custom: str) -> None:
-        request = skin.settled(lambda: self._asked(number_hint(self.phone.value)[1], custom), wait=self._settle)
+    def _request(self) -> None:
+        request = skin.settled(lambda: self._asked(number_hint(self.phone.value)[1]), wait=self._settle)
         wrong = _missing(request, cn=self._cn)
         if wrong:
             self.steps.refuse(wrong)
-            self.phone.focus()
         else:
+            self._typed = self.phone.value
             self.steps.send(request)
 
-    def _asked(self, number: str, custom: str) -> Request:
+    def _own_code(self) -> Secret | None:
+        """Return the custom code: what is typed, or what was typed for a request that was not taken."""
+        typed = self.custom.value.strip()
+        return Secret(typed) if typed else self._own
+
+    def _asked(self, number: str) -> Request:
+        custom = self._own_code()
         return Request(
             number,
             digits=None if custom or self.digits.value == DEFAULT_DIGITS else self.digits.value,
             intent=self.intent.value.strip() or None,
             channel=None if self.channel.value == "auto" else self.channel.value,
             signature=self.signature.value.strip() or None,
-            code=Secret(custom) if custom else None,
+            code=custom,
             ttl=None if self.lifetime.value == TTL_DEFAULT else self.lifetime.value,
         )
 
     def _verify(self) -> None:
         """Take the code once it is whole: the last keys typed may arrive after the Enter or the click."""
-        code, wanted = skin.digits_of(self.code.value), self.steps.view().code_length
-        self._asked_to_verify = len(code) < wanted
+        view = self.steps.view()
+        if not view.can_enter:
+            return
+        code = skin.digits_of(self.code.value)
+        self._asked_to_verify = len(code) < view.code_length
         if self._asked_to_verify:
             self.steps.incomplete()
             self.code.focus()
@@ -212,27 +251,31 @@ class OtpForm(skin.Shown):
 
     def _restart(self) -> None:
         self.code.value = ""
+        self.phone.value = self._typed
         self.steps.restart()
-        self.phone.focus()
+
+    def _stop_waiting(self) -> None:
+        self.steps.stop_waiting()
+        self._focus()
 
     def _work(self, move: Callable[[], None]) -> None:
         threading.Thread(target=self._move, args=(move,), name="smsotp-form", daemon=True).start()
 
     def _move(self, move: Callable[[], None]) -> None:
-        before = self.steps.stage
         self._look_at_the_clock()
+        before = self.steps.stage, self.steps.notice
         move()
-        self._focus(before)
+        if (self.steps.stage, self.steps.notice) != before:
+            self._focus()
         self._tick()
 
-    def _focus(self, before: str) -> None:
-        """Leave the focus where the next key belongs; on a disabled button it would fall to the notebook."""
-        if self.steps.view().can_enter:
-            self.code.focus()
-        elif self.steps.stage == "verified":
-            self.restart_button.focus()
-        elif before != "request":
-            self.send_button.focus()
+    def _focus(self) -> None:
+        """Leave the focus where the next key belongs; on what is disabled or gone it would fall to the notebook."""
+        view = self.steps.view()
+        entry = self.code if view.can_enter else self.again_button if view.can_send else self.change_button
+        request = self.send_button if number_hint(self.phone.value)[1] else self.phone
+        target = {1: request, 2: entry, 3: self.restart_button}[view.step]
+        (self.stop_button if view.pausing else target).focus()
 
     def _tick(self) -> None:
         """Redraw the countdown once a second while there is one, on the thread of the move that opened it."""
@@ -242,8 +285,12 @@ class OtpForm(skin.Shown):
             self._ticking = True
         while self._counting():
             time.sleep(TICK)
-            self._look_at_the_clock()
-            self._render()
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the form as it is now, by the time of the sandbox."""
+        self._look_at_the_clock()
+        self._render()
 
     def _look_at_the_clock(self) -> None:
         if self._clock is not None:
@@ -251,7 +298,7 @@ class OtpForm(skin.Shown):
 
     def _counting(self) -> bool:
         with self._drawing:
-            self._ticking = self.steps.stage in ("sending", "entry", "checking")
+            self._ticking = self.steps.stage in ("sending", "entry", "checking") or self.steps.view().pausing > 0
             return self._ticking
 
     # -- drawing
@@ -263,60 +310,72 @@ class OtpForm(skin.Shown):
     def _advice(self) -> str:
         if len(self.intent.value.strip()) > INTENT_LENGTH:
             return f"An intent has at most {INTENT_LENGTH} characters."
-        advice = [*self._asked(ANYBODY, "").advice()]
-        if self.custom.value:
+        request = self._asked(ANYBODY)
+        advice = [*request.advice()]
+        if request.code:
             advice.insert(0, "a generated code is safer than one of your own")
-        words = "; ".join(advice)
-        return f"{words[:1].upper()}{words[1:]}." if words else ""
+        said = "; ".join(advice)
+        return f"{said[:1].upper()}{said[1:]}." if said else ""
 
     def _render(self) -> None:
         with self._drawing:
             view = self.steps.view()
-            self._head.value = skin.head(
-                "One-time passcode",
-                self._where,
-                STEPS,
-                view.step,
-                done=view.stage == "verified",
-                live=self._box is None,
-            )
+            done, live = view.stage == "verified", self._box is None
+            self.head.value = skin.head("One-time passcode", self._where, STEPS, view.step, done=done, live=live)
             self._draw_inbox(view)  # first: when the words say verified, the code is gone
-            self._draw_fields(view)
+            self._draw_words(view)
             self._draw_buttons(view)
-            self._countdown.value = _countdown_html(view, self._advice())
-            self._notice.value = _notice_html(view)
+            self._turn(view)
             self._save_card()
+        self.drawn()
 
-    def _draw_fields(self, view: View) -> None:
-        for field in self._request_fields:
-            field.disabled = view.locked
-        for text, example in ((self.intent, "login"), (self.signature, "Acme"), (self.custom, "none: generated")):
-            text.placeholder = "–" if view.locked else example
-        self.code.disabled = not view.can_enter
-        self.code.placeholder = "–" * (self.digits.value if view.stage == "request" else view.code_length)
+    def _draw_words(self, view: View) -> None:
+        advice = self._advice()
+        self._advice_line.value = skin.line(advice, "warn" if advice else "")
+        self._past.value = otp_html.past_html(view)
+        self._countdown.value = otp_html.left_html(view)
+        self._pause.value = otp_html.pause_html(view)
+        self._verified.value = otp_html.verified_html(view)
+        self._notice.value = otp_html.notice_html(view)
+        request = self.steps.request or self._asked(ANYBODY)
+        self._lines.value = lines_html(otp_words.lines(request, sandbox=self._box is not None))
+        self.code.placeholder = "–" * view.code_length
+        self.custom.placeholder = "as typed before" if self._own else "none: generated"
 
     def _draw_buttons(self, view: View) -> None:
-        self.send_button.description = view.send_label
-        self.send_button.disabled = not view.can_send
+        """A button that was pressed stays enabled while the service is asked: its focus would fall to the notebook."""
+        asking = view.stage in ("sending", "checking")
+        self.send_button.description = self.again_button.description = view.send_label
+        self.send_button.disabled = self.again_button.disabled = not (view.can_send or asking)
         self.verify_button.description = "Checking …" if view.stage == "checking" else "Verify"
-        self.verify_button.disabled = not view.can_enter
-        self.restart_button.disabled = not view.can_restart
-        for name, target in (
-            ("send", self.send_button),
-            ("verify", self.verify_button),
-            ("restart", self.restart_button),
-        ):
-            skin.primary(target, view.next == name)
+        self.code.disabled = self.verify_button.disabled = not (view.can_enter or asking)
+        skin.primary(self.send_button, view.next == "send")
+        skin.primary(self.again_button, view.next == "send")
+        skin.primary(self.verify_button, view.next == "verify")
+        skin.show(self._pause_row, view.pausing > 0)
+        skin.show(self.change_button, view.step == 2)
+        skin.show(self._past_row, view.step > 1)
+
+    def _turn(self, view: View) -> None:
+        """Show the pane of the step, give it the focus, and only then take the other one away."""
+        if view.step == self._step:
+            return
+        gone, self._step = self._panes[self._step], view.step
+        skin.show(self._panes[view.step], True)
+        {1: self.phone, 2: self.code, 3: self.restart_button}[view.step].focus()
+        skin.show(gone, False)
+        skin.show(self.send_button, view.step == 1)
+        if view.step > 1:
+            self._own, self.phone.value = None, ""  # a saved notebook holds no number
 
     def _draw_inbox(self, view: View) -> None:
-        """Read the inbox when something happened, not with every tick of the countdown."""
-        moment = (view.stage, view.expired, self.steps.challenge)
-        if self._box is None or moment == self._drawn:
+        """Read the inbox when something happened, and while a message may still arrive."""
+        if self._box is None:
             return
-        self._drawn = moment
-        showing = view.stage in ("entry", "checking") and not view.expired and self.steps.challenge
-        open_ids = (self.steps.challenge.record.id or "",) if showing and self.steps.challenge else ()
-        draw(self._side, self._box, open_ids)
+        moment = (view.stage, self.steps.challenge, self.steps.open_ids())
+        if moment != self._drawn:
+            self._drawn = moment
+            draw(self.side, self._box, moment[2])
 
 
 def _missing(request: Request, *, cn: bool) -> str:
@@ -325,22 +384,3 @@ def _missing(request: Request, *, cn: bool) -> str:
         return "Enter a phone number in international format."
     wrong = request.problems(variant="cn" if cn else "intl")
     return sentence(plain("; ".join(wrong))) if wrong else ""
-
-
-def _countdown_html(view: View, advice: str) -> str:
-    """The line and the bar between the two halves: advice before sending, the time left after."""
-    counting = view.stage in ("entry", "checking")
-    if not counting:
-        return skin.line(advice, "warn" if advice else "") + '<div class="smsotp-track smsotp-idle"></div>'
-    minutes, seconds = divmod(view.left, 60)
-    clock = f'Code valid for <span class="smsotp-num">{minutes}:{seconds:02d}</span>'
-    share = view.left / view.lifetime if view.lifetime else 0
-    bar = f'<div class="smsotp-track"><div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
-    return f'<p class="smsotp-line">{"! Code expired" if view.expired else clock}</p>{bar}'
-
-
-def _notice_html(view: View) -> str:
-    if view.stage != "verified":
-        return skin.notice(view.notice.text, view.notice.sign)
-    badge = f'<span class="smsotp-badge">✓ {html.escape(view.notice.text)}</span>'
-    return f'<p class="smsotp-notice" role="status">{badge}</p>'

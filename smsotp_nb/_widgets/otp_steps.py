@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, cast
 
 from .._cards import counted
+from .._client.meaning import LONGEST_PAUSE
 from .._moments import Now, utc_now
 from .._phones import lookup
-from .._wire import CODE, MessageRecord
-from ..errors import InDoubt, SmsOtpError
+from .._wire import CODE, MessageRecord, mask
+from ..errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ..otp import Challenge, Request
-from .inbox import currency_of
-from .stages import Notice, Stages, broken, refused
+from . import otp_words as words
+from .inbox import currency_of, passcodes_to
+from .stages import Notice, Sign, Stages, broken, refused
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -29,13 +31,6 @@ Stage = Literal["request", "sending", "entry", "checking", "verified"]
 RESEND_WAIT = 30.0
 MAX_TRIES = 5  # common guidance; how many the service allows is not shown
 
-ASKING = "Asking the service …"
-SEND_IN_DOUBT = "No answer came: the passcode may or may not have been sent. If it arrives, enter it here."
-CHECK_IN_DOUBT = "No answer came: whether the code is right is not known. Enter it again, or send a new one."
-
-
-EXPIRED = Notice("This passcode has expired. Send a new one.", "warn")
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -44,16 +39,18 @@ class View:
     stage: Stage
     step: int
     notice: Notice
-    locked: bool
     can_send: bool
     send_label: str
     can_enter: bool
-    can_restart: bool
     next: Literal["send", "verify", "restart"]
+    asked: str = ""
+    answered: bool = True
     left: int = 0
     lifetime: int = 0
     expired: bool = False
     code_length: int = 0
+    pausing: int = 0
+    pause: int = 0
 
 
 class OtpSteps(Stages):
@@ -82,23 +79,30 @@ class OtpSteps(Stages):
         super().__init__("request", changed=changed)
         self.client = client
         self.challenge: Challenge | None = None
+        self.request: Request | None = None
         self.tries = 0
+        self.sent = 0
+        self._clock = "this machine's clock" if client.sandbox is None else "the sandbox's clock"
         self._now = now
         self._resend_wait = resend_wait
         self._max_tries = max_tries
-        self._request: Request | None = None
+        self._unanswered = False
+        self._earlier: list[str] = []
+        self._pause: tuple[datetime, int] | None = None
+        self._told_at = now()
 
     # -- moves
 
     def send(self, request: Request) -> None:
         """Send the passcode: from the first step only."""
-        if self._begin({"request"}, "sending", ASKING):
+        if self._pausing() <= 0 and self._begin({"request"}, "sending", words.ASKING):
+            self.sent = 0
             self._send(request, back="request")
 
     def resend(self) -> None:
         """Send another passcode to the same number, once the wait is over."""
-        if self._request is not None and self._wait() <= 0 and self._begin({"entry"}, "sending", ASKING):
-            self._send(self._request, back="entry")
+        if self.request is not None and self._wait() <= 0 and self._begin({"entry"}, "sending", words.ASKING):
+            self._send(self.request, back="entry")
 
     def verify(self, code: str) -> None:
         """Check a code of digits."""
@@ -106,7 +110,7 @@ class OtpSteps(Stages):
             return
         if not CODE.fullmatch(code):
             self._show("entry", "A passcode has digits only.", "warn")
-        elif self._begin({"entry"}, "checking", ASKING):
+        elif self._begin({"entry"}, "checking", words.ASKING):
             self._check(self.challenge, code)
 
     def incomplete(self) -> None:
@@ -114,65 +118,110 @@ class OtpSteps(Stages):
         if self.view().can_enter:
             self._show("entry", f"The code has {self.view().code_length} digits.", "warn")
 
+    def stop_waiting(self) -> None:
+        """End the pause that the service asked for: the next request is a person's decision again."""
+        if self._pausing() > 0 and self._pause is not None:
+            until, self._pause = self._pause[0], None
+            self._show(self.stage, f"You stopped waiting. Until {until:%H:%M:%S} UTC the service may refuse.", "warn")
+
     def restart(self) -> None:
         """Go back to the first step; a passcode that is under way stays what it is."""
-        if self.view().can_restart:
-            self.challenge, self._request, self.tries = None, None, 0
+        if self.stage in ("entry", "verified"):
+            self.challenge, self.request, self.tries = None, None, 0
             self._show("request")
 
-    def refuse(self, words: str) -> None:
+    def refuse(self, said: str) -> None:
         """Say why the first step cannot go on; nothing was asked of the service."""
         if self.stage == "request":
-            self._show("request", words, "warn")
+            self._show("request", said, "warn")
 
     # -- what a screen shows
 
     def view(self) -> View:
         """Return the screen of this moment."""
         left = self.challenge.seconds_left if self.challenge else 0.0
-        waiting = self._wait()
         expired = self.stage in ("entry", "checking") and left <= 0
-        open_ = self.stage == "entry" and not expired and self.tries < self._max_tries
+        pausing = self._pausing()
+        open_ = self.stage == "entry" and self.tries < self._max_tries and not pausing
         return View(
             stage=cast(Stage, self.stage),
             step={"request": 1, "verified": 3}.get(self.stage, 2 if self.challenge else 1),
-            notice=EXPIRED if expired and self.stage == "entry" else self.notice,
-            locked=self.stage != "request",
-            can_send=self.stage == "request" or (self.stage == "entry" and waiting <= 0),
-            send_label=self._send_label(waiting),
+            notice=self._notice(expired=expired),
+            can_send=not pausing and (self.stage == "request" or (self.stage == "entry" and not self._wait())),
+            send_label=self._send_label(max(self._wait(), pausing)),
             can_enter=open_,
-            can_restart=self.stage in ("entry", "verified"),
-            next="restart" if self.stage == "verified" else "verify" if open_ or self.stage == "checking" else "send",
+            next=self._next(expired=expired),
+            asked=words.asked(self.request, mask(self.request.to)) if self.request else "",
+            answered=self.challenge is None or self.challenge.record.id is not None,
             left=round(left),
-            lifetime=self._request.lifetime if self._request else 0,
+            lifetime=self.request.lifetime if self.request else 0,
             expired=expired,
-            code_length=self._request.length if self._request else 0,
+            code_length=self.request.length if self.request else 0,
+            pausing=pausing,
+            pause=self._pause[1] if self._pause else 0,
         )
 
+    def open_ids(self) -> tuple[str, ...]:
+        """Return the ids of the sandbox's messages whose code the form asks for; in doubt those that arrived since."""
+        if self.challenge is None or self.stage not in ("entry", "checking"):
+            return ()
+        if self.challenge.record.id is not None:
+            return (self.challenge.record.id,)
+        arrived = passcodes_to(self.client.sandbox, self.challenge.to)
+        return tuple(one for one in arrived if one not in self._earlier)
+
+    def _notice(self, *, expired: bool) -> Notice:
+        """Return what was last said, unless time has passed over it."""
+        if self.stage == "entry" and expired and self.challenge and self._told_at < self.challenge.expires_at:
+            return Notice(words.expired(self._clock), "warn")
+        if self._pause and not self._pausing() and self._told_at < self._pause[0]:
+            return Notice("The pause that the service asked for is over. Try again.", "warn")
+        return self.notice
+
+    def _next(self, *, expired: bool) -> Literal["send", "verify", "restart"]:
+        if self.stage == "verified":
+            return "restart"
+        entering = self.stage in ("entry", "checking") and not expired and self.tries < self._max_tries
+        return "verify" if entering else "send"
+
     def _wait(self) -> int:
+        """Return the whole seconds until another passcode may be asked for."""
         if self.challenge is None or self.stage not in ("entry", "checking"):
             return 0
         over = self.challenge.sent_at + timedelta(seconds=self._resend_wait)
-        return max(0, ceil((over - self._now()).total_seconds()))
+        return max(self._until(over), self._pausing())
+
+    def _pausing(self) -> int:
+        """Return the whole seconds that are left of the pause that the service asked for."""
+        return 0 if self._pause is None else self._until(self._pause[0])
+
+    def _until(self, moment: datetime) -> int:
+        return max(0, ceil((moment - self._now()).total_seconds()))
 
     def _send_label(self, waiting: int) -> str:
         if self.stage == "sending":
             return "Sending …"
-        if self.challenge is None:
-            return "Send code"
-        return f"Send a new code in {waiting // 60}:{waiting % 60:02d}" if waiting else "Send a new code"
+        label = "Send code" if self.challenge is None else "Send a new code"
+        return f"{label} in {waiting // 60}:{waiting % 60:02d}" if waiting else label
+
+    def _show(self, stage: str, said: str = "", sign: Sign = "") -> None:
+        self._told_at = self._now()
+        super()._show(stage, said, sign)
 
     # -- inside a move: the stages "sending" and "checking" belong to the thread that began them
 
     def _send(self, request: Request, *, back: str) -> None:
+        earlier = passcodes_to(self.client.sandbox, request.to)
         try:
             challenge = request.send(self.client, now=self._now)
         except InDoubt:
             record = MessageRecord(id=None, to=request.to)
             self._opened(request, Challenge(request, client=self.client, record=record, now=self._now))
-            self._show("entry", SEND_IN_DOUBT, "warn")
+            self._earlier = earlier
+            look = words.ASK_THE_PERSON if self.client.sandbox is None else words.LOOK_IN_THE_INBOX
+            self._show("entry", f"{words.SEND_IN_DOUBT} {look}", "warn")
         except SmsOtpError as error:
-            self._show(back, *refused(error, "No passcode was sent."))
+            self._show(back, *self._refused(error, words.NOTHING_SENT))
         except Exception as error:
             self._show(back, *broken(error))
             raise
@@ -181,16 +230,18 @@ class OtpSteps(Stages):
             self._show("entry", self._receipt(challenge.record), "ok")
 
     def _opened(self, request: Request, challenge: Challenge) -> None:
-        self.challenge, self._request, self.tries = challenge, request, 0
+        self.challenge, self.request, self.tries, self._unanswered = challenge, request, 0, False
+        self.sent += 1
 
     def _check(self, challenge: Challenge, digits: str) -> None:
         try:
             valid = challenge.verify(digits)
         except InDoubt:
             self.tries += 1
-            self._show("entry", CHECK_IN_DOUBT, "warn")
+            self._unanswered = True
+            self._show("entry", words.CHECK_IN_DOUBT, "warn")
         except SmsOtpError as error:
-            self._show("entry", *refused(error, "The code was not accepted."))
+            self._show("entry", *self._refused(error, words.NOTHING_CHECKED))
         except Exception as error:
             self._show("entry", *broken(error))
             raise
@@ -198,19 +249,37 @@ class OtpSteps(Stages):
             self._judge(challenge, valid)
 
     def _judge(self, challenge: Challenge, valid: bool) -> None:
-        self.tries += not valid
-        left = self._max_tries - self.tries
         if valid:
-            self._show("verified", f"Verified {challenge.to}", "ok")
-        elif left <= 0:
-            self._show("entry", f"Wrong {self.tries} times. Send a new code.", "bad")
+            at = f"{self._now():%H:%M:%S} UTC"
+            self._show("verified", f"The service confirmed the code for {mask(challenge.to)} at {at}.", "ok")
         else:
-            tries = "1 try" if left == 1 else f"{left} tries"
-            self._show("entry", f"Wrong code. Check it and try again; {tries} left.", "bad")
+            self.tries += 1
+            self._show("entry", words.no_match(self._known(challenge)), "bad")
+
+    def _known(self, challenge: Challenge) -> words.Known:
+        return words.Known(
+            age=(self._now() - challenge.sent_at).total_seconds(),
+            lifetime=self.request.lifetime if self.request else 0,
+            clock=self._clock,
+            left=self._max_tries - self.tries,
+            most=self._max_tries,
+            unanswered=self._unanswered,
+            sent=self.sent,
+            accepted=challenge.record.id is not None,
+        )
+
+    def _refused(self, error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
+        if isinstance(error, NotSent):
+            return f"{outcome} {words.UNREACHED}", "warn"
+        if not isinstance(error, Throttled):
+            return refused(error, outcome)
+        if error.retry_after:
+            self._pause = self._now() + timedelta(seconds=error.retry_after), ceil(error.retry_after)
+        return f"{outcome} {words.pause(error.retry_after, longest=LONGEST_PAUSE)}", "warn"
 
     def _receipt(self, record: MessageRecord) -> str:
         parts = None if record.parts is None else counted(record.parts, "part")
-        found = (record.to, record.iso, parts, self._price(record))
+        found = (mask(record.to), record.iso, parts, self._price(record))
         return "Accepted for " + ", ".join(item for item in found if item) + "."
 
     def _price(self, record: MessageRecord) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
@@ -22,6 +23,7 @@ from . import saved
 from .stages import Sign
 
 SETTLE = 0.3  # seconds
+BETWEEN_DIGITS = {"Zs", "Cc", "Cf", "Pd"}  # blanks, line ends, invisible signs, dashes
 Value = TypeVar("Value")
 MARKS: dict[str, str] = {"": "", "ok": "✓", "warn": "!", "bad": "✗"}
 
@@ -173,13 +175,14 @@ class Shown:
 
 
 def digits_of(typed: str) -> str:
-    """Return a passcode as it was meant: without the blanks and dashes a person may type.
+    """Return a passcode as it was meant: without blanks and dashes, and in ASCII whatever digits were typed.
 
     Example:
-        >>> digits_of(" 123-456 ")
-        '123456'
+        >>> digits_of(" 123-456 "), digits_of("12 34 56"), digits_of("１２３４５６")
+        ('123456', '123456', '123456')
     """
-    return "".join(typed.split()).replace("-", "")
+    kept = (sign for sign in typed if unicodedata.category(sign) not in BETWEEN_DIGITS)
+    return "".join(sign if (digit := unicodedata.decimal(sign, None)) is None else str(digit) for sign in kept)
 
 
 def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:

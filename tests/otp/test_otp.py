@@ -147,6 +147,13 @@ def test_the_record_is_what_the_service_billed(box: Sandbox) -> None:
     assert record.price is not None
 
 
+@pytest.mark.parametrize(("asked", "channel"), [(None, "auto"), ("auto", "auto"), ("call", "call")], ids=str)
+def test_a_challenge_knows_the_channel_that_was_asked_for(recorder: Any, asked: str | None, channel: str) -> None:
+    challenge = otp.send(ANNA, client=recorder, channel=asked)
+    assert challenge.channel == channel
+    assert f", channel {channel}, " in repr(challenge)
+
+
 # -- guidance
 
 

@@ -20,7 +20,8 @@ from smsotp_nb._phones import lookup
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp_steps import OtpSteps, number_hint
-from smsotp_nb._widgets.skin import settled
+from smsotp_nb._widgets.otp_words import Known, lines, no_match
+from smsotp_nb._widgets.skin import digits_of, settled
 from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled, UsageError
@@ -101,11 +102,12 @@ def test_the_three_steps_on_the_sandbox(box: Sandbox) -> None:
     steps.send(Request(ANNA, intent="login"))
     seen.append(steps.view().step)
     assert steps.notice == Notice(steps.notice.text, "ok")
-    assert steps.notice.text.startswith(f"Accepted for {ANNA}, US, 1 part, USD 0.")
+    assert steps.notice.text.startswith("Accepted for +1202...0123, US, 1 part, USD 0.")
+    assert steps.view().asked == "To +1202...0123: automatic channel, 6 digits, intent login"
     steps.verify(box.code(ANNA) or "")
     seen.append(steps.view().step)
     assert seen == [1, 2, 3]
-    assert steps.notice == Notice(f"Verified {ANNA}", "ok")
+    assert steps.notice.text.startswith("The service confirmed the code for +1202...0123 at ")
 
 
 @pytest.mark.parametrize(
@@ -120,33 +122,20 @@ def test_each_state_has_one_thing_to_do_next(clock: Clock, stage: Any, next_: st
     assert steps.view().next == next_
 
 
-def test_phone_and_intent_are_locked_once_a_code_is_out(clock: Clock) -> None:
-    steps = scripted(clock, None)
-    assert not steps.view().locked
-    steps.send(Request(ANNA))
-    assert steps.view().locked
-    steps.restart()
-    assert not steps.view().locked
-
-
-def test_a_wrong_code_says_so_and_counts_down(clock: Clock) -> None:
-    steps = scripted(clock, None, False, False, max_tries=2)
-    steps.send(Request(ANNA))
-    steps.verify("000000")
-    assert steps.notice == Notice("Wrong code. Check it and try again; 1 try left.", "bad")
-    steps.verify("111111")
-    assert steps.notice == Notice("Wrong 2 times. Send a new code.", "bad")
-    assert (steps.view().can_enter, steps.view().next) == (False, "send")
-
-
-def test_an_expired_code_cannot_be_entered_and_says_so(clock: Clock) -> None:
-    steps = scripted(clock, None)
+def test_an_expired_code_says_so_by_whose_clock_and_may_still_be_asked_about(clock: Clock) -> None:
+    steps = scripted(clock, None, False)
     steps.send(Request(ANNA, ttl=60))
     assert (steps.view().left, steps.view().lifetime, steps.view().expired) == (60, 60, False)
     clock.wait(60)
     view = steps.view()
-    assert (view.expired, view.can_enter, view.next) == (True, False, "send")
-    assert "expired" in view.notice.text
+    assert (view.expired, view.can_enter, view.next) == (True, True, "send")
+    assert view.notice == Notice("By this machine's clock this passcode has expired. Send a new code.", "warn")
+    clock.wait(90)
+    steps.verify("123456")
+    assert steps.view().notice.text == (
+        "The service says that the code does not match. By this machine's clock it was sent 2 minutes ago and was "
+        "valid for 60 seconds: it has most likely expired. Send a new code."
+    )
 
 
 def test_a_new_code_waits_and_then_starts_over(clock: Clock) -> None:
@@ -162,34 +151,95 @@ def test_a_new_code_waits_and_then_starts_over(clock: Clock) -> None:
     assert steps.view().left == 300
 
 
+# -- why a code does not match: what the service said, and what the form adds of its own
+
+
+def test_a_wrong_code_says_so_and_counts_down(clock: Clock) -> None:
+    steps = scripted(clock, None, False, False, max_tries=2)
+    steps.send(Request(ANNA))
+    steps.verify("000000")
+    said = "The service says that the code does not match. Check it and try again; 1 try left in this form."
+    assert steps.notice == Notice(said, "bad")
+    steps.verify("111111")
+    assert "wrong code 2 of the 2 that this form takes" in steps.notice.text
+    assert "how many the service takes is not known" in steps.notice.text
+    assert (steps.view().can_enter, steps.view().next) == (False, "send")
+
+
+def test_after_a_check_without_an_answer_a_code_that_does_not_match_may_be_used_up(clock: Clock) -> None:
+    steps = scripted(clock, None, InDoubt("no answer", phase="awaiting"), False)
+    steps.send(Request(ANNA))
+    steps.verify("123456")
+    assert "whether the code is right is not known" in steps.notice.text
+    steps.verify("123456")
+    assert "if it succeeded, the code is used up, which the service does not tell" in steps.notice.text
+
+
+def test_after_a_second_passcode_the_newest_is_asked_for(clock: Clock) -> None:
+    steps = scripted(clock, None, None, False, resend_wait=0)
+    steps.send(Request(ANNA))
+    steps.resend()
+    steps.verify("000000")
+    assert "Use the code of the newest message; 4 tries left in this form." in steps.notice.text
+
+
+def test_what_locks_a_passcode_is_told_in_the_services_words(clock: Clock) -> None:
+    steps = scripted(clock, None, ServiceError("no", error_code="105300", name="LimitExceed"))
+    steps.send(Request(ANNA))
+    steps.verify("000000")
+    assert steps.notice == Notice("The code was not checked. The service said LimitExceed (105300).", "bad")
+
+
+@pytest.mark.parametrize(
+    ("known", "held"),
+    [
+        (Known(300, 300, "the sandbox's clock", 4, 5), "By the sandbox's clock it was sent 5 minutes ago"),
+        (Known(400, 300, "the sandbox's clock", 4, 5, accepted=False), "it was asked for 6 minutes ago"),
+        (Known(299, 300, "the sandbox's clock", 4, 5), "Check it and try again; 4 tries left"),
+    ],
+    ids=["just expired", "send in doubt", "not expired"],
+)
+def test_time_is_told_by_the_forms_clock(known: Known, held: str) -> None:
+    assert no_match(known).startswith("The service says that the code does not match. ")
+    assert held in no_match(known)
+
+
 # -- trouble, in words
 
 
 def test_a_send_in_doubt_lets_the_code_be_entered_and_sends_nothing_again(clock: Clock) -> None:
     steps = scripted(clock, InDoubt("no answer", phase="awaiting"), True)
     steps.send(Request(ANNA))
-    assert steps.notice.text.startswith("No answer came: the passcode may or may not have been sent.")
+    assert steps.notice.text == (
+        "No answer came: the passcode may or may not have been sent. If a message arrives, enter its code. If none "
+        "does, send a new one; both may be billed."
+    )
+    assert not steps.view().answered
     steps.verify("123456")
     assert steps.stage == "verified"
     assert steps.client.asked == ["send", "verify"]  # type: ignore[attr-defined]
 
 
-def test_a_check_in_doubt_is_neither_right_nor_wrong(clock: Clock) -> None:
-    steps = scripted(clock, None, InDoubt("no answer", phase="awaiting"))
+def test_in_doubt_the_code_asked_for_is_the_message_that_arrived_since(box: Sandbox) -> None:
+    steps = OtpSteps(box.client())
+    box.client().send_otp(ANNA)
+    box.fault("drop_after", next=1)
     steps.send(Request(ANNA))
-    steps.verify("123456")
-    assert steps.stage == "entry"
-    assert "whether the code is right is not known" in steps.notice.text
+    assert "Look in the inbox" in steps.notice.text
+    assert steps.open_ids() == (box.inbox["id"].iloc[-1],)
+    steps.verify(box.code(ANNA) or "")
+    assert (steps.stage, steps.open_ids()) == ("verified", ())
 
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
         (ServiceError("no", error_code="107111", name="InvalidPhoneNumbers"), "InvalidPhoneNumbers (107111)"),
-        (NotSent("No connection."), "No passcode was sent. No connection."),
-        (Throttled("slow down"), "asks for a pause"),
+        (NotSent("otp.send: no connection"), "No passcode was sent. The service cannot be reached."),
+        (Throttled("slow down"), "asks for a pause and does not say how long"),
+        (Throttled("slow down", retry_after=300.0), "a pause of at least 5 minutes"),
     ],
-    ids=["refused", "not sent", "throttled"],
+    ids=["refused", "not sent", "throttled", "throttled for long"],
 )
 def test_a_refused_send_stays_at_the_first_step(clock: Clock, error: Exception, words: str) -> None:
     steps = scripted(clock, error)
@@ -212,6 +262,46 @@ def test_a_code_that_cannot_be_one_is_not_asked_about(clock: Clock) -> None:
     steps.send(Request(ANNA))
     steps.verify("12a456")
     assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+
+
+# -- a pause that the service asks for
+
+
+def test_a_pause_counts_down_and_sends_nothing_by_itself(clock: Clock) -> None:
+    steps = scripted(clock, Throttled("slow down", retry_after=12.0), None)
+    steps.send(Request(ANNA))
+    view = steps.view()
+    assert (view.pausing, view.can_send, view.send_label) == (12, False, "Send code in 0:12")
+    steps.send(Request(ANNA))
+    clock.wait(11.5)
+    assert steps.view().pausing == 1
+    clock.wait(0.5)
+    assert (steps.view().pausing, steps.view().can_send, steps.view().send_label) == (0, True, "Send code")
+    assert steps.view().notice.text == "The pause that the service asked for is over. Try again."
+    assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
+    steps.send(Request(ANNA))
+    assert (steps.stage, steps.client.asked) == ("entry", ["send", "send"])  # type: ignore[attr-defined]
+
+
+def test_a_pause_can_be_ended_at_the_persons_own_risk(clock: Clock) -> None:
+    steps = scripted(clock, Throttled("slow down", retry_after=12.0), None)
+    steps.send(Request(ANNA))
+    steps.stop_waiting()
+    assert steps.notice == Notice("You stopped waiting. Until 00:00:12 UTC the service may refuse.", "warn")
+    assert (steps.view().can_send, steps.client.asked) == (True, ["send"])  # type: ignore[attr-defined]
+
+
+def test_a_pause_of_a_check_holds_back_checks_and_new_passcodes(clock: Clock) -> None:
+    steps = scripted(clock, None, Throttled("slow down", retry_after=12.0), True, resend_wait=0)
+    steps.send(Request(ANNA))
+    steps.verify("123456")
+    view = steps.view()
+    assert view.notice.text == "The code was not checked. The service asks for a pause of 12 seconds."
+    assert (view.can_enter, view.can_send, steps.tries) == (False, False, 0)
+    steps.verify("123456")
+    clock.wait(12)
+    steps.verify("123456")
+    assert (steps.stage, steps.client.asked) == ("verified", ["send", "verify", "verify"])  # type: ignore[attr-defined]
 
 
 # -- one request at a time, whatever the buttons look like
@@ -343,7 +433,7 @@ def test_an_open_form_sees_that_the_sandboxs_clock_is_moved() -> None:
         while "expired" not in form._countdown.value:
             assert time.monotonic() < until
             time.sleep(0.05)
-        assert form.code.disabled
+        assert "s clock this passcode has expired" in form._notice.value
         form.steps.restart()
 
 
@@ -361,6 +451,60 @@ def test_a_typed_code_leaves_no_trace_in_any_widget(driven: OtpForm, box: Sandbo
     assert "74185296" not in states(driven.widget)
 
 
+@pytest.mark.parametrize("between", ["{} {}", "{}-{}", "{}\u2013{}", " {}\u00a0{} ", "\u200b{}{}"], ids=ascii)
+def test_a_code_is_read_as_people_write_it(between: str) -> None:
+    assert digits_of(between.format("123", "456")) == "123456"
+
+
+@pytest.mark.parametrize("typed", ["１２３４５６", "١٢٣٤٥٦", "१२३ ४५६"], ids=ascii)
+def test_digits_of_other_writings_are_digits(typed: str) -> None:
+    assert digits_of(typed) == "123456"
+
+
+def test_a_number_that_was_sent_to_is_in_no_widget_and_comes_back_to_be_changed(driven: OtpForm) -> None:
+    driven.phone.value = "+1 202 555 0123"
+    driven.send_button.click()
+    kept = "".join(filter(str.isdigit, states(driven.widget)))
+    assert ANNA[1:] not in kept
+    driven.change_button.click()
+    assert driven.phone.value == "+1 202 555 0123"
+
+
+def test_a_custom_code_that_was_not_taken_is_still_the_one_that_is_sent(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value, driven.custom.value = BEN, "48151623"
+    box.fault("throttle", next=1, seconds=0)
+    driven.send_button.click()
+    assert driven.steps.stage == "request"
+    assert "48151623" not in states(driven.widget)
+    driven.send_button.click()
+    assert box.code(BEN) == "48151623"
+
+
+def test_the_form_does_not_wait_out_a_pause_inside_a_request(driven: OtpForm, box: Sandbox) -> None:
+    """The client would try again by itself after the pause."""
+    driven.phone.value = BEN
+    sent = len(box.inbox)
+    box.fault("throttle", next=1, seconds=100)
+    driven.send_button.click()
+    assert (driven.send_button.disabled, driven.stop_button.disabled) == (True, False)
+    assert driven._pause_row.layout.display is None
+    driven.stop_button.click()
+    assert (driven.send_button.disabled, len(box.inbox) - sent) == (False, 0)
+    assert driven._pause_row.layout.display == "none"
+
+
+def test_the_lines_of_code_do_the_same(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value, driven.intent.value, driven.lifetime.value = BEN, "pay", 90
+    assert "intent=&#x27;pay&#x27;, ttl=90" in driven._lines.value
+    request = Request(BEN, intent="pay", ttl=90, channel="whatsapp", code=Secret("48151623"))
+    written = lines(request, sandbox=True)
+    assert "48151623" not in written
+    assert BEN not in written
+    made: dict[str, Any] = {"number": BEN, "custom_code": "48151623", "typed": "48151623"}
+    exec(written, made)
+    assert (made["challenge"].verified, made["challenge"].channel) == (True, "whatsapp")
+
+
 def test_no_widget_holds_the_access_key(box: Sandbox) -> None:
     form = OtpForm(box.client(access_key_id="canary-4711"))
     assert "canary-4711" not in states(form.widget) + repr(form) + str(form._repr_mimebundle_())
@@ -369,20 +513,20 @@ def test_no_widget_holds_the_access_key(box: Sandbox) -> None:
 def test_the_inbox_tells_the_page_the_open_code_and_keeps_dots(driven: OtpForm, box: Sandbox) -> None:
     """The page is told once; whatever is saved, at whatever moment, holds no code."""
     told: list[str] = []
-    driven._side.observe(lambda change: told.append(change["new"]), "value")
+    driven.side.observe(lambda change: told.append(change["new"]), "value")
     driven.phone.value = BEN
     driven.send_button.click()
     code = box.code(BEN) or ""
     assert [code in shown for shown in told].count(True) == 1
     assert code not in states(driven.widget)
-    assert 'data-open="' in driven._side.value
+    assert 'data-open="' in driven.side.value
     driven.code.value = "0" if code[0] != "0" else "1"
     driven.verify_button.click()
     assert code not in states(driven.widget)
     driven.code.value = code
     driven.verify_button.click()
     assert code not in states(driven.widget)
-    assert 'data-open="' not in driven._side.value
+    assert 'data-open="' not in driven.side.value
 
 
 @pytest.mark.parametrize("client", [None, "key", pd.DataFrame()], ids=["none", "text", "frame"])
@@ -427,24 +571,24 @@ def test_everything_of_the_interface_can_be_asked_for(driven: OtpForm, box: Sand
 
 def test_advice_appears_while_choosing(driven: OtpForm) -> None:
     driven.digits.value = 4
-    assert "4 digits are easily guessed" in driven._countdown.value
+    assert "4 digits are easily guessed" in driven._advice_line.value
     driven.digits.value, driven.lifetime.value = 6, 1200
-    assert "lives 1200 s" in driven._countdown.value
+    assert "lives 1200 s" in driven._advice_line.value
 
 
 def test_the_cn_variant_asks_for_a_signature() -> None:
     with Sandbox(variant="cn") as box:
         form = OtpForm(box.client())
         form.phone.value = lookup.example("CN")
-        form._request("")
+        form._request()
         assert "Signature is required for +86 numbers" in form._notice.value
 
 
 def test_on_a_live_service_the_card_says_that_there_is_no_inbox(clock: Clock) -> None:
     client: Any = Scripted()
     form = OtpForm(client, now=clock)
-    assert "Live service at sms.example" in form._head.value
-    assert "no inbox here" in form._head.value
+    assert "Live service at sms.example" in form.head.value
+    assert "no inbox here" in form.head.value
     assert not [one for one in _every(form.widget) if "smsotp-side" in one._dom_classes]
 
 
@@ -458,7 +602,7 @@ def test_what_is_typed_is_shown_as_text(driven: OtpForm) -> None:
     driven.phone.value = "+<img src=x>"
     driven.intent.value = "<b>" * 20
     assert "<img" not in driven._hint.value + driven._notice.value
-    assert "<b>" not in driven._countdown.value
+    assert "<b>" not in driven._advice_line.value + driven._lines.value
 
 
 def test_the_saved_output_names_the_form_and_nothing_else(driven: OtpForm) -> None:
@@ -473,8 +617,8 @@ def test_a_sandbox_that_ended_is_said_in_the_card() -> None:
     form = OtpForm(box.client())
     box.close()
     form._drawn = None
-    form._render()
-    assert "The sandbox has ended" in form._side.value
+    form.refresh()
+    assert "The sandbox has ended" in form.side.value
 
 
 def test_the_inbox_escapes_texts_and_counts_what_it_leaves_out() -> None:
