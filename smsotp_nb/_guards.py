@@ -30,12 +30,14 @@ class GuardArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the campaign form: its name and label, an example of what to type, and whether it is a number."""
+    """One field of the campaign form: its name and label, an example of what to type, whether it is a number, and then
+    its first value."""
 
     name: str
     label: str
     example: str = ""
     number: bool = False
+    value: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ GUARDS: Final = (
         ends=True,
         example="canary=20",
         effect="sends to this many first and stops",
-        fields=(Field("canary", "First recipients (0: all)", number=True),),
+        fields=(Field("canary", "Send first to how many, then look (0: all)", number=True),),
     ),
     Guard(
         name="stop_after_failures",
@@ -116,6 +118,7 @@ GUARDS: Final = (
         ends=True,
         example="stop_after_failures=10",
         effect="stops after this many requests in a row were refused or left in doubt; on by default",
+        fields=(Field("failures", "Stop after failed requests in a row", number=True, value=STOP_AFTER_FAILURES),),
     ),
 )
 BY_NAME: Final[Mapping[str, Guard]] = {guard.name: guard for guard in GUARDS}

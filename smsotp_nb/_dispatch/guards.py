@@ -143,8 +143,9 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for guard in GUARDS:
         entered = [fields.get(field.name) or "" for field in guard.fields]
-        if any(entered):
-            found[guard.name] = DECISIONS[guard.name].typed(*entered)
+        value = DECISIONS[guard.name].typed(*entered) if any(entered) else guard.default
+        if value != guard.default:
+            found[guard.name] = value
     return found
 
 
@@ -398,5 +399,5 @@ DECISIONS: Final[Mapping[str, Decision]] = {
     "budget": Decision(_read_budget, _budget_ahead, _typed_budget),
     "quiet_hours": Decision(_read_hours, _hours_ahead, _typed_hours),
     "canary": Decision(_whole("canary"), _canary_ahead, int),
-    "stop_after_failures": Decision(_whole("stop_after_failures"), _failures_ahead),
+    "stop_after_failures": Decision(_whole("stop_after_failures"), _failures_ahead, int),
 }

@@ -6,8 +6,9 @@ was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``r
 ``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
 ``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
 when each planned row is held back, ``holds`` whom a claim must leave, ``recovering`` what a dead runner left,
-``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it, ``billed``, ``summing`` and
-``reconciling`` what was spent, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person sees it.
+``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it, ``unfinished`` which other
+campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book``
+and ``campaign`` the ledger as a person sees it.
 """
 
 from .book import Ledger, LedgerOrPath, opened
@@ -16,6 +17,7 @@ from .changing import places
 from .overview import state_line, until
 from .prospect import Prospect
 from .run import Claim, Ending, Pending, Run, Wanted
+from .unfinished import Unfinished
 
 __all__ = [
     "Campaign",
@@ -26,6 +28,7 @@ __all__ = [
     "Pending",
     "Prospect",
     "Run",
+    "Unfinished",
     "Wanted",
     "opened",
     "places",

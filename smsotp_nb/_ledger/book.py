@@ -31,6 +31,7 @@ from .recovering import OWNER_DIED, give_up
 from .run import Run
 from .standing import Rules
 from .store import Store
+from .unfinished import Unfinished, unfinished
 
 
 class Ledger:
@@ -131,6 +132,19 @@ class Ledger:
         return Campaign(self, self._store, number, recorded, owner, tuple(json.loads(kept)))
 
     @in_our_words
+    def names(self, *, service: str) -> list[str]:
+        """Return the names of a service's campaigns, the latest first.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).names(service="sandbox:a")
+            []
+        """
+        sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND NOT purged ORDER BY id DESC"
+        with self._store.reading() as connection:
+            return [row[0] for row in connection.execute(sql, (service,))]
+
+    @in_our_words
     def knows(self, name: str, *, service: str) -> bool:
         """Return whether a campaign is recorded.
 
@@ -157,6 +171,15 @@ class Ledger:
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, repeat_text=repeat_text)
         return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
+
+    @in_our_words
+    def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
+        """Return the other campaigns of this service that are not finished and have people of a plan, latest first.
+
+        Those people would be texted by both. Campaigns that rested for more than seven days do not count.
+        """
+        own = self._find(service, plan.campaign)
+        return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
 
     @in_our_words
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:

@@ -166,6 +166,15 @@ class Campaign:
         with self._store.writing() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
+    def heed_opt_outs(self) -> int:
+        """Skip the rows still planned whose people opted out meanwhile, and return how many.
+
+        They become ``skipped`` with the problem OPTED_OUT, as with the next ``send``; what is to go is then as it is
+        counted there. It may be called while the campaign runs.
+        """
+        with self._store.writing() as connection:
+            return changing.heed_opt_outs(connection, self._number)
+
     @in_our_words
     def correct(self, plan: Planned, *, reason: str | None = None) -> int:
         """Give the rows that are still planned the words of a new plan; return how many changed.

@@ -17,8 +17,11 @@ from .._cards import counted
 from ..errors import LedgerError, PlanChanged, UsageError
 from .answers import Ints, Whole, reordered
 from .columns import Columns
+from .contacts import Realm
+from .holds import planned
 from .people import hashed, persons, secret_of
 from .recording import LEFT_OUT, Planned, destinations, insert_rows, optional_int, optional_text
+from .standing import OPTED_OUT, Rules, Standing
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
 
 WITHDRAWN = "WITHDRAWN"
@@ -204,6 +207,16 @@ def withdraw(
     if len(to_go):
         note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)
     return len(to_go)
+
+
+def heed_opt_outs(connection: sqlite3.Connection, campaign: int) -> int:
+    """Skip rows that are still to go whose people opted out; return how many."""
+    standing = Standing(planned(connection, campaign), Rules())
+    standing.learn(connection, Realm(""), but=campaign, now=0)  # no rule asks for what was when
+    rows = standing.rows
+    out = pd.DataFrame({"chunk": rows.chunk[standing.out], "position": rows.position[standing.out]})
+    _skip(connection, campaign, out, OPTED_OUT)
+    return len(out)
 
 
 def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:

@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Card, Code, Figures, Table, about, counted, number
+from .._cards import MISSING, Card, Figures, Table, about, counted, number
 from .._planning import Plan, overview
 from .._wire import amount
-from ..problems import PROBLEMS
 from ..results import Progress
-from .campaign_steps import Draft, Running
+from .campaign_refusals import groups
+from .campaign_state import Running
+from .campaign_writing import Draft
 from .saved import AGAIN, moment
 from .stages import Notice
 
@@ -41,7 +42,9 @@ def plan_html(plan: Plan) -> str:
     """Return the card of a plan, without what the form itself says around it."""
     if plan.prospect is not None:  # that the text changes is said at the button that changes it
         plan = dataclasses.replace(plan, prospect=dataclasses.replace(plan.prospect, changed=0))
-    return dataclasses.replace(overview.card(plan), state="", closing="").html()
+    card = overview.card(plan)
+    blocks = tuple(block for block in card.blocks if getattr(block, "title", "") != "Rows left out")  # told by group
+    return dataclasses.replace(card, blocks=blocks, state="", closing="").html()
 
 
 def progress_html(running: Running | None) -> str:
@@ -58,7 +61,11 @@ def progress_html(running: Running | None) -> str:
         ("billed so far", _billed(told)),
     )
     shown = "".join(f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in figures)
-    bar = f'<div class="smsotp-track smsotp-tall"><div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
+    now = f'role="progressbar" aria-label="Sent" aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share:.0%}"'
+    bar = (
+        f'<div class="smsotp-track smsotp-tall" {now.replace("%", "")}>'
+        f'<div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
+    )
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
 
@@ -68,43 +75,33 @@ def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
 
 
 def results_card(results: pd.DataFrame, counts: dict[str, int]) -> Card:
-    """Return the outcome: counts by state, why rows were not sent, what it cost by country."""
+    """Return the outcome: counts by state, and what it cost by country."""
     states = ("accepted", "rejected", "in_doubt", "planned", "skipped")
     names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
     billed = cost.card(results)
     closing = "The result table is the form's .results, with one row for every row of the list."
-    return Card("Results", billed.state, (figures, *_not_sent(results), *billed.blocks[1:]), closing)
+    return Card("Results", billed.state, (figures, *billed.blocks[1:]), closing)
 
 
 def saved_card(results: pd.DataFrame, counts: dict[str, int], notice: Notice) -> Card:
     """Return the outcome as a saved notebook keeps it: what was reached by when, and how to go on."""
     unsettled = counts.get("planned", 0) + counts.get("in_doubt", 0)
     closing = AGAIN if unsettled else "The campaign is recorded in the ledger; run this cell again to see it here."
-    state = f"{notice.text} Seen on {moment()}."
+    card = results_card(results, counts)
     return dataclasses.replace(
-        results_card(results, counts), title="Campaign form: results", state=state, closing=closing
+        card,
+        title="Campaign form: results",
+        state=f"{notice.text} Seen on {moment()}.",
+        blocks=(*card.blocks, *_not_sent(results)),
+        closing=closing,
     )
 
 
 def _not_sent(results: pd.DataFrame) -> list[Table]:
-    """Return why rows were not sent, by code, with the moment at which they may go where that is known."""
-    left = results[results["status"].isin(["planned", "skipped", "rejected"]).to_numpy() & results["problem"].notna()]
-    rows = [
-        (Code(str(code)), len(group), _until(group["not_before"]), _meaning(str(code)))
-        for code, group in left.groupby("problem", sort=False)
-    ]
-    columns = ("Problem", "Rows", "Not before", "Meaning")
-    return [Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Not sent")] if rows else []
-
-
-def _until(moments: pd.Series) -> str:
-    first = moments.min()
-    return MISSING if pd.isna(first) else f"{first:%Y-%m-%d %H:%M} UTC"
-
-
-def _meaning(code: str) -> str:
-    return PROBLEMS[code].meaning if code in PROBLEMS else ""
+    """Return why rows were not sent, without their numbers."""
+    rows = tuple((one.rows, f"{one.meaning}{f' (until {one.until})' if one.until else ''}") for one in groups(results))
+    return [Table(("Rows", "Not sent because"), rows, ("right", "left"))] if rows else []
 
 
 def lines_html(code: str) -> str:

@@ -30,7 +30,20 @@
   // A passcode passes through a widget once and is dots there ever after, so that no saved notebook holds it. The page
   // remembers it while its message is drawn as open.
   var codes = {};
+  function uncounted() {
+    // A button for files counts them, and a list that was read is no longer in it: "(0)" would say that there is none.
+    root.querySelectorAll('button.widget-upload').forEach(function (button) {
+      button.childNodes.forEach(function (part) {
+        if (part.nodeType === 3 && / \(\d+\)$/.test(part.data)) part.data = part.data.replace(/ \(\d+\)$/, '');
+      });
+    });
+  }
   function focusable() {
+    uncounted();
+    root.querySelectorAll('.smsotp-field .jupyter-widgets :is(input, select, textarea)').forEach(function (field) {
+      var invalid = String(!!field.closest('.smsotp-invalid'));
+      if (field.getAttribute('aria-invalid') !== invalid) field.setAttribute('aria-invalid', invalid);
+    });
     // The top of a form takes the focus after a step, so that reading goes on there and no key reaches the notebook.
     root.querySelectorAll('.smsotp-top > .widget-html-content').forEach(function (top) { top.tabIndex = -1; });
   }
@@ -69,5 +82,5 @@
         });
       });
     });
-  }).observe(root, { childList: true, subtree: true });
+  }).observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ['class'] });
 })(this);

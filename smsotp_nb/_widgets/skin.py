@@ -81,7 +81,7 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
 def field(asked: Field) -> ipywidgets.ValueWidget:
     """Return the field that a guard asks for."""
     if asked.number:
-        return ipywidgets.BoundedIntText(description=asked.label, min=0, max=10**7)
+        return ipywidgets.BoundedIntText(description=asked.label, min=0, max=10**7, value=asked.value)
     return text(asked.label, placeholder=asked.example)
 
 

@@ -26,6 +26,11 @@ FIELDS = {
     "suppress": "the suppression list",
     "rates": "the rates",
     "keep": "the columns to keep",
+    "exclude": "the campaigns to leave out",
+    "fill": "the words for missing values",
+    "signature": "the signature",
+    "quiet_hours": "the quiet hours",
+    "budget": "the limit of the cost",
     "ttl": "the lifetime",
 }
 
@@ -101,7 +106,7 @@ def plain(words: str) -> str:
     def named(found: re.Match[str]) -> str:
         return FIELDS.get(found[1], found[1].replace("_", " ")) + (" '" if found[2] else "")
 
-    return re.sub(r"\b([a-z_]+)=(?:(?=\s)|('))", named, words)
+    return re.sub(r"\b([a-z_]+)=(?:(?=[\s:])|('))", named, words)
 
 
 def broken(error: Exception) -> tuple[str, Sign]:

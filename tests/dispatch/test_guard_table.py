@@ -57,7 +57,7 @@ def test_what_the_form_s_fields_hold_is_what_send_takes(guard: Guard, tmp_path: 
     with sms.Sandbox() as box, sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         form = CampaignForm(pd.DataFrame({"phone": ["+12025550123"]}), client=box, ledger=ledger)
     for field in guard.fields:
-        form.guard_fields[field.name].value = 7 if field.number else field.example
+        form.sending.guard_fields[field.name].value = 7 if field.number else field.example
     asked = form.guards().arguments()
     assert list(asked) == [guard.name] * bool(guard.fields)
     assert dataclasses.asdict(guards.read(**asked)).keys() >= asked.keys()

@@ -176,7 +176,7 @@ def test_forms_and_files_take_a_frame_of_any_kind(
     kind: Callable[[pd.DataFrame], Any], client: sms.Client, tmp_path: Path
 ) -> None:
     assert sms.widgets.PhoneCleaner(kind(PEOPLE), default_region="US").settle().phone.value == "phone"
-    assert sms.widgets.CampaignForm(kind(PEOPLE), client=client).phone.value == "phone"
+    assert sms.widgets.CampaignForm(kind(PEOPLE), client=client).fields.phone.value == "phone"
     file = sms.results.write(kind(SUMMED), tmp_path / "r.csv")
     assert pd.read_csv(file, dtype=str)["to"].tolist() == SUMMED["to"].tolist()
     assert "USD" in str(sms.charts.bars(kind(sms.cost.by_country(SUMMED))))

@@ -7,6 +7,7 @@ import html
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -19,8 +20,13 @@ from smsotp_nb._policy import Policy
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaign_choices import Choices, Guards
 from smsotp_nb._widgets.campaign_html import clock, draft_html, lines_html, plan_html, progress_html, results_html
-from smsotp_nb._widgets.campaign_steps import CampaignSteps, Draft, Running
+from smsotp_nb._widgets.campaign_list import read_upload
+from smsotp_nb._widgets.campaign_refusals import groups, refusals_html
+from smsotp_nb._widgets.campaign_state import Running
+from smsotp_nb._widgets.campaign_steps import CampaignSteps
+from smsotp_nb._widgets.campaign_writing import Draft
 from smsotp_nb.errors import UsageError
+from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignForm
@@ -114,20 +120,20 @@ def test_a_list_without_a_phone_column_guesses_none(people: pd.DataFrame, box: S
     form = CampaignForm(people[["name"]], client=box, ledger=ledger)
     form._latest.settle()
     assert form.choices().to == ""
-    assert "Choose the column of the phone numbers." in form._preview.value
+    assert "Choose the column of the phone numbers." in form.write._preview.value
     form.steps.check(form.choices())
     assert form.steps.stage == "write"
 
 
 def test_columns_may_have_numbers_for_names(box: Sandbox, ledger: Ledger) -> None:
     form = CampaignForm(pd.DataFrame({0: ["+12025550123"], 1: ["Ann"]}), client=box, ledger=ledger)
-    form.campaign.value, form.kind.value, form.words.value = "c", "text", "Hi"
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "c", "text", "Hi"
     assert form.choices().arguments()["to"] == 0
     form.steps.check(form.choices())
     assert form.steps.to_go == 1
 
 
-@pytest.mark.parametrize("frame", [None, "list.csv", pd.DataFrame()], ids=["none", "path", "no columns"])
+@pytest.mark.parametrize("frame", ["list.csv", pd.DataFrame()], ids=["path", "no columns"])
 def test_what_is_no_list_is_refused(frame: Any, box: Sandbox) -> None:
     with pytest.raises(UsageError, match=r"DataFrame|columns"):
         CampaignForm(frame, client=box)
@@ -303,24 +309,69 @@ def begun(steps: CampaignSteps) -> CampaignSteps:
     return steps
 
 
+def first(many: int) -> Guards:
+    return Guards({"canary": many})
+
+
 def test_the_button_says_that_a_canary_goes_first(steps: CampaignSteps) -> None:
-    assert checked(steps).send_label(4) == "Send the first 4 messages"
-    assert steps.send_label(10) == steps.send_label(0) == "Send 10 messages, about USD 0.075"
-    steps.send(Guards({"canary": 4}))
-    assert steps.send_label(6) == "Send the next 2 messages"
+    assert checked(steps).send_label(first(4)) == "Send the first 4 messages"
+    assert steps.send_label(first(10)) == steps.send_label() == "Send 10 messages, about USD 0.075"
+    assert steps.path(first(10))[0] == ("Write", "Check", "Send", "Results")
+    names = ("Write", "Check", "The first 4", "Look", "The others", "Results")
+    assert steps.path(first(4)) == (names, 2)
+    steps.send(first(4))
+    assert steps.path(Guards()) == (names, 4)
     assert (steps.send_label(), steps.back_label()) == (
         "Send the other 6 messages, about USD 0.045",
         "Change the text for the other 6",
     )
+    steps.send(Guards())
+    assert steps.path(Guards()) == (names, 6)
 
 
-def test_a_canary_that_was_sent_is_no_dead_end(begun: CampaignSteps, box: Sandbox) -> None:
-    begun.send(Guards({"canary": 4}))
-    assert "enter 0 to send all others" in begun.refusal.text
-    assert len(box.inbox) == 4
-    begun.send(Guards())
+def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: Sandbox) -> None:
+    """The number counts those that are to go: the same again sends to the next ones, never to nobody."""
+    assert begun.send_label(first(4)) == "Send the next 4 messages"
+    begun.send(first(4))
+    assert len(box.inbox) == 8
+    begun.send(first(4))
     assert begun.counts["accepted"] == 10
     assert box.inbox["to"].is_unique
+    assert "canary=12" in HELLO.lines(first(4), tried=8)
+
+
+def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps) -> None:
+    entered = {"budget": "usd 5", "quiet_from": "21:00", "quiet_to": "08:00", "speed": 10, "failures": 10}
+    guards = Guards({**entered, "canary": 4})
+    assert checked(steps).send_label(guards) == "Send the first 4 messages, at most USD 5"
+    assert steps.limits(guards) == (
+        "Nobody is texted from 21:00 to 08:00 where they live; at most 10 messages a second; "
+        "stops after 10 failed requests in a row."
+    )
+    assert guards.arguments(tried=6) == {
+        "budget": {"USD": "5"},
+        "quiet_hours": ("21:00", "08:00"),
+        "canary": 10,
+        "max_per_second": 10,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entered", "field"),
+    [
+        ({"budget": "50"}, "budget"),
+        ({"quiet_from": "21:00"}, "quiet_from"),
+        ({"quiet_from": "9", "quiet_to": "x"}, "quiet_from"),
+    ],
+    ids=["no currency", "half a span", "no times"],
+)
+def test_a_guard_that_cannot_be_read_is_told_at_its_field(
+    steps: CampaignSteps, entered: dict[str, Any], field: str
+) -> None:
+    checked(steps).send(Guards(entered))
+    assert list(steps.faults) == [field]
+    assert "=" not in steps.refusal.text
+    assert steps.client.sandbox.inbox.empty
 
 
 def test_a_typo_is_corrected_for_those_who_were_not_texted(begun: CampaignSteps, box: Sandbox) -> None:
@@ -350,16 +401,61 @@ def test_a_corrected_text_is_planned_for_another_person_at_the_campaign_too(
     assert box.inbox["to"].is_unique
 
 
-def test_a_new_name_for_what_was_begun_is_refused(begun: CampaignSteps) -> None:
+SECOND = dataclasses.replace(CORRECTED, campaign="hello-2")
+
+
+def test_a_new_name_for_people_of_a_campaign_that_is_not_finished_is_stopped(
+    begun: CampaignSteps, people: pd.DataFrame
+) -> None:
+    """After a restart, too: the ledger alone knows of the canary."""
     begun.back()
-    begun.check(dataclasses.replace(CORRECTED, campaign="hello-2"))
-    assert begun.stage == "write"
-    assert "Under another name the 4 would be texted again" in begun.refusal.text
+    later = CampaignSteps(people.iloc[2:], client=begun.client, ledger=Ledger(begun.ledger.path))
+    for steps, many in ((begun, 10), (later, 8)):
+        steps.check(SECOND)
+        assert (steps.stage, steps.plan) == ("write", None)
+        assert [one.both for one in steps.met] == [many]
+        assert f"under another name {many} people are texted by both" in steps.refusal.text
+        assert "keep the name" in steps.refusal.text
+    assert begun.unfinished == "hello"
     begun.check(HELLO)
     begun.withdraw("wrong price")
     assert begun.counts["skipped"] == 8
     begun.back()
-    begun.check(dataclasses.replace(CORRECTED, campaign="hello-2"))
+    begun.check(SECOND)
+    assert begun.stage == "planned"
+
+
+def test_a_second_campaign_to_the_same_people_is_possible_for_whoever_says_how_many(
+    begun: CampaignSteps, box: Sandbox
+) -> None:
+    begun.back()
+    begun.check(SECOND, both=9)
+    assert begun.stage == "write"
+    begun.check(SECOND, both=10)
+    begun.send(Guards())
+    assert (begun.counts["accepted"], len(box.inbox)) == (10, 14)
+
+
+def test_what_another_kernel_began_meanwhile_stops_the_send(
+    steps: CampaignSteps, people: pd.DataFrame, box: Sandbox
+) -> None:
+    checked(steps)
+    other = CampaignSteps(people, client=steps.client, ledger=steps.ledger)
+    other.check(SECOND)
+    other.send(first(4))
+    steps.send(Guards())
+    assert "Another campaign of this ledger began meanwhile" in steps.refusal.text
+    assert len(box.inbox) == 4
+
+
+def test_other_people_and_finished_campaigns_stop_nobody(begun: CampaignSteps, people: pd.DataFrame) -> None:
+    others = people.assign(phone=[f"+1 415 555 01{n:02d}" for n in range(12)])
+    fresh = CampaignSteps(others, client=begun.client, ledger=begun.ledger)
+    fresh.check(SECOND)
+    assert fresh.stage == "planned"
+    begun.send(Guards())
+    begun.back()
+    begun.check(SECOND)
     assert begun.stage == "planned"
 
 
@@ -375,9 +471,21 @@ def test_an_opt_out_counts_in_the_next_send(begun: CampaignSteps, box: Sandbox) 
     begun.send(Guards())
     assert len(box.inbox) == 9
     assert "+12025550109" not in set(box.inbox["to"])
-    shown = results_html(begun.results, begun.counts)
-    assert "OPTED_OUT" in shown
-    assert "this person opted out" in shown
+    assert begun.results is not None
+    assert "this person opted out" in refusals_html(groups(begun.results))
+
+
+def test_an_opt_out_is_counted_alike_everywhere(begun: CampaignSteps, people: pd.DataFrame) -> None:
+    """At the button, in the line above it, in the results, and in the ledger itself."""
+    begun.opt_out("+12025550109", "phone call")
+    assert "5 to go" in begun.notice.text
+    assert begun.send_label().startswith("Send the other 5 messages")
+    assert begun.back_label() == "Change the text for the other 5"
+    assert (begun.waiting, begun.to_go, begun.counts["planned"], begun.counts["skipped"]) == (5, 5, 5, 3)
+    assert begun.ledger.campaign("hello").counts == begun.counts
+    assert begun.results is not None
+    told = {one.code: one.rows for one in groups(begun.results, people["phone"])}
+    assert (told["CANARY"], told["OPTED_OUT"]) == (5, 1)
 
 
 def test_withdrawn_rows_are_not_sent_by_any_later_plan(begun: CampaignSteps, box: Sandbox) -> None:
@@ -395,12 +503,15 @@ def test_a_policy_holds_back_and_the_card_says_until_when(
     begun: CampaignSteps, people: pd.DataFrame, box: Sandbox
 ) -> None:
     later = CampaignSteps(people, client=begun.client, ledger=begun.ledger, policy=Policy(caps=[(1, "24h")]))
-    later.check(dataclasses.replace(CORRECTED, campaign="reminder"))
+    later.check(dataclasses.replace(CORRECTED, campaign="reminder"), both=10)
     assert later.to_go == 6
     assert later.plan is not None
     assert "4 recipients had as many messages as the policy allows" in plan_html(later.plan)
     later.send(Guards())
-    assert "CAPPED" in results_html(later.results, later.counts)
+    assert later.results is not None
+    capped = next(one for one in groups(later.results) if one.code == "CAPPED")
+    assert capped.rows == 4
+    assert capped.until.endswith(" UTC")
     assert later.notice.text.startswith("One more message would be more than the policy allows")
     assert (later.to_go, len(box.inbox)) == (0, 10)
 
@@ -512,74 +623,80 @@ def form(people: pd.DataFrame, client: Client, ledger: Ledger) -> Iterator[Campa
 
 
 def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
-    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.default_region.value = "us"
-    form.check_button.click()
-    assert form.send_button.description == "Send 10 messages, about USD 0.075"
-    assert "Sandbox: nobody is texted" in form._where.value
-    assert "+12025550100" not in form._card.value
-    form.send_button.click()
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.fields.default_region.value = "us"
+    form.write.check_button.click()
+    assert form.sending.send_button.description == "Send 10 messages, about USD 0.075"
+    assert "Sandbox: nobody is texted" in form.sending._where.value
+    assert "+12025550100" not in form.outcome.card.value
+    form.sending.send_button.click()
     assert len(box.inbox) == 10
     assert form.results is not None
-    assert "Results" in form._card.value
+    assert "Results" in form.outcome.card.value
     assert "canary" not in form._lines.value
 
 
 def test_a_plan_on_record_never_says_that_nothing_was_sent(form: CampaignForm) -> None:
-    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.default_region.value, form.guard_fields["canary"].value = "us", 4
-    for button in (form.check_button, form.send_button, form.back_button, form.check_button):
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.fields.default_region.value, form.sending.guard_fields["canary"].value = "us", 4
+    for button in (
+        form.write.check_button,
+        form.sending.send_button,
+        form.sending.back_button,
+        form.write.check_button,
+    ):
         button.click()
-    assert "This campaign is already recorded: 4 accepted" in form._outcome.value
-    assert "Nothing has been sent" not in form._outcome.value + form._card.value
+    assert "This campaign is already recorded: 4 accepted" in form.outcome.outcome.value
+    assert "Nothing has been sent" not in form.outcome.outcome.value + form.outcome.card.value
 
 
 def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> None:
-    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.default_region.value, form.guard_fields["canary"].value = "us", 4
-    form.check_button.click()
-    assert form.send_button.description == "Send the first 4 messages"
-    form.send_button.click()
-    assert form.guard_fields["canary"].value == 0
-    assert form.send_button.description == "Send the other 6 messages, about USD 0.045"
-    form.stop_number.value, form.stop_source.value = "+1 202 555 0109", "phone call"
-    form.opt_out_button.click()
-    assert form.send_button.description == "Send the other 5 messages, about USD 0.0375"
-    form.back_button.click()
-    assert form.campaign.disabled
-    form.words.value = "Hello {name}"
-    form.check_button.click()
-    form.reason.value = "typo"
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.fields.default_region.value, form.sending.guard_fields["canary"].value = "us", 4
+    form.write.check_button.click()
+    assert form.sending.send_button.description == "Send the first 4 messages"
+    form.sending.send_button.click()
+    assert form.sending.guard_fields["canary"].value == 0
+    assert form.sending.send_button.description == "Send the other 6 messages, about USD 0.045"
+    form.outcome.stop_number.value, form.outcome.stop_source.value = "+1 202 555 0109", "phone call"
+    form.outcome.opt_out_button.click()
+    assert form.sending.send_button.description == "Send the other 5 messages, about USD 0.0375"
+    form.sending.back_button.click()
+    assert form.fields.phone.disabled
+    form.fields.words.value = "Hello {name}"
+    form.write.check_button.click()
+    form.sending.reason.value = "typo"
     shown = html.unescape(form._lines.value)
     assert "sms.People().opt_out(number, source='phone call')" in shown
     assert "sms.Ledger().campaign('hello', service=client.service).correct(plan, reason='typo')" in shown
     assert "0109" not in shown
-    form.send_button.click()
-    assert set(box.inbox["text"]) == {*(f"Hi P{n}" for n in range(4)), *(f"Hello P{n}" for n in range(4, 9))}
-    assert len(box.inbox) == 9
+    form.sending.send_button.click()
+    words = box.inbox["text"].str.split().str
+    assert words[0].value_counts().to_dict() == {"Hi": 4, "Hello": 5}
+    assert sorted(words[1]) == [f"P{n}" for n in range(9)]
 
 
 def test_the_rest_is_withdrawn_by_a_second_click(form: CampaignForm, box: Sandbox) -> None:
-    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.default_region.value, form.guard_fields["canary"].value = "us", 4
-    form.check_button.click()
-    form.send_button.click()
-    form.withdraw_button.click()
-    assert form.withdraw_button.description == "Yes, withdraw them for good"
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.fields.default_region.value, form.sending.guard_fields["canary"].value = "us", 4
+    form.write.check_button.click()
+    form.sending.send_button.click()
+    form.sending.withdraw_button.click()
+    assert form.sending.withdraw_button.description == "Yes, withdraw them for good"
     assert form.steps.counts["planned"] == 6
-    form.withdraw_button.click()
+    form.sending.withdraw_button.click()
     assert form.steps.counts["planned"] == 0
 
 
 def test_the_focus_goes_where_reading_goes_on(form: CampaignForm) -> None:
-    form.check_button.click()
-    assert form._next_to_read() is form.check_button
-    form.campaign.value, form.kind.value, form.words.value = "hello", "text", "Hi {name}"
-    form.check_button.click()
+    form.write.check_button.click()
+    assert form._next_to_read() is form.fields.campaign
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.write.check_button.click()
     assert form._next_to_read() is form._head
-    form.guard_fields["budget"].value = "50"
-    form.send_button.click()
-    assert form._next_to_read() is form.send_button
+    form.sending.guard_fields["budget"].value = "50"
+    form.sending.send_button.click()
+    assert form._next_to_read() is form.sending.guard_fields["budget"]
 
 
 def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
@@ -602,53 +719,226 @@ def live(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> Iterator[Campaig
     """A form whose client knows only an address, as that of the real service would."""
     client = Client(Settings(base_url=box.url, access_key_id=Secret("live-key-4711")))
     with client, awaited(CampaignForm(people, client=client, ledger=ledger, rates=RATES)) as made:
-        made.campaign.value, made.kind.value, made.words.value = "hello", "text", "Hi {name}"
-        made.default_region.value = "us"
+        made.fields.campaign.value, made.fields.kind.value, made.fields.words.value = "hello", "text", "Hi {name}"
+        made.fields.default_region.value = "us"
         yield made
 
 
 def test_the_real_service_is_named_with_what_it_does(live: CampaignForm, box: Sandbox) -> None:
-    live.check_button.click()
-    for part in (live._head, live._where):
+    live.write.check_button.click()
+    for part in (live._head, live.sending._where):
         assert f"Live service at {box.url}: real people are texted, and every text is billed." in part.value
-    assert live.send_button.description == "Send 10 messages to real people, about USD 0.075"
+    assert live.sending.send_button.description == "Send 10 messages to real people, about USD 0.075"
     assert "live-key-4711" not in str(live.widget.get_state()) + live._head.value + live._lines.value
 
 
 @pytest.mark.parametrize("typed", ["", "yes", "11"])
 def test_the_real_service_wants_the_number_typed_however_small(live: CampaignForm, box: Sandbox, typed: str) -> None:
-    live.check_button.click()
-    assert live.typed.layout.display is None
-    assert live.typed.description == "Type 10 to confirm"
-    live.typed.value = typed
-    live.send_button.click()
+    live.write.check_button.click()
+    assert live.sending.typed.layout.display is None
+    assert live.sending.typed.description == "Type 10 to confirm"
+    live.sending.typed.value = typed
+    live.sending.send_button.click()
     assert box.inbox.empty
     assert "Type 10 to confirm; nothing was sent." in live._notice.value
-    assert live._next_to_read() is live.typed
-    live.typed.value = "10"
-    live.send_button.click()
+    assert live._next_to_read() is live.sending.typed
+    live.sending.typed.value = "10"
+    live.sending.send_button.click()
     assert len(box.inbox) == 10
-    assert live.typed.value == ""
+    assert live.sending.typed.value == ""
 
 
 def test_a_rate_table_given_in_code_is_named_not_printed(form: CampaignForm) -> None:
-    assert form.rates.disabled
+    assert form.fields.rates.disabled
     assert "rates=rates" in form._lines.value
     assert "0.0075" not in form._lines.value
 
 
 def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> None:
-    assert form._template.layout.display == "none"
-    form.kind.value = "template"
-    assert form._template.layout.display is None
-    assert "estimate only" in form.words.description
+    assert form.write._template.layout.display == "none"
+    form.fields.kind.value = "template"
+    assert form.write._template.layout.display is None
+    assert "estimate only" in form.fields.words.description
 
 
 def test_a_missing_value_can_be_filled(form: CampaignForm) -> None:
-    form.fill.value = "name=there, city = your town, x"
+    form.fields.fill.value = "name=there, city = your town"
     assert form.choices().fill == {"name": "there", "city": "your town"}
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("name=there, friend", "“friend” is not a column"),
+        ("name=", "is not a column"),
+        ("nome=x", "no {nome} to fill in"),
+    ],
+    ids=["no equals sign", "no words", "unknown column"],
+)
+def test_a_fallback_that_would_be_lost_is_an_error_at_its_field(form: CampaignForm, typed: str, said: str) -> None:
+    form.fields.campaign.value, form.fields.words.value, form.fields.fill.value = "hello", "Hi {name}", typed
+    form.write.check_button.click()
+    assert said in form.steps.faults["fill"]
+    assert form.fields.faults.first() is form.fields.fill
+    assert form.steps.stage == "write"
+
+
+# -- what is wrong, at its field
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "said"),
+    [
+        ({"words": "Hi {nome}"}, "words", "No column for the placeholder {nome}; did you mean 'name'?"),
+        ({"words": "Hi {name"}, "words", "A single '{' at character 4"),
+        ({"default_region": "XX"}, "default_region", "'XX' is not a country. Enter its two letters"),
+        ({"kind": "content", "signature": "A"}, "signature", "The signature must have 2 to 16 characters"),
+        ({"signature": "Acme"}, "signature", "A whole text is sent as it stands."),
+        ({"keep": ("x",)}, "keep", "The columns to keep: no column 'x'"),
+        ({"rates": "no.csv"}, "rates", "Rates 'no.csv': file not found"),
+        ({"suppress": "no.csv"}, "suppress", "The suppression list 'no.csv' not found"),
+        ({"suppress": ["hello"]}, "suppress", "tick that only the others are left out"),
+        ({"to": "fone"}, "phone", "no column 'fone'"),
+    ],
+)
+def test_a_fault_stands_at_its_field_in_words(
+    steps: CampaignSteps, wrong: dict[str, Any], field: str, said: str
+) -> None:
+    steps.check(dataclasses.replace(HELLO, **wrong))
+    assert list(steps.faults) == [field]
+    assert said in steps.faults[field]
+    assert "=" not in steps.faults[field]
+    assert steps.stage == "write"
+
+
+def test_a_budget_without_a_rate_is_told_at_its_field(steps: CampaignSteps) -> None:
+    steps.check(dataclasses.replace(HELLO, rates=RATES[RATES["iso"].eq("FR")]))
+    steps.send(Guards({"budget": "USD 5"}))
+    assert steps.faults == {
+        "budget": "A limit of the cost needs a rate for every country, and US has none. Add it to the rates."
+    }
+
+
+def test_a_list_with_unreadable_entries_is_used_after_a_tick(steps: CampaignSteps) -> None:
+    half = dataclasses.replace(HELLO, suppress=["hello", "+12025550100"])
+    steps.check(dataclasses.replace(half, readable_only=True))
+    assert (steps.stage, steps.to_go) == ("planned", 9)
+
+
+def test_a_fault_goes_away_while_somebody_types(form: CampaignForm) -> None:
+    form.write.check_button.click()
+    lines = form.fields.faults._lines
+    assert "Enter a campaign name" in lines["campaign"].value
+    assert form._next_to_read() is form.fields.campaign
+    form.fields.campaign.value = "h"
+    assert lines["campaign"].value == ""
+    assert "Write the text." in lines["words"].value
+    assert "no plan yet" not in form._notice.value
+
+
+# -- rows that are not sent
+
+
+def test_rows_left_out_are_told_by_group_with_their_numbers_masked(steps: CampaignSteps) -> None:
+    plan = checked(steps).plan
+    assert plan is not None
+    found = groups(plan.rows, steps.numbers())
+    assert [(one.code, one.rows, one.first) for one in found] == [
+        ("NOT_A_NUMBER", 1, (("8", "..."),)),
+        ("MISSING", 1, (("9", "no number"),)),
+    ]
+    shown = refusals_html(found)
+    assert "<b>1 row</b>: not a phone number." in shown
+    assert "Next: ask the list" in shown
+
+
+def test_no_words_of_a_group_speak_of_code() -> None:
+    others = {"NO_ANSWER", "NO_RECORD", "REGION_MISMATCH", "TEST_NUMBER"}  # in doubt, and what no field asks for
+    rows = pd.DataFrame({"problem": list(PROBLEMS), "status": "skipped", "to": "+12025550123"})
+    told = [one for one in groups(rows) if one.code not in others]
+    assert len(told) == len(PROBLEMS) - len(others)
+    assert not [one.code for one in told if any(sign in one.meaning + one.next_step for sign in ("=", "_", "{", "()"))]
+    hostile = refusals_html([dataclasses.replace(told[0], meaning="<b>", first=(("<i>", "<u>"),), next_step="<s>")])
+    assert not [mark for mark in ("<b><b>", ": <b>", "<i>", "<u>", "<s>") if mark in hostile]
+
+
+# -- a list that is uploaded, a test message, earlier campaigns
+
+
+def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:
+    with awaited(CampaignForm(client=box, ledger=ledger)) as form:
+        form._latest.settle()
+        assert "Choose the list of recipients." in form.write._preview.value
+        content = b"phone;name\n+1 202 555 0147;Ann\n\nnobody;Bob\n"
+        form.write.upload.value = (
+            {
+                "name": "people.csv",
+                "type": "text/csv",
+                "size": len(content),
+                "content": memoryview(content),
+                "last_modified": datetime.now(UTC),
+            },
+        )
+        assert form.write.upload.value == ()
+        assert "people.csv: 2 rows, 2 columns." in form.write._read.value
+        assert form.choices().to == "phone"
+        form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+        form.write.check_button.click()
+        assert "Rows 4: ..." in form.outcome.refused.value
+        form.sending.send_button.click()
+        assert box.inbox["text"].tolist() == ["Hi Ann"]
+        assert "people = sms.read_recipients('people.csv', numbered=True)" in html.unescape(form._lines.value)
+        assert "555 0147" not in str([one.get_state() for one in every_widget(form.widget)])
+
+
+def every_widget(root: Any) -> list[Any]:
+    return [root, *(one for child in getattr(root, "children", ()) for one in every_widget(child))]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("people.csv", b"phone,name\n+12025550123,Ann\n+12025550124\n", "blank"),
+        ("people.csv", b"", "empty"),
+        ("people.xls", b"x", "save it as .xlsx or .csv"),
+        ("people.xlsx", b"x", "cannot be read as a workbook"),
+        ("../../etc/people.csv", b"a,a\n1,2\n", "people.csv"),
+    ],
+    ids=["short row", "empty", "old workbook", "no workbook", "a path for a name"],
+)
+def test_what_the_reading_of_an_upload_lost_is_said(name: str, content: bytes, said: str) -> None:
+    read = read_upload(name, content)
+    assert said in read.words
+    assert read.sign != "ok"
+    assert "smsotp-" not in read.words
+    assert (read.frame is None) == (read.sign == "bad")
+
+
+def test_a_test_message_goes_to_oneself_and_changes_nothing(steps: CampaignSteps, box: Sandbox) -> None:
+    checked(steps)
+    assert not steps.send_test("hello")
+    assert "Enter your own number" in steps.tested.text
+    assert steps.send_test("(415) 555-0100", "US")
+    assert box.inbox[["to", "text"]].values.tolist() == [["+14155550100", "Hi P0"]]
+    assert "+1415...0100 accepted: 1 part, USD 0.0075" in steps.tested.text
+    assert (steps.stage, steps.counts, steps.notice.text) == ("planned", {}, "Nothing has been sent.")
+    steps.send(Guards())
+    assert steps.counts["accepted"] == 10
+
+
+def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: Sandbox) -> None:
+    begun.withdraw()
+    later = CampaignSteps(begun.frame, client=begun.client, ledger=begun.ledger)
+    assert later.campaigns() == ["hello"]
+    chosen = dataclasses.replace(SECOND, exclude=("hello",))
+    assert later.draft(chosen).plan is not None
+    later.check(chosen)
+    assert later.to_go == 6
+    later.send(Guards())
+    assert box.inbox["to"].is_unique
+    assert "exclude=sms.Ledger().campaign('hello', service=client.service)" in chosen.lines()
+
+
 def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:
-    form.words.value = "secret words"
+    form.fields.words.value = "secret words"
     assert form._repr_mimebundle_()["text/plain"] == "<CampaignForm at step 'Write'; run the cell to use it>"

@@ -27,7 +27,7 @@ def box() -> Iterator[Sandbox]:
 
 
 def written(form: CampaignForm) -> CampaignForm:
-    form.campaign.value, form.words.value, form.kind.value = "hello", f"Hi {TYPED}", "text"
+    form.fields.campaign.value, form.fields.words.value, form.fields.kind.value = "hello", f"Hi {TYPED}", "text"
     return form
 
 
@@ -37,7 +37,7 @@ def checked(form: CampaignForm) -> CampaignForm:
 
 
 def first_sent(form: CampaignForm) -> CampaignForm:
-    form.guard_fields["canary"].value = 4
+    form.sending.guard_fields["canary"].value = 4
     checked(form).steps.send(form.guards())
     return form
 
@@ -137,10 +137,10 @@ CELLS = (
     "people = pd.DataFrame({'phone': [f'+1 202 555 01{n:02d}' for n in range(10)]})\n"
     "box = Sandbox()",
     "form = CampaignForm(people, client=box, ledger=Ledger('ledger.sqlite', create=True))\nform",
-    "form.campaign.value, form.words.value, form.kind.value = 'hello', 'Hi', 'text'\n"
-    "form.check_button.click()\n"
+    "form.fields.campaign.value, form.fields.words.value, form.fields.kind.value = 'hello', 'Hi', 'text'\n"
+    "form.write.check_button.click()\n"
     "while form.steps.stage != 'planned': time.sleep(0.05)\n"
-    "form.send_button.click()\n"
+    "form.sending.send_button.click()\n"
     "while form.steps.stage != 'done': time.sleep(0.05)\n"
     "for work in threading.enumerate():\n"
     "    if work.name == 'smsotp-form': work.join()",

@@ -1,0 +1,235 @@
+"""The campaign form sends: what its button says, a test message, the first ones, the others, and to stop."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from .. import phones
+from .._cards import about, counted
+from .._dispatch import send, send_test
+from .._guards import GUARDS
+from .._ledger import state_line
+from .._planning import Plan
+from .._wire import mask
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
+from ..problems import PROBLEMS, Problem
+from ..results import Progress
+from . import campaign_faults
+from .campaign_choices import Guards
+from .campaign_refusals import NEXT
+from .campaign_state import CampaignState, Running, in_both
+from .stages import Notice, broken, refused, sentence
+
+HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
+STEPS = ("Write", "Check", "Send", "Results")
+IN_THE_FORM = "corrected in the form"
+
+
+class Sending(CampaignState):
+    """Send, or what is left of it; ``guards.first`` are to go alone, to be looked at before the others."""
+
+    def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
+        """Return the steps of this campaign, and the number of the one in force, from 1.
+
+        Where some go first, sending them, looking, and sending the others are steps of their own.
+        """
+        first = self.alone or (guards.first if self.going(guards.first) < self.to_go else 0)
+        if not first:
+            return STEPS, {"write": 1, "sending": 3, "done": 4}.get(self.stage, 2)
+        names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
+        sending, done = 3 if guards.first else 5, 4 if self.to_go else 6
+        return names, {"write": 1, "sending": sending, "done": done}.get(self.stage, 2)
+
+    # -- what the button says
+
+    def going(self, first: int = 0) -> int:
+        """Rows that the next send posts if so many go first; 0 is all."""
+        return min(first, self.to_go) if first else self.to_go
+
+    def send_label(self, guards: Guards | None = None) -> str:
+        """Say on the button what it does: how many messages, which of them, at what estimated and highest cost."""
+        if self.plan is None:
+            return "Send"
+        guards = guards or Guards()
+        going = self.going(guards.first)
+        some = going < self.to_go
+        which = ("the next " if some else "the other ") if self.tried else "the first " if some else ""
+        what = f"Send {which}{counted(going, 'message')}"
+        what = f"Change the text and s{what[1:]}" if self.reworded else what
+        what += " to real people" if self.live else ""
+        what += f", about {self._cost}" if self._cost and not some else ""
+        return what + (f", at most {guards.budget}" if guards.budget else "")
+
+    def limits(self, guards: Guards) -> str:
+        """Say below the button what else holds the send back."""
+        said = [guards.quiet, guards.pace, guards.failures]
+        return sentence("; ".join(words for words in said if words))
+
+    def back_label(self) -> str:
+        """Say on the button what going back is for."""
+        if not self.unfinished:
+            return "Back to the text"
+        return f"Change the text for the other {self.to_go or self.waiting:,}"
+
+    def to_type(self, first: int = 0) -> str:
+        """Return the number to be typed before sending: that of the messages, when they are many or real; or ``""``."""
+        going = self.going(first)
+        return str(going) if self.live or going > self._type_above else ""
+
+    # -- one to oneself
+
+    def send_test(self, number: str, default_region: str = "") -> bool:
+        """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
+        if self.plan is None or not self._begin({"planned"}, "testing", self.notice.text):
+            return False
+        plan, standing = self.plan, self._before
+        try:
+            to = _number(number, default_region)
+            sent = send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0]
+        except SmsOtpError as error:
+            words, sign = refused(error, "No test message was sent.")
+            self._show("planned", standing.text, standing.sign)
+            self._tell_tested(Notice(words, sign))
+            return False
+        except Exception as error:
+            self._refuse("planned", *broken(error))
+            raise
+        self._show("planned", standing.text, standing.sign)
+        self._tell_tested(_tested(sent))
+        return bool(sent["status"] == "accepted")
+
+    def _tell_tested(self, words: Notice) -> None:
+        self.tested = words
+        self._changed()
+
+    # -- to everybody
+
+    def send(self, guards: Guards, typed: str = "", reason: str = "") -> None:
+        """Send the plan, or what is left of it with a new text where it has one; blocks until it ends or was stopped.
+
+        ``reason`` is why the text changed, for the record.
+        """
+        if self.stage not in ("planned", "done") or self.plan is None or not self.to_go:
+            return
+        faults = guards.faults()
+        if faults:
+            self._refuse(self.stage, f"Not sent. {' '.join(faults.values())}", "warn", faults)
+            return
+        if in_both(self._others()) != self._agreed:
+            self._refuse(self.stage, f"Not sent. {_MEANWHILE}", "warn")
+            return
+        wanted = self.to_type(guards.first)
+        if wanted and typed.replace(",", "").strip() != wanted:
+            self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
+            return
+        back = self.stage
+        if self.going(guards.first) < self.to_go:
+            self.alone = self.tried + guards.first
+        if self._begin({"planned", "done"}, "sending", ""):
+            self._send(self.plan, guards, back, reason.strip() or IN_THE_FORM)
+
+    def stop(self) -> None:
+        """Begin no further request; those under way are waited for and recorded."""
+        if self.stage == "sending":
+            self._stop.set()
+            if self.running:
+                self.running = Running(self.running.progress, self.running.seconds, stopping=True)
+            self._changed()
+
+    def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
+        self._started, self.running = self._clock(), None
+        try:
+            asked = guards.arguments(tried=self.tried)
+            self._correct(plan, reason)
+            send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
+        except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
+            self._finished()
+        except UsageError as error:
+            faults = campaign_faults.by_field(error)
+            self._refuse(back, f"Not sent. {' '.join(faults.values())}", "warn", faults)
+        except SmsOtpError as error:
+            self._refuse(back, *refused(error, "Not sent."))
+        except Exception as error:
+            self._refuse(back, *broken(error))
+            raise
+        else:
+            self._finished()
+        finally:
+            self._stop.clear()
+
+    def _correct(self, plan: Plan, reason: str) -> None:
+        campaign = self._campaign()
+        if campaign is not None and self.reworded:
+            campaign.correct(plan, reason=reason)
+
+    def _heard(self, progress: Progress) -> None:
+        """Take one update, and pass on a few a second."""
+        seconds = self._clock() - self._started
+        last = self.running.seconds if self.running else -1.0
+        if seconds - last >= HEARD_EVERY or not progress.left:
+            self.running = Running(progress, seconds, self._stop.is_set())
+            self._changed()
+
+    def _finished(self) -> None:
+        self._read_results()
+        planned, doubt = self.counts["planned"], self.counts["in_doubt"]
+        line = f"{state_line(self.counts)}."
+        if planned:
+            why = self._held_back()
+            line = f"{_capital(why.meaning)}: {line} {_capital(_next(why))}." if why else f"Not complete: {line}"
+        line += " Rows in doubt are never sent again automatically." if doubt else ""
+        self._show("done", line, "warn" if planned or doubt else "ok")
+
+    def _held_back(self) -> Problem | None:
+        """Return what held the rest back: the first of these reasons that stands in the rows themselves."""
+        frame = self.results
+        held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
+        return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
+
+
+# What may hold rows back, in the order in which one is told where there are several.
+TOLD_FIRST = (
+    *("STOPPED", "NO_FUNDS"),
+    *(guard.code for guard in sorted(GUARDS, key=lambda guard: not guard.ends)),
+    *("SAME_TEXT", "CAPPED"),
+    *("THROTTLED", "ACCOUNT", "NOT_SENT", "UNKNOWN_SERVICE"),
+)
+
+
+def _next(why: Problem) -> str:
+    return NEXT.get(why.code, why.next_step)
+
+
+_MEANWHILE = (
+    "Another campaign of this ledger began meanwhile with people of this list. Go back to the text and check the plan "
+    "again."
+)
+
+
+def _number(typed: str, default_region: str) -> str:
+    """Return a number as E.164.
+
+    Raises:
+        UsageError: it is none that could be texted.
+    """
+    found = phones.normalize(pd.Series([typed.strip()], dtype=object), default_region=default_region or None).iloc[0]
+    if pd.isna(found["to"]):
+        raise UsageError(f"enter your own number with its plus: this is {PROBLEMS[str(found['problem'])].meaning}")
+    return str(found["to"])
+
+
+def _tested(sent: pd.Series) -> Notice:
+    to = mask(str(sent["to"]))
+    if sent["status"] == "accepted":
+        cost = f", {about(sent['price'], sent['currency'])}" if pd.notna(sent["price"]) else ""
+        parts = f": {counted(int(sent['parts']), 'part')}{cost}" if pd.notna(sent["parts"]) else ""
+        return Notice(f"Test message to {to} accepted{parts}. It is not part of the campaign.", "ok")
+    if sent["status"] == "in_doubt":
+        return Notice(f"No answer came for the test message to {to}: it may arrive all the same.", "warn")
+    known = PROBLEMS.get(str(sent["problem"]))
+    said = known.meaning if known else str(sent["error"] or sent["problem"])
+    return Notice(f"The test message to {to} was not sent: {said}.", "bad")
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

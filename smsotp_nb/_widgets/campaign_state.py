@@ -1,0 +1,225 @@
+"""What the campaign form knows: the list, the plan, and what the ledger says of the two.
+
+The ledger is the only memory: what a screen says of a campaign is read there, so it is right after a kernel's restart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import _planning as planning
+from .._arguments import not_whole, refuse
+from .._cards import counted
+from .._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
+from .._ledger.places import not_a_ledger
+from .._planning import Plan
+from .._policy import Policy, not_policy
+from .._sandbox.facade import client_of
+from ..errors import UsageError
+from ..results import Progress
+from .arguments import names_of
+from .stages import Notice, Sign, Stages
+
+if TYPE_CHECKING:
+    from .._client import Client
+    from .._sandbox import Sandbox
+
+TYPE_ABOVE = 1000
+BUSY = ("planning", "testing", "sending")
+TRIED = ("accepted", "rejected", "in_doubt")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A send under way: the last progress, and how long it has been going, in seconds."""
+
+    progress: Progress
+    seconds: float
+    stopping: bool
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that the rest may take at the pace so far; None before anything is known."""
+        done = self.progress.done
+        return self.seconds / done * self.progress.left if done and self.seconds else None
+
+
+class CampaignState(Stages):
+    """The state that all moves of the form share.
+
+    ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which field is why.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame | None = None,
+        *,
+        client: Client | Sandbox,
+        ledger: LedgerOrPath | None = None,
+        policy: Policy | None = None,
+        type_above: int = TYPE_ABOVE,
+        changed: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if frame is not None:
+            names_of(frame)
+        refuse(not_whole("type_above", type_above, least=0), not_policy(policy))
+        super().__init__("write", changed=changed)
+        self.refusal = self._before = self.tested = Notice()
+        self.faults: Mapping[str, str] = {}
+        self.frame = pd.DataFrame() if frame is None else frame
+        self.client = client_of(client, what="a form")
+        if not isinstance(ledger, Ledger | str | Path | None):
+            raise not_a_ledger(ledger)
+        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        self.policy = policy
+        self.plan: Plan | None = None
+        self._to: Hashable = None  # the column of its numbers
+        self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
+        self._agreed = 0  # how many a person let be texted by such a campaign and by this one
+        self.unfinished = ""  # the campaign that was begun here and has rows to go
+        self.results: pd.DataFrame | None = None
+        self.counts: dict[str, int] = {}
+        self.running: Running | None = None
+        self.alone = 0  # how many went first, to be looked at
+        self._type_above = type_above
+        self._clock = clock
+        self._stop = threading.Event()
+        self._started = 0.0
+        self._cost = ""
+
+    @property
+    def live(self) -> bool:
+        """Whether a send reaches real people and costs real money."""
+        return self.client.sandbox is None
+
+    def where(self) -> str:
+        """Say in words whom a send would reach."""
+        if not self.live:
+            return "Sandbox: nobody is texted, nothing leaves this machine."
+        return f"Live service at {self.client.settings.base_url}: real people are texted, and every text is billed."
+
+    @property
+    def tried(self) -> int:
+        """Rows of the recorded campaign that were posted."""
+        return sum(self.counts.get(state, 0) for state in TRIED)
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are to be texted, now or when a rule lets them."""
+        if self.counts:
+            return self.counts["planned"]
+        return int((self.plan.rows["status"] == "planned").sum()) if self.plan else 0
+
+    @property
+    def to_go(self) -> int:
+        """Rows that the next send would post: those that wait, without whom the rules hold back now."""
+        if self.plan is None:
+            return 0
+        prospect = self.plan.prospect
+        held = len(prospect.held) + prospect.left_out if prospect else 0
+        return max(self.waiting - held, 0)
+
+    @property
+    def reworded(self) -> int:
+        """Rows not yet sent that are recorded with another text than the plan has."""
+        return self.plan.prospect.changed if self.plan and self.plan.prospect else 0
+
+    def numbers(self) -> pd.Series | None:
+        """Return the numbers as the list has them, in its order."""
+        return self.frame.get(self._to)
+
+    def forget_refusal(self) -> None:
+        """Take away why the last click did nothing, for somebody is typing; faults go with their own fields."""
+        self.refusal, self.met = Notice(), []
+        self._changed()
+
+    # -- inside a move
+
+    def _others(self) -> list[Unfinished]:
+        """Return the unfinished campaigns with these people; one that is recorded itself was let through before."""
+        if self.plan is None or self.counts:
+            return []
+        return self.ledger.unfinished(self.plan, service=self.client.service)
+
+    def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
+        if stage in BUSY:
+            self._before = self.notice
+        self.refusal, self.faults, self.met = Notice(), {}, []
+        super()._show(stage, words, sign)
+
+    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
+        """Leave how things stand, and say why the click did nothing."""
+        if self.stage in BUSY:
+            self.notice = self._before
+        self.stage, self.refusal, self.faults = stage, Notice(words, sign), faults or {}
+        self._changed()
+
+    def _look(self) -> pd.DataFrame | None:
+        """Read in the ledger how the plan stands to it; return what is recorded of the campaign."""
+        if self.plan is None:
+            return None
+        campaign = self._campaign()
+        if campaign is not None:
+            campaign.heed_opt_outs()
+        self.counts = campaign.counts if campaign else {}
+        self.plan = dataclasses.replace(
+            self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
+        )
+        frame = campaign.frame if campaign else None
+        self._cost = self._cost_to_go(frame)
+        self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
+        return frame
+
+    def _look_again(self) -> None:
+        if self.stage == "done":
+            self._read_results()
+        else:
+            self._look()
+
+    def _read_results(self) -> None:
+        frame = self._look()
+        if frame is not None and self.plan is not None:
+            self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
+
+    def _campaign(self) -> Campaign | None:
+        if self.plan is None:
+            return None
+        try:
+            return self.ledger.campaign(self.plan.campaign, service=self.client.service)
+        except UsageError:  # not recorded yet
+            return None
+
+    def _standing(self) -> tuple[str, Any]:
+        if not self.counts:
+            return "Nothing has been sent.", ""
+        said = f"This campaign is already recorded: {state_line(self.counts)}."
+        if self.reworded:
+            rows = counted(min(self.reworded, self.to_go), "row")
+            return f"{said} {rows} not yet sent get the new text, the others keep theirs.", "warn"
+        return f"{said} Sending continues where it stopped.", "warn"
+
+    def _cost_to_go(self, recorded: pd.DataFrame | None) -> str:
+        """The estimated cost of what is left, read once a stage: a million rows are not looked up at every redraw."""
+        if self.plan is None:
+            return ""
+        rows = self.plan.rows[(self.plan.rows["status"] == "planned").to_numpy()]
+        if recorded is not None:
+            left = recorded.loc[recorded["status"].eq("planned"), "to"]
+            rows = rows[rows["to"].isin(left).to_numpy()]
+        if self.plan.prospect is not None:
+            rows = rows[~rows["to"].isin(self.plan.prospect.held["to"]).to_numpy()]
+        return planning.overview.about(rows)
+
+
+def in_both(met: list[Unfinished]) -> int:
+    """Return how many people would be texted twice, counted in each campaign that they are in."""
+    return sum(one.both for one in met)
