@@ -225,7 +225,7 @@ def test_a_campaign_that_kept_other_columns_counts_as_missing(client: Client, le
 def test_a_column_that_nobody_kept_is_refused_with_the_nearest(tables: pd.DataFrame, ledger: Ledger) -> None:
     assert len(tables)
     with pytest.raises(UsageError, match="did you mean 'segment'"):
-        cost.by(ledger, "segmnet")
+        cost.by(ledger, "segments")
     with pytest.raises(UsageError, match="is a column of every sum"):
         cost.spending(ledger, columns="iso")
 
