@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._cost.bridge import Bridge, bridge
 from ._cost.exchange import convert
+from ._cost.invoice import Reconciled, reconcile_invoice
 from ._cost.learned import rates
 from ._cost.overview import card
 from ._cost.saving import Savings, savings
@@ -19,6 +20,7 @@ from ._ledger.summing import spending
 
 __all__ = [
     "Bridge",
+    "Reconciled",
     "Savings",
     "bridge",
     "by",
@@ -35,6 +37,7 @@ __all__ = [
     "outcomes",
     "rates",
     "reconcile",
+    "reconcile_invoice",
     "savings",
     "spending",
     "summary",

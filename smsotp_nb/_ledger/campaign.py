@@ -95,7 +95,7 @@ class Campaign:
         return reading.with_evidence(self._store, self._number, REJECTED)
 
     @in_our_words
-    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool) -> int:
+    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
@@ -104,6 +104,7 @@ class Campaign:
             accepted: True marks the rows as accepted. False marks them as planned, so that the next ``send`` posts
                 them; rows of people who asked to be forgotten are skipped. Other values that count as true or false in
                 Python are refused.
+            reason: the evidence, for the record (`changes`), such as "invoice 2026-11".
 
         Raises:
             UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False. Nothing
@@ -115,9 +116,11 @@ class Campaign:
                 f"accepted= must be True (they have it) or False (they do not, so send again), got {accepted!r}; "
                 "nothing was changed"
             )
+        refuse(None if reason is None else not_text("reason", reason))
         self._recover()
         rows = _hidden(rows)
-        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED)
+        said = f"found {'' if accepted else 'not '}accepted"
+        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
     @in_our_words
     def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
@@ -128,12 +131,13 @@ class Campaign:
             CampaignHeld: the campaign is running.
         """
         rows = _hidden(rows)
-        return self._move(rows, REJECTED, PLANNED)
+        return self._move(rows, REJECTED, PLANNED, "to retry")
 
     @property
     def changes(self) -> pd.DataFrame:
         """What was changed of the campaign after it was recorded, one row each: ``at`` (UTC), ``what`` (str:
-        corrected, extended, suppressed or withdrawn), ``rows`` (Int64), ``reason`` (str).
+        corrected, extended, suppressed, withdrawn, found accepted, found not accepted, to retry), ``rows`` (Int64),
+        ``reason`` (str).
         """
         return reading.changes(self._store, self._number)
 
@@ -311,7 +315,9 @@ class Campaign:
         finally:
             lock.release()
 
-    def _move(self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int) -> int:
+    def _move(
+        self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int, said: str, reason: str | None = None
+    ) -> int:
         rows, nameless = _without_nameless(rows)
         wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
@@ -339,6 +345,10 @@ class Campaign:
                 connection.executemany(
                     "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND position=?",
                     [(state, problem, self._number, *place) for state, problem, *place in moved],
+                )
+                now = self._ledger._clock()
+                changing.note(
+                    connection, self._number, what=said, rows=len(moved), reason=reason, replaced=None, now=now
                 )
         finally:
             lock.release()
