@@ -42,7 +42,7 @@ class Problem:
         return f"{self.code}: {self.meaning}. Next: {self.next_step}"
 
 
-_WHEN: Final = re.compile(r" \((?:only with|set when) [^)]*\)")
+_WHEN: Final = re.compile(r" \((?:only with|set when) [^()]{0,80}\)")
 _ASK: Final = "ask the list's owner for "
 
 

@@ -55,6 +55,10 @@ class Reconciled:
             currency``.
         totals: a row a currency: ``theirs`` and ``ours`` (float64) and the amounts that lead from one to the other:
             ``ours + other_price + in_doubt + only_theirs + repeated + unreadable - only_ours = theirs``, exactly.
+
+    Example:
+        >>> sorted(MATCHES)
+        ['in_doubt', 'matched', 'only_theirs', 'other_price', 'repeated', 'unreadable']
     """
 
     lines: pd.DataFrame
@@ -117,12 +121,13 @@ def reconcile_invoice(
 
     Example:
         >>> import pathlib, tempfile, smsotp_nb as sms
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite"
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"]})
+        >>> made = sms.plan(people, to="phone", campaign="sale", text="Hi")
         >>> with sms.Sandbox() as box:
-        ...     sent = sms.send(sms.plan(people, to="phone", campaign="sale", text="Hi"), client=box, ledger=path)
+        ...     sent = sms.send(made, client=box.client(), ledger=ledger)
         >>> invoice = sent.loc[[0], ["id", "price", "currency"]]
-        >>> found = reconcile_invoice(path, invoice)
+        >>> found = reconcile_invoice(ledger, invoice)
         >>> found.lines["match"].tolist(), len(found.only_ours)
         (['matched'], 1)
     """

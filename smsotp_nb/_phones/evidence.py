@@ -74,7 +74,7 @@ class Evidence:
         >>> from smsotp_nb import phones
         >>> british = [f"4479111234{n:02}" for n in range(60)]
         >>> str(phones.weigh_column(british, default_region="US"))
-        'with a plus: 60 rows fit only so, 0 better so, 0 only as written, 0 of 60 both'
+        'with a plus: 60 of 60 rows fit only this reading, 0 fit it better, 0 only as written, 0 both'
     """
 
     counts: dict[str, Count] = field(default_factory=dict)
@@ -121,8 +121,8 @@ class Evidence:
 
     def __str__(self) -> str:
         told = (
-            f"{name}: {it.other.total()} rows fit only so, {it.better.total()} better so, "
-            f"{it.written} only as written, {it.both.total()} of {it.rows} both"
+            f"{name}: {it.other.total()} of {it.rows} rows fit only this reading, {it.better.total()} fit it better, "
+            f"{it.written} only as written, {it.both.total()} both"
             for name, it in self.counts.items()
             if it.rows
         )

@@ -17,7 +17,7 @@ YES: Final = frozenset({"yes", "y", "x", "true", "1", "leave out", "ja", "oui", 
 NO: Final = frozenset({"no", "n", "false", "0", "nein", "non"})
 READ: Final = (ROW, NUMBER, NEW_NUMBER, NEW_COUNTRY, LEAVE_OUT)
 NEEDED: Final = (ROW, NUMBER, NEW_NUMBER)
-ROUNDED: Final = re.compile(r"[1-9][0-9]{5,}0{5}\Z")  # what is left of 4.15556E+11
+ROUNDED: Final = re.compile(r"\A[1-9][0-9]{5,30}0{5}\Z")  # what is left of 4.15556E+11
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ class Numbers(tuple[Any, ...]):
 
     Example:
         >>> Numbers(["+12025550123"])
-        <1 numbers>
+        <Numbers: 1>
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"<{len(self)} numbers>"
+        return f"<Numbers: {len(self)}>"
 
 
 def mask(number: str) -> str:

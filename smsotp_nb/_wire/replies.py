@@ -128,7 +128,7 @@ class Messages(Sequence[MessageRecord]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} messages>"
+        return f"<Messages: {len(self)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,9 @@ class SendReply:
             object.__setattr__(self, "messages", Messages.of(self.messages))
 
     def __repr__(self) -> str:
-        others = f", {len(self.missing)} missing, {len(self.unexpected)} unexpected"
+        others = f", missing {len(self.missing)}, unexpected {len(self.unexpected)}"
         shown = others if self.missing or self.unexpected else ""
-        return f"<SendReply: {len(self.messages)} messages{shown}, total {self.currency} {self.total}>"
+        return f"<SendReply: messages {len(self.messages)}{shown}, total {self.currency} {self.total}>"
 
     @property
     def total(self) -> Decimal | None:
