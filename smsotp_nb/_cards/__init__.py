@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, one_line
 from .web import block_html, safe
@@ -28,6 +28,7 @@ __all__ = [
     "Figures",
     "Marked",
     "Message",
+    "Meter",
     "Note",
     "State",
     "Table",

@@ -153,7 +153,24 @@ class Message:
     marks: tuple[str, ...] = ()
 
 
-Block = Figures | Table | Note | Message
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How much of something is done, as a bar that a screen reader is told of too.
+
+    Example:
+        >>> from smsotp_nb._cards import Card
+        >>> print(Card("Sending", "", (Meter(87, 233, "autumn-sale"),)).text())
+        Sending
+        <BLANKLINE>
+        autumn-sale: 87 of 233
+    """
+
+    done: int
+    total: int
+    label: str
+
+
+Block = Figures | Table | Note | Message | Meter
 
 
 def _check_sign(sign: str) -> None:

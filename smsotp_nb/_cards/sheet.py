@@ -40,6 +40,8 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card tbody tr:hover{background:var(--so-face)}
 .smsotp-card .so-bar{border-top-color:var(--so-accent)!important;border-radius:2px}
 .smsotp-card .so-hollow{border-color:var(--so-accent)!important;border-radius:2px}
+.smsotp-card .so-meter{border-color:var(--so-edge)!important}
+.smsotp-card .so-meter .so-bar{border-radius:0}
 .smsotp-card .so-code{background:var(--so-face);border-radius:3px;padding:.05em .3em}
 .smsotp-card .so-note{border-left-color:var(--so-edge)!important}
 .smsotp-card .so-note-cross{border-left-color:var(--jp-error-color1,#d32f2f)!important}

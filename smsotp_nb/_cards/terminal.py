@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Note, State, Table
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Meter, Note, State, Table
 from .words import plain_value, visible, width
 
 
@@ -23,6 +23,8 @@ def _block_text(block: Block) -> str:
         return _table_text(block)
     if isinstance(block, Note):
         return f"{SIGNS[block.sign]} {one_line(block.text)}"
+    if isinstance(block, Meter):
+        return f"{one_line(block.label)}: {block.done:,} of {block.total:,}"
     lines = [one_line(block.to), *(f"  | {visible(line)}" for line in block.text.split("\n"))]
     return "\n".join([*lines, f"  {one_line(block.foot)}"] if block.foot else lines)
 

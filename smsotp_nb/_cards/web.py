@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Note, State, Table
+from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .sheet import MOST_FIGURES
 from .words import plain_value, visible
 
@@ -26,6 +26,8 @@ def block_html(block: Block) -> str:
         return _table_html(block)
     if isinstance(block, Note):
         return _note_html(block)
+    if isinstance(block, Meter):
+        return _meter_html(block)
     return _message_html(block)
 
 
@@ -134,6 +136,17 @@ def _note_html(block: Note) -> str:
     return (
         f'<div class="so-note so-note-{kind}" style="margin:.9em 0 0;padding:.1em 0 .1em .7em;'
         f'border-left:3px solid #757575"><b>{SIGNS[block.sign]}</b>&nbsp; {safe(block.text)}</div>'
+    )
+
+
+def _meter_html(block: Meter) -> str:
+    """Return the bar; a border draws it, because backgrounds vanish in forced colours."""
+    share = block.done / block.total if block.total else 1.0
+    told = f'aria-valuemin="0" aria-valuemax="{block.total}" aria-valuenow="{block.done}"'
+    track = "margin:.7em 0 0;height:.7em;border:1px solid #757575;border-radius:.4em;overflow:hidden"
+    return (
+        f'<div class="so-meter" role="progressbar" aria-label="{safe(block.label)}" {told} style="{track}">'
+        f'<div class="so-bar" style="width:{min(share, 1.0):.1%};border-top:.7em solid #1976d2"></div></div>'
     )
 
 

@@ -273,10 +273,13 @@ class _Sending:
             # An interrupt, or the caller's callback failed: threads left to themselves would go on sending.
             self._stop.set()
             self._halt.set()
-            self._finish(crew)
+            self._finish(crew, tally)
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            raise KeyboardInterrupt(f"interrupted; recorded: {state_line(self._run.counts())}") from None
+            tally.counts.update(self._run.counts())
+            if isinstance(callback, Bar):  # a caller's own callback may be what was interrupted
+                callback(tally.progress())
+            raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
         outcomes = self._run.outcomes()
@@ -288,11 +291,11 @@ class _Sending:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
         tell(self._plan.campaign, self._counts, self._stopper, self._disagreements, until=self._until)
 
-    def _finish(self, crew: Crew[int, _Settled]) -> None:
+    def _finish(self, crew: Crew[int, _Settled], tally: _Tally) -> None:
         """Wait for the answers under way, which the threads record; a second interrupt leaves them in doubt."""
         try:
-            for _ in crew.rest():
-                pass
+            for settled in crew.rest():
+                tally.add(settled)
         except KeyboardInterrupt:
             self._run.abandon()
 

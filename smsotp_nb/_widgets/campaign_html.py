@@ -12,6 +12,7 @@ import pandas as pd
 from .. import cost
 from .._cards import MISSING, Card, Figures, Table, about, counted, number
 from .._planning import Plan, overview
+from .._progress import span
 from .._wire import amount
 from ..results import Progress
 from .campaign_refusals import groups
@@ -52,7 +53,6 @@ def progress_html(running: Running | None) -> str:
     if running is None:
         return '<p class="smsotp-line">Recording the campaign …</p>'
     told = running.progress
-    share = told.done / told.total if told.total else 0
     figures = (
         ("accepted", number(told.accepted)),
         ("rejected", number(told.rejected)),
@@ -61,11 +61,7 @@ def progress_html(running: Running | None) -> str:
         ("billed so far", _billed(told)),
     )
     shown = "".join(f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in figures)
-    now = f'role="progressbar" aria-label="Sent" aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share:.0%}"'
-    bar = (
-        f'<div class="smsotp-track smsotp-tall" {now.replace("%", "")}>'
-        f'<div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
-    )
+    bar = _bar(told.done, told.total)
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
 
@@ -118,27 +114,18 @@ def columns_html(names: Sequence[str]) -> str:
     return f'<p class="smsotp-line">Columns: {html.escape(shown)}</p>'
 
 
-def clock(seconds: float) -> str:
-    """Return a span of time as people say it.
-
-    Example:
-        >>> clock(7), clock(125), clock(7260)
-        ('7 s', '2 min 5 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+def _bar(done: int, total: int) -> str:
+    told = f'aria-label="Messages sent" aria-valuemin="0" aria-valuemax="{total}" aria-valuenow="{done}"'
+    inner = f'<div class="smsotp-bar" style="width:{done / total if total else 0:.1%}"></div>'
+    return f'<div class="smsotp-track smsotp-tall" role="progressbar" {told}>{inner}</div>'
 
 
 def _pace(running: Running) -> str:
     if running.stopping:
         return "Stopping: no new request starts; pending responses are recorded."
-    said = f"{number(running.progress.done)} of {number(running.progress.total)}, {clock(running.seconds)}"
+    said = f"{number(running.progress.done)} of {number(running.progress.total)}, {span(running.seconds)}"
     remaining = running.remaining
-    return said + (f", about {clock(remaining)} left" if remaining and remaining >= 1 else "")
+    return said + (f", about {span(remaining)} left" if remaining and remaining >= 1 else "")
 
 
 def _billed(told: Progress) -> str:

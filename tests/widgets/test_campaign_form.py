@@ -17,9 +17,10 @@ import smsotp_nb._planning as planning
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._policy import Policy
+from smsotp_nb._progress import span
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_html import clock, draft_html, lines_html, plan_html, progress_html, results_html
+from smsotp_nb._widgets.campaign_html import draft_html, lines_html, plan_html, progress_html, results_html
 from smsotp_nb._widgets.campaign_list import read_upload
 from smsotp_nb._widgets.campaign_refusals import groups, refusals_html
 from smsotp_nb._widgets.campaign_state import Running
@@ -592,7 +593,7 @@ def test_the_progress_says_pace_and_cost() -> None:
     assert "30 of 120, 10 s, about 30 s left" in shown
     assert "USD 0.21" in shown
     assert "no new request starts" in progress_html(Running(told, 10.0, stopping=True))
-    assert [clock(59.6), clock(3600)] == ["1 min 0 s", "1 h 0 min"]
+    assert [span(59.6), span(3600)] == ["1 min 0 s", "1 h 0 min"]
 
 
 @contextmanager

@@ -1,0 +1,132 @@
+"""What a notebook shows of a call under way, and keeps of it: a card, in a kernel of its own and in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smsotp_nb._cards import Card, Meter
+from smsotp_nb._progress import ended_card, running_card
+from smsotp_nb.results import Progress
+
+START = (
+    "import threading, _thread, pandas as pd, smsotp_nb as sms\n"
+    "box = sms.Sandbox().client()\n"
+    "ledger = sms.Ledger('ledger.sqlite', create=True)\n"
+    "people = pd.DataFrame({'phone': [f'+1 202 555 {n:04d}' for n in range(100, 140)]})\n"
+    "plan = sms.plan(people, to='phone', campaign='autumn-<b>sale', text='Hi', chunk_size=1)\n"
+)
+SENDS = {
+    "first": "done = sms.send(plan, client=box, ledger=ledger, canary=4)",
+    "interrupted": "threading.Timer(1.5, _thread.interrupt_main).start()\n"
+    "sms.send(plan, client=box, ledger=ledger, concurrency=1, max_per_second=4)",
+    "failed": "import smsotp_nb._ledger.run as run\n"
+    "def broken(self, *_, **__): raise RuntimeError('the disk is gone')\n"
+    "whole, run.Run.settle_reply = run.Run.settle_reply, broken\n"
+    "sms.send(plan, client=box, ledger=ledger)",
+    "rest": "run.Run.settle_reply = whole\ndone = sms.send(plan, client=box, ledger=ledger)",
+    "again": "done = sms.send(plan, client=box, ledger=ledger)",
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """The outputs of each call, as a notebook that was run without a browser keeps them."""
+    nbclient = pytest.importorskip("nbclient")
+    import nbformat
+
+    cells = [nbformat.v4.new_code_cell(code) for code in (START, *SENDS.values())]
+    notebook: Any = nbformat.v4.new_notebook(cells=cells)
+    folder = tmp_path_factory.mktemp("kept")
+    resources = {"metadata": {"path": folder}}
+    nbclient.NotebookClient(
+        notebook, timeout=100, kernel_name="python3", resources=resources, allow_errors=True
+    ).execute()
+    done = json.loads(nbformat.writes(notebook))
+    assert done["cells"][0]["outputs"] == []
+    return {name: cell["outputs"] for name, cell in zip(SENDS, done["cells"][1:], strict=True)}
+
+
+def card(outputs: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return the one card among outputs, as HTML and as text."""
+    shown = [output.get("data", {}) for output in outputs]
+    cards = [data for data in shown if "smsotp-card" in "".join(data.get("text/html", ""))]
+    assert len(cards) == 1
+    return "".join(cards[0]["text/html"]), "".join(cards[0]["text/plain"])
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("first", ("not complete", "4 of 40 in", " 4  accepted", "36  to go", "36 rows were not sent. Run this cell")),
+        ("interrupted", ("sale: interrupted", "to go", "Run this cell again", "Recorded in ")),
+        ("failed", ("sale: ended by an error", "the ledger has what was recorded since", "Run this cell again")),
+        ("rest", ("sale: complete but for rows in doubt", "40 of 40 in", " 0  to go", "USD ", "Recorded in ")),
+        ("again", ("sale: complete", "None by this call, 40 of 40", "in doubt and never", "–  billed by this call")),
+    ],
+)
+def test_a_call_ends_as_a_card_of_its_result(
+    kept: dict[str, list[dict[str, Any]]], call: str, says: tuple[str, ...]
+) -> None:
+    """No widget, no bar at its beginning, nothing under way: what is saved is how it ended."""
+    html, text = card(kept[call])
+    assert [words for words in says if words not in text] == []
+    assert "sending" not in text
+    assert "progressbar" not in html
+    assert "autumn-&lt;b&gt;sale" in html
+    assert "widget" not in json.dumps(kept[call])
+
+
+@pytest.mark.notebook
+def test_an_interrupted_call_counts_what_was_recorded(kept: dict[str, list[dict[str, Any]]]) -> None:
+    """Also the answers that came after the interrupt; the message of the error says the same."""
+    [error] = [output for output in kept["interrupted"] if output["output_type"] == "error"]
+    said = re.search(r"recorded: (\d+) accepted, .* (\d+) to go", error["evalue"])
+    assert said is not None
+    _, text = card(kept["interrupted"])
+    assert re.search(rf"^ *{said[1]}  accepted$", text, re.MULTILINE)
+    assert re.search(rf"^ *{said[2]}  to go$", text, re.MULTILINE)
+
+
+def test_the_bar_says_its_role_and_its_value() -> None:
+    """A screen reader is told what is under way, and how far it is."""
+    html = running_card("a <b>", "", Progress(done=87, total=233, accepted=87), 10.0).html()
+    assert 'role="progressbar" aria-label="a &lt;b&gt;"' in html
+    assert 'aria-valuemin="0" aria-valuemax="233" aria-valuenow="87"' in html
+    assert "width:37.3%" in html
+    assert "width:100.0%" in Card("", "", (Meter(0, 0, "nobody"),)).html()
+
+
+def test_time_left_is_told_by_the_pace_of_this_call() -> None:
+    """Rows of earlier calls took no time of this one."""
+    update = Progress(done=120, total=160, accepted=120)
+    assert "about 20 s left" in running_card("x", "", update, 10.0, before=100).state
+    assert running_card("x", "", update, 10.0, before=120).state == "120 of 160, 10 s"
+
+
+@pytest.mark.parametrize(
+    ("update", "says"),
+    [
+        (Progress(done=2, total=2, in_doubt=1), ("1 row is in doubt", "x: complete but for rows in doubt")),
+        (Progress(done=1, total=2, accepted=1), ("1 row was not sent", "not complete")),
+        (Progress(done=1, total=3, accepted=1), ("2 rows were not sent",)),
+    ],
+)
+def test_what_to_do_next_is_said(update: Progress, says: tuple[str, ...]) -> None:
+    text = ended_card("x", "", update, 1.0).text()
+    assert [words for words in says if words not in text] == []
+
+
+def test_nothing_to_do_asks_for_nothing() -> None:
+    assert "again" not in ended_card("x", "", Progress(done=2, total=2, accepted=2), 1.0).text()
+
+
+def test_the_package_draws_without_a_widget_of_tqdm() -> None:
+    """What a widget draws is gone with its kernel."""
+    source = Path(__file__).resolve().parents[2] / "smsotp_nb"
+    assert [path.name for path in source.rglob("*.py") if "tqdm.notebook" in path.read_text(encoding="utf-8")] == []
