@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TextIO
 
-from ._cards import Block, Card, Figures, Meter, Note, counted, money, number
+from ._cards import Block, Card, Figures, Meter, Note, counted, fitted, money, number, terminal_width
 from ._wire import amount
 from .results import Progress
 
@@ -95,7 +95,7 @@ def running_card(title: str, note: str, update: Progress, seconds: float, *, bef
          0  rejected
          0  in doubt
         40  to go
-         –  billed by this call
+         –  billed
     """
     done = update.done - before
     left = f", about {span(seconds / done * update.left)} left" if done and update.left else ""
@@ -116,7 +116,7 @@ def ended_card(title: str, note: str, update: Progress, seconds: float, ended: E
         0  rejected
         0  in doubt
         0  to go
-        –  billed by this call
+        –  billed
     """
     how = _how(update, ended)
     sent = update.done - before
@@ -211,7 +211,7 @@ class _Line:
     def draw(self, update: Progress, _: float) -> None:
         if self._bar is None:
             if self._note:
-                self._out.write(f"{self._note}\n")
+                self._out.write(f"{fitted(self._note, terminal_width())}\n")
             self._bar = _tqdm(self._title, update, self._out)
         self._bar.n = update.done
         self._bar.total = update.total
@@ -265,7 +265,8 @@ def _next_steps(update: Progress, ended: Ended) -> list[Note]:
         steps.append(Note("!", f"{rows} in doubt and never sent again automatically: resolve them in the ledger."))
     if update.left:
         rows = counted(update.left, "row was", "rows were")
-        steps.append(Note("i", f"{rows} not sent. Run this cell again to go on: nobody is texted twice."))
+        again = "Run this cell again to go on" if ended else "Their problem in the table says why; a later call goes on"
+        steps.append(Note("i", f"{rows} not sent. {again}: nobody is texted twice."))
     return steps
 
 
@@ -277,7 +278,7 @@ def _figures(update: Progress) -> Figures:
             ("rejected", update.rejected),
             ("in doubt", update.in_doubt),
             ("to go", update.left),
-            ("billed by this call", billed),
+            ("billed", billed),
         )
     )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .sheet import PAGE, style_sheet
-from .terminal import blocks_text, one_line
+from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe
 from .words import MISSING, about, counted, money, number, places_of, share, width
 
@@ -34,12 +34,14 @@ __all__ = [
     "Table",
     "about",
     "counted",
+    "fitted",
     "money",
     "number",
     "page",
     "places_of",
     "share",
     "style_sheet",
+    "terminal_width",
     "width",
 ]
 
@@ -77,13 +79,18 @@ class Card:
             f"<style>{style_sheet()}</style>{''.join(parts)}</div>"
         )
 
-    def text(self) -> str:
-        """Return the card as plain text in aligned columns, for terminals and logs."""
-        head = "\n".join(one_line(line) for line in (self.title, self.state) if line)
-        return "\n\n".join(part for part in (head, *blocks_text(self.blocks), one_line(self.closing)) if part)
+    def text(self, most: int | None = None) -> str:
+        """Return the card as plain text in aligned columns, at most ``most`` columns wide; None for as wide as it is.
+
+        Lines are broken between words. Tables that are too wide lose their bars, then have words over several lines,
+        then a paragraph for each row.
+        """
+        head = "\n".join(fitted(one_line(line), most) for line in (self.title, self.state) if line)
+        closing = fitted(one_line(self.closing), most)
+        return "\n\n".join(part for part in (head, *blocks_text(self.blocks, most), closing) if part)
 
     def __str__(self) -> str:
-        return self.text()
+        return self.text(terminal_width())
 
     def _repr_html_(self) -> str:
         return self.html()

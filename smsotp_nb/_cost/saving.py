@@ -69,7 +69,7 @@ class Savings:
         return self.card().html()
 
     def __str__(self) -> str:
-        return self.card().text()
+        return str(self.card())
 
 
 @in_our_words

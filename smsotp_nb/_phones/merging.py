@@ -83,7 +83,7 @@ class Answers:
         return Card("Answers", state, (Figures(figures), *_told(refused)), closing)
 
     def __str__(self) -> str:
-        return self.card().text()
+        return str(self.card())
 
     def __repr__(self) -> str:
         return str(self)

@@ -95,7 +95,7 @@ class Report:
         return tables
 
     def __str__(self) -> str:
-        return self.card().text()
+        return str(self.card())
 
     def __repr__(self) -> str:
         return str(self)

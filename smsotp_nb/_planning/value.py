@@ -274,7 +274,7 @@ class Plan:
         return overview.one_line(self)
 
     def __str__(self) -> str:
-        return overview.card(self).text()
+        return str(overview.card(self))
 
     def _repr_html_(self) -> str:
         return overview.card(self).html()

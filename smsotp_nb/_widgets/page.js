@@ -70,6 +70,31 @@
     setTimeout(function () { window.URL.revokeObjectURL(link.href); }, 60000);
   }
   focusable();
+
+  // What has the focus may go dead or away with a step. The focus would fall to the page, whose keys act on the notebook.
+  var held = null;
+  function elsewhere(event) {
+    if (!root.isConnected) {
+      document.removeEventListener('focusin', elsewhere);
+      document.removeEventListener('pointerdown', elsewhere, true);
+    }
+    if (!root.contains(event.target)) held = null;
+  }
+  root.addEventListener('focusin', function (event) { held = event.target; });
+  document.addEventListener('focusin', elsewhere);
+  document.addEventListener('pointerdown', elsewhere, true);
+  function keepFocus() {
+    if (!held || (held.isConnected && !held.disabled && held.getClientRects().length)) return;
+    if (document.activeElement && document.activeElement !== document.body && document.activeElement !== held) return;
+    var head = root.querySelector('.smsotp-head');
+    var top = head && head.getClientRects().length ? head.parentElement : root;
+    top.tabIndex = -1;
+    top.focus({ preventScroll: true });
+  }
+  new MutationObserver(function () { requestAnimationFrame(keepFocus); }).observe(root, {
+    attributes: true, attributeFilter: ['disabled', 'style', 'class', 'hidden'], childList: true, subtree: true
+  });
+
   new MutationObserver(function (records) {
     focusable();
     records.forEach(function (record) {

@@ -61,7 +61,7 @@ def test_the_wheel_runs_the_demo_on_data_of_its_own(unpacked: Path, tmp_path: Pa
     done = run(unpacked, tmp_path, "demo")
     assert done.returncode == 0, done.stderr
     assert str(unpacked) in done.stdout.splitlines()[0], "the wheel is what runs"
-    assert "Cost by country" in done.stdout
+    assert "By country" in done.stdout
 
 
 def test_the_wheel_writes_notebooks_that_find_their_data(unpacked: Path, tmp_path: Path) -> None:

@@ -105,4 +105,4 @@ def test_a_terminal_that_knows_few_signs_is_written_to_all_the_same(tmp_path: Pa
         command, capture_output=True, text=True, env=environ, timeout=110, check=False, cwd=TESTS.parent
     )
     assert done.returncode == 0, done.stderr
-    assert "Cost by country" in done.stdout
+    assert "By country" in done.stdout

@@ -1,0 +1,105 @@
+"""A notebook with forms and a send, saved after the work: what it shows live, without its kernel, and not trusted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+
+START = """
+import threading, time, warnings, pandas as pd, smsotp_nb as sms
+warnings.simplefilter("ignore")
+box = sms.Sandbox()
+people = pd.DataFrame({"phone": [f"+1 202 555 {n:04d}" for n in range(100, 140)], "name": "Ann"})
+plan = sms.plan(people, to="phone", campaign="autumn-sale", text="Hi", chunk_size=1)
+done = sms.send(plan, client=box.client(), canary=4)
+"""
+FORMS = (
+    "form = sms.widgets.CampaignForm(people, client=box)\nform",
+    "otp = sms.widgets.OtpForm(box)\notp",
+    "cleaner = sms.widgets.PhoneCleaner(people).settle()\ncleaner",
+)
+WORK = """
+form.campaign.value, form.words.value, form.kind.value = "hello", "Hi canary-4711", "text"
+form.check_button.click()
+while form.steps.stage != "planned": time.sleep(0.05)
+form.send_button.click()
+while form.steps.stage != "done": time.sleep(0.05)
+for work in threading.enumerate():
+    if work.name == "smsotp-form": work.join()
+"""
+BUTTONS = {"form": "back_button", "otp": "send_button", "cleaner": "clean_button"}
+GOES = ("disabled = True", "layout.display = 'none'")
+HELD = """number => (window.held = document.activeElement)
+  && document.querySelectorAll('.smsotp-form')[number].contains(held) && held.matches('button:enabled')"""
+STAYED = """number => (held.disabled || !held.getClientRects().length) && document.activeElement !== held
+  && document.querySelectorAll('.smsotp-form')[number].contains(document.activeElement)"""
+OUTPUTS = """() => Array.from(document.querySelectorAll('.jp-OutputArea-child'))
+  .filter(part => part.checkVisibility()).map(part => part.innerText.trim())"""
+
+
+@pytest.mark.slow
+def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: Lab) -> None:
+    """Live the forms alone; without a kernel, trusted or not, the cards of how it ended, and never an error."""
+    path = lab.write("saved_forms.ipynb", START, *FORMS, WORK)
+    notebook.open(path, THEMES[0]).run_all()
+    page = notebook.page
+    place, form = page.locator(".smsotp-place"), page.locator(".smsotp-form")
+    form.nth(2).wait_for()
+    form.first.get_by_text("40 accepted, 0 in doubt").wait_for()
+    assert not any(card.is_visible() for card in place.all())
+    focus_stays(notebook)
+    notebook.command("docmanager:save")
+    notebook.shut_down()
+
+    notebook.open(path, THEMES[1])
+    place.nth(2).wait_for()
+    ended(notebook)
+    assert axe_findings(page, ".smsotp-card") == []
+    for pixels in (390, 760, 1280):
+        notebook.width(pixels)
+        assert cut_texts(page, ".smsotp-card") == []
+        notebook.shoot(f"saved-forms-{pixels}", ".jp-Notebook")
+    notebook.shut_down()
+
+    saved = json.loads((lab.folder / path).read_text(encoding="utf-8"))
+    saved["cells"][0]["source"] = f"# not what was run\n{START}"
+    for cell in saved["cells"]:
+        cell["metadata"] = {}
+        cell["id"] += "-copied"
+    copied = "notebooks/saved_forms_copied.ipynb"
+    unsigned = json.dumps(saved).replace("Run this cell", "Run  this cell")  # other outputs than were signed
+    (lab.folder / copied).write_text(unsigned, encoding="utf-8")
+    notebook.open(copied, THEMES[0])
+    page.get_by_text("Campaign form: results").wait_for()
+    assert page.locator(".smsotp-place style").count() == 0  # not trusted: the sheets are gone
+    ended(notebook)
+    notebook.shoot("saved-forms-not-trusted", ".jp-Notebook")
+
+
+def ended(notebook: Notebook) -> None:
+    """Look at what stands there: each output once, in words that are true."""
+    shown = " ".join("\n".join(notebook.page.evaluate(OUTPUTS)).split())
+    for words in (
+        "autumn-sale: not complete 4 of 40",
+        "36 rows were not sent.",
+        "Campaign form: results 40 accepted",
+        "One-time passcode Run this cell to use it.",
+        "Phone list 40 rows",
+    ):
+        assert words in shown
+    for words in ("Error displaying widget", "model not found", "At step", "canary-4711", "CampaignForm", "0%"):
+        assert words not in shown
+
+
+def focus_stays(notebook: Notebook) -> None:
+    """Whatever has the focus in a form and goes dead or away: the focus stays in the form."""
+    for number, (form, button) in enumerate(BUTTONS.items()):
+        for change in GOES:
+            target = f"{form}.{button}"
+            notebook.kernel(f"[{target}.set_trait('disabled', False), {target}.focus()]")
+            notebook.page.wait_for_function(HELD, arg=number)
+            notebook.kernel(f"exec({f'{target}.{change}'!r})")
+            notebook.page.wait_for_function(STAYED, arg=number)

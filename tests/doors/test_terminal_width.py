@@ -1,0 +1,103 @@
+"""What is printed is as wide as the terminal at most: words go to the next line, numbers stay whole."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb._cards import Card, Figures, Message, Note, Table, fitted, width
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST_LABEL = len("Sandbox ")  # stands before a path, which is never broken
+COMMANDS = ("", "demo", "sandbox", "contract", "notebooks", "clean")
+NUMBERS = Table(
+    ("Country", "Messages", "Estimated cost, USD", "What it means"),
+    (("東京都港区赤坂", 1234567, "1,234,567.8901", "a long story in several words that go over lines"),) * 2,
+    ("left", "right", "right", "left"),
+)
+CARD = Card(
+    "A card with a title of many words, which is longer than a narrow terminal",
+    "and a state of as many words, 東京都港区赤坂 東京都港区赤坂 東京都港区赤坂, to be broken",
+    (
+        Figures((("recipients with a label of some length that goes on", 1984),)),
+        NUMBERS,
+        Note("!", "Two rows have no name, and that is told in a sentence of more than one line."),
+        Message(
+            "+1202...0123",
+            "A text longer than the line, as its reader sees it, line breaks kept\nas is",
+            "1 part",
+        ),
+    ),
+    "Next: what to do is said at the end, in a sentence that does not fit either.",
+)
+
+
+def on_a_terminal(folder: Path, columns: int, *arguments: str) -> list[str]:
+    """Run a command on a terminal of so many columns; return its lines as they stand at the end."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    env |= {"PYTHONPATH": str(ROOT), "TERM": "xterm", "SMSOTP_LEDGER": "other.sqlite"}
+    command = [sys.executable, "-m", "smsotp_nb", *arguments]
+    with subprocess.Popen(command, cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as run:
+        os.close(theirs)
+        said = b""
+        try:
+            while piece := os.read(ours, 65536):
+                said += piece
+        except OSError:  # the terminal is gone with its last user
+            pass
+        finally:
+            os.close(ours)
+    assert run.returncode == 0, said.decode()
+    return [line.rpartition("\r")[2] for line in said.decode().replace("\r\n", "\n").split("\n")]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_demo_fits_the_terminal(columns: int, tmp_path: Path) -> None:
+    """Every line of it; only a word that is longer than a line stands out, such as the path of a deep folder."""
+    lines = on_a_terminal(tmp_path, columns, "demo", "--ledger", "l.sqlite")
+    assert any(line.startswith("Results: 232 accepted") for line in lines)
+    assert any("1 part, GSM-7" in line for line in lines)
+    wide = [line for line in lines if width(line) > columns]
+    assert [line for line in wide if max(map(len, line.split())) < columns - LONGEST_LABEL] == []
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_fits_the_terminal(command: str, columns: int, tmp_path: Path) -> None:
+    lines = on_a_terminal(tmp_path, columns, *filter(None, (command,)), "--help")
+    assert [line for line in lines if width(line) > columns] == []
+    assert len(lines) > 5
+
+
+@pytest.mark.parametrize("columns", [32, 40, 60, 80, 120])
+def test_a_card_fits_and_keeps_its_numbers(columns: int) -> None:
+    """Wide characters count two; every number stands whole on one line."""
+    lines = CARD.text(columns).split("\n")
+    assert [line for line in lines if width(line) > columns] == []
+    for number in ("1,234,567.8901", "1,984", "+1202...0123"):
+        assert any(number in line for line in lines)
+    said = set(" ".join(lines).replace(":", "").split())
+    ours = {word for word in CARD.text().replace(":", "").split() if word.strip("-")}
+    assert ours - said <= {"Country"}  # a row as a paragraph begins with its country
+
+
+def test_what_fits_is_left_as_it_is() -> None:
+    assert CARD.text(500) == CARD.text()
+    assert fitted("a  b", 4) == "a  b"
+
+
+def test_print_asks_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``text()`` is for files and logs, as wide as it is."""
+    monkeypatch.setenv("COLUMNS", "44")
+    assert str(CARD) == CARD.text(44)
+    assert str(CARD) != CARD.text()
