@@ -82,9 +82,7 @@ def _table_text(block: Table, most: int | None) -> str:
     return "\n".join(part for part in around if part)
 
 
-def _narrow(
-    names: Sequence[str], rows: list[tuple[str, ...]], align: Sequence[str], most: int, *, footed: bool
-) -> str:
+def _narrow(names: Sequence[str], rows: list[tuple[str, ...]], align: Sequence[str], most: int, *, footed: bool) -> str:
     """Return a table without its bars, with its widest words over several lines, or with a paragraph for each row."""
     bodies = [max((width(row[n]) for row in rows), default=0) for n in range(len(names))]
     heads = [fitted(name, size) for name, size in zip(names, bodies, strict=True)]

@@ -13,6 +13,7 @@ from .. import __version__
 from .._sandbox import command
 from ..errors import SmsOtpError
 from . import campaigns, cleaning, comparing, demo, people, shipped
+from .saying import say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -34,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             code: int = options.run(options)
     except SmsOtpError as error:
-        print(f"smsotp-nb: {_with_options(str(error), options)}", file=sys.stderr)
+        say(f"smsotp-nb: {_with_options(str(error), options)}", hang="  ", error=True)
         return USUAL
     except KeyboardInterrupt as interrupt:
         print(f"smsotp-nb: {interrupt or 'interrupted'}", file=sys.stderr)
@@ -97,4 +98,4 @@ def _write_any_sign() -> None:
 
 
 def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:
-    print(f"! {message}", file=sys.stderr)
+    say(f"! {message}", hang="  ", error=True)

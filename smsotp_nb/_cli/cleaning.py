@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import FileExists, UsageError
+from .saying import say
 
 if TYPE_CHECKING:
     from .. import phones
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{error.path} already exists; --force replaces it") from None
     print(tally.report())
     for table in tables:
-        print(f"{counted(table.rows, 'row')} written to {table.path}")
+        say(f"{counted(table.rows, 'row')} written to {table.path}")
     return 0
 
 
@@ -91,7 +92,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
     )
     begun = next(cleaned)  # columns and repairs are known to be right
     where = f"{options.file}{_sheet_read(options)}"
-    print(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    say(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
     yield begun
     yield from cleaned
 

@@ -10,6 +10,7 @@ from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import UsageError
 from ..settings import Settings
+from .saying import say
 
 if TYPE_CHECKING:
     from .._sandbox import contract
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     print(contract.as_table(rows))
     told = ", ".join(f"{count} {finding}" for finding, count in contract.counts(rows).items())
     run = f"The run cost {record.spent} in {counted(record.requests, 'request')}."
-    print(f"\n{counted(len(rows), 'row')}: {told}. {run}")
+    say(f"\n{counted(len(rows), 'row')}: {told}. {run}")
     return int(any(row.finding == "differs" for row in rows))
 
 

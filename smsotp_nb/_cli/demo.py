@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._cards import counted
+from .._cards import counted, terminal_width
 from .._sandbox.command import path_typed
 from ..errors import LedgerOlder, UsageError
 from ..settings import ledger_path
+from .saying import say
 from .shipped import folder_of
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def run(options: argparse.Namespace) -> int:
             keep=[name for name in ("segment",) if name in people.columns],
         )
         size = f"{counted(len(people), 'row')}, {counted(len(people.columns), 'column')}"
-        print(f"List    {data / 'recipients.csv'}: {size}")
-        print(f"Sandbox {box.url}: nothing leaves this machine")
-        print(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n")
+        say(f"List    {data / 'recipients.csv'}: {size}", hang=" " * 8)
+        say(f"Sandbox {box.url}: nothing leaves this machine", hang=" " * 8)
+        say(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n", hang=" " * 8)
         print(made, "\n")
         before = len(box.inbox)
         table = send(made, client=client, ledger=ledger)
@@ -83,15 +84,15 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
     from .._ledger import state_line
 
     counts = {str(state): int(rows) for state, rows in table["status"].value_counts().items()}
-    print(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out; accepted by this run: {new:,}")
+    say(f"\nResults: {state_line(counts)}, {counts.get('skipped', 0):,} left out")
+    say(f"Accepted by this run: {new:,}\n")
     shown = table.loc[table["status"].eq("accepted"), ["to", "status", "id", "iso", "cc", "parts", "price", "currency"]]
-    with pd.option_context("display.width", 160, "display.max_columns", 20):
-        print(shown.head(5).to_string(), "\n")
-        print("Cost by country")
-        print(cost.by_country(table).to_string(index=False))
-    print(f"\nRun it again: the record in {ledger.path} ensures that nobody is texted twice.")
+    with pd.option_context("display.width", terminal_width(), "display.max_columns", 0):
+        print(shown.head(5), "\n")
+    print(cost.card(table))
+    say(f"\nRun it again: the record in {ledger.path} ensures that nobody is texted twice.")
     if counts.get("in_doubt"):
-        print(
+        say(
             "Rows in doubt are never sent again automatically: "
             f"Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
         )

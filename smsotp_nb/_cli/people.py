@@ -11,6 +11,7 @@ from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import FileExists, UsageError
+from .saying import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +125,7 @@ def _refuse_unreadable(error: UsageError) -> None:
 
 def _tell_recorded(new: int, given: int, *, opted_out: bool) -> None:
     what = "opt-out" if opted_out else "opt-in"
-    print(f"{counted(new, f'new {what}')} recorded, of {counted(given, 'entry', 'entries')}.")
+    say(f"{counted(new, f'new {what}')} recorded, of {counted(given, 'entry', 'entries')}.")
 
 
 def _history(options: argparse.Namespace) -> int:
@@ -162,7 +163,7 @@ def _export(options: argparse.Namespace) -> int:
         path = people.export(options.number, options.file, default_region=region, overwrite=options.force)
     except FileExists as error:
         raise UsageError(f"{error.path} already exists; --force replaces it") from None
-    print(f"What is stored about {mask(options.number)} is written to {path}.")
+    say(f"What is stored about {mask(options.number)} is written to {path}.")
     return 0
 
 
@@ -175,5 +176,5 @@ def _forget(options: argparse.Namespace) -> int:
             "would be deleted for good; with --yes they are"
         )
     gone = people.forget(options.numbers, default_region=region)
-    print(f"Forgotten: the rows of {counted(gone, 'message')} no longer name anybody. They stay opted out.")
+    say(f"Forgotten: the rows of {counted(gone, 'message')} no longer name anybody. They stay opted out.")
     return 0

@@ -22,15 +22,16 @@ FORMS = (
     "cleaner = sms.widgets.PhoneCleaner(people).settle()\ncleaner",
 )
 WORK = """
-form.campaign.value, form.words.value, form.kind.value = "hello", "Hi canary-4711", "text"
-form.check_button.click()
+fields = form.fields
+fields.campaign.value, fields.words.value, fields.kind.value = "hello", "Hi canary-4711", "text"
+form.write.check_button.click()
 while form.steps.stage != "planned": time.sleep(0.05)
-form.send_button.click()
+form.sending.send_button.click()
 while form.steps.stage != "done": time.sleep(0.05)
 for work in threading.enumerate():
     if work.name == "smsotp-form": work.join()
 """
-BUTTONS = {"form": "back_button", "otp": "send_button", "cleaner": "clean_button"}
+BUTTONS = {"form": "sending.back_button", "otp": "send_button", "cleaner": "clean_button"}
 GOES = ("disabled = True", "layout.display = 'none'")
 HELD = """number => (window.held = document.activeElement)
   && document.querySelectorAll('.smsotp-form')[number].contains(held) && held.matches('button:enabled')"""
