@@ -22,7 +22,10 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')
 PICTURES = {
     "OtpForm": ("passcode.png", "The passcode form: a number, an intent, a button, and the sandbox's inbox beside it"),
-    "PhoneCleaner": ("cleaner.png", "The cleaner: columns to choose, what changed and why, and rows that were refused"),
+    "PhoneCleaner": (
+        "cleaner.png",
+        "The cleaner: the clean list to write, and each row before and after, with the reason",
+    ),
 }
 FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 FOLDERS += ("XDG_DATA_HOME", "XDG_STATE_HOME")

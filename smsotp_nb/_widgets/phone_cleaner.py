@@ -1,10 +1,11 @@
-"""The phone cleaner: counts, before and after, why, and the clean and the unusable rows as files."""
+"""The phone cleaner: the clean list first, each row before and after, edits, and the owner's answers."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Literal
 
 import ipywidgets
 import pandas as pd
@@ -12,40 +13,56 @@ import pandas as pd
 from .. import phones
 from .._arguments import not_text, refuse
 from .._calls import in_our_words
-from .._cards import Card, Figures, Note, Table, counted, number
+from .._cards import Card, Figures, counted, number
 from .._frames import AnyFrame, as_pandas
+from .._phones.owner import text_of
 from ..columns import require
 from ..errors import FileExists, SmsOtpError
 from ..recipients import read_recipients
 from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
-from .cleaning import OUTCOMES, Cleaned, Outcome, Question, Which, clean, export, rows
+from .cleaner_editor import Opened, RowEditor
+from .cleaner_owner import OwnerPart
+from .cleaner_rows import RowsView
+from .cleaning import OUTCOMES, PAGE, Cleaned, Question, clean, export, filters, judged_alone, rows
+from .cleaning_edits import PEOPLE, Edits, Step
+from .cleaning_owner import ask, merge
 from .latest import Latest
-from .stages import plain, refused, sentence
+from .stages import Sign, broken, plain, refused, sentence
 
 QUIET = 0.35
-FILTERS = (("all rows", ""), *((name, name) for name in OUTCOMES))
 CHOOSE = "Choose the column of the phone numbers."
+FORMATS = (("CSV (.csv)", ".csv"), ("Excel (.xlsx)", ".xlsx"), ("Tabs (.tsv)", ".tsv"))
 REPAIRS = {
     "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
     "vanity": "Letters for digits",
     "mx_1": "Mexico's old mobile 1",
 }
+Written = Literal["usable", "left out", "questions"]
+
+
+def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFrame:
+    if isinstance(source, (str, Path)):
+        return read_recipients(source, sheet=sheet, numbered=True)
+    return as_pandas(source)
 
 
 class PhoneCleaner(skin.Shown):
     """A form that shows what becomes of a list's phone numbers, and why. Make it the last line of a cell.
 
-    The list is not changed; ``table`` is the list with the new columns. An existing file is replaced only after a
+    Rows are edited in the form, and a workbook asks the owner of the list for the rest. Neither the list nor its file
+    is changed; ``table`` is the list with its edits and the new columns. An existing file is replaced only after a
     confirmation, and the file that the list was read from is never replaced.
 
     Args:
-        source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are labelled as in the file.
+        source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are called as a spreadsheet counts
+            them: the header is row 1. The rows of a frame are called by their labels.
         phone: the column of numbers to begin with; found by content by default.
         region: the column of countries to begin with; found by content by default.
         default_region: country of the rows without one, such as ``"DE"``.
+        sheet: of a workbook, the name of a sheet or its place from 0; the first one by default.
 
     Attributes:
         widget: the ipywidgets root, to place in a layout of your own.
@@ -61,7 +78,7 @@ class PhoneCleaner(skin.Shown):
         ['+12025550123', nan]
     """
 
-    _calls = "sms.phones.normalize(...), sms.phones.report(...)"
+    _calls = "sms.phones.normalize(...), sms.phones.edit(...), sms.phones.ask_owner(...)"
 
     @in_our_words
     def __init__(
@@ -71,22 +88,28 @@ class PhoneCleaner(skin.Shown):
         phone: str | None = None,
         region: str | None = None,
         default_region: str = "",
+        sheet: str | int | None = None,
     ) -> None:
         refuse(not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"))
         self._source = source if isinstance(source, (str, Path)) else None
-        self.frame = read_recipients(source, numbered=True) if isinstance(source, (str, Path)) else as_pandas(source)
+        self.frame = _read(source, sheet)
         self._names = names_of(self.frame)
-        self._read = f"people = sms.read_recipients({str(source)!r}, numbered=True)\n" if self._source else ""
-        self._asked: Which | None = None
+        of = "" if sheet is None else f", sheet={sheet!r}"
+        self._read = [f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"] if self._source else []
+        self._edits, self._asked = Edits(self.frame), ""
         self._cleaned: Cleaned | None = None
         self._page = self._times = 0  # times the list was judged
-        self._said = skin.notice("")
-        self._drawing = threading.RLock()
-        self._latest: Latest[Question, Cleaned] = Latest(lambda asked: clean(self.frame, asked), self._take, wait=QUIET)
+        self._said, self._at_owner, self._filling, self._focus_at = skin.notice(""), False, False, -1
+        self._drawing, self._worker = threading.RLock(), threading.Thread()
+        self._latest: Latest[tuple[Question, Edits], Cleaned] = Latest(
+            lambda asked: clean(asked[1], asked[0]), self._take, wait=QUIET
+        )
         self._make_fields(phone, region, default_region)
+        self._make_files()
+        self._listen()
         self.widget = self._lay_out()
         self._render()
-        self._latest.ask(self.question(), at_once=True)
+        self._latest.ask((self.question(), self._edits), at_once=True)
 
     def question(self) -> Question:
         """Return what the fields ask for now."""
@@ -98,19 +121,31 @@ class PhoneCleaner(skin.Shown):
         )
 
     def settle(self) -> PhoneCleaner:
-        """Wait until the list has been judged with the current fields, and return this cleaner."""
+        """Wait until what was asked for is done and the list is judged with the current fields; return this cleaner."""
+        if self._worker.is_alive():
+            self._worker.join(600.0)
         self._latest.settle()
+        self.editor.settle()
         return self
 
     @property
     def table(self) -> pd.DataFrame | None:
-        """The list with ``to, region, cc, type, problem, note, result`` added; None until it has been judged."""
+        """The list with its edits and ``to, region, cc, type, problem, note, result``; None until it has been judged.
+
+        ``result`` is unchanged, fixed, unusable, duplicate or left out. Where cells were edited, ``edited`` says what
+        they were.
+        """
         return self._cleaned.table if self._cleaned else None
 
     @property
-    def unusable(self) -> pd.DataFrame | None:
-        """The rows of ``table`` without a usable number of their own."""
-        return self._cleaned.unusable if self._cleaned else None
+    def left_out(self) -> pd.DataFrame | None:
+        """The rows of ``table`` that the clean list does not have: unusable, repeated and left out."""
+        return self._cleaned.left_out if self._cleaned else None
+
+    @property
+    def edits(self) -> pd.DataFrame:
+        """What was edited: ``row``, ``column``, ``before``, ``after`` (str); a row that was left out has no column."""
+        return self._edits.record()
 
     def __repr__(self) -> str:
         return f"<PhoneCleaner of {counted(len(self.frame), 'row')}; run the cell to use it>"
@@ -121,10 +156,12 @@ class PhoneCleaner(skin.Shown):
         return self._times
 
     def _saved(self) -> Card:
-        size = f"{counted(len(self.frame), 'row')}. The list itself is not changed."
         found = self._cleaned.counts if self._cleaned and not self._cleaned.problem else {}
         figures = (Figures(tuple((name, found[name]) for name in OUTCOMES)),) if found else ()
-        return Card("Phone list", size, figures, "Run this cell to see the rows and to write the clean list.")
+        closing = "Run this cell to see the rows and to write the clean list."
+        return Card(
+            "Phone list", f"{counted(len(self.frame), 'row')}. The list itself is not changed.", figures, closing
+        )
 
     # -- parts
 
@@ -136,25 +173,38 @@ class PhoneCleaner(skin.Shown):
         country = found.region if region is None else self._named(region)
         self.region = skin.choice("Country column", with_none(self._names, "none"), country)
         self.default_region = skin.text("Default country", value=default_region, placeholder="DE")
-        self.shown = ipywidgets.Dropdown(description="Show", options=FILTERS, value="")
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
-        self.clean_path = skin.text("Write the clean list to", value="clean.csv")
-        self.clean_button = skin.button("Write it")
-        self.path = skin.text("Write the unusable rows to", value="unusable.csv")
+        self.shown = ipywidgets.Dropdown(description="Show", options=filters(None), value="")
+        self.find = skin.text("Find a number or a row", placeholder="0171 or 17")
+        self.undo_button = skin.button("Undo the last edit", "smsotp-link")
+        self.previous_button, self.next_button = skin.button("Previous rows"), skin.button("Next rows")
+        self.editor, self.rows = RowEditor(self._judge, self._edited), RowsView(self._open)
+
+    def _make_files(self) -> None:
+        name = Path(self._source).stem if self._source else "list"
+        self.clean_path = skin.text("Name of the clean list", value=f"{name}-clean.csv")
+        self.format = skin.choice("Format", FORMATS, ".csv")
+        self.clean_button = skin.button("Write the clean list", "smsotp-primary")
+        self.path = skin.text("Write the rows left out to", value=f"{name}-left-out.csv")
         self.write_button = skin.button("Write them")
-        self.replace_button = skin.button("Replace it")
-        self.keep_button = skin.button("Keep it")
-        self.previous_button = skin.button("Previous rows")
-        self.next_button = skin.button("Next rows")
+        self.replace_button, self.keep_button = skin.button("Replace it"), skin.button("Keep it")
+        self.owner = OwnerPart(
+            self._names, f"{name}-questions.xlsx", ask=lambda: self._write("questions"), merge=self._merge
+        )
+
+    def _listen(self) -> None:
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
             field.observe(lambda _: self._ask(), "value")
-        self.shown.observe(lambda _: self._turn(0), "value")
-        for path in (self.path, self.clean_path):
-            path.observe(lambda _: self._answer(), "value")
-        self.write_button.on_click(lambda _: self._write("unusable"))
+        for field in (self.shown, self.find):
+            field.observe(lambda _: None if self._filling else self._turn(0), "value")
+        for path in (self.path, self.clean_path, self.owner.path):
+            path.observe(lambda _: self._named_anew(), "value")
+        self.format.observe(lambda _: self._end_in(self.format.value), "value")
         self.clean_button.on_click(lambda _: self._write("usable"))
+        self.write_button.on_click(lambda _: self._write("left out"))
         self.replace_button.on_click(lambda _: self._replace())
         self.keep_button.on_click(lambda _: self._keep())
+        self.undo_button.on_click(lambda _: self._undo())
         self.previous_button.on_click(lambda _: self._leaf(-1))
         self.next_button.on_click(lambda _: self._leaf(1))
 
@@ -164,40 +214,51 @@ class PhoneCleaner(skin.Shown):
         return name
 
     def _lay_out(self) -> ipywidgets.VBox:
-        sub = f"{counted(len(self.frame), 'row')}. The list itself is not changed."
-        self._rows, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
-        self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
-        self._clean_export = skin.box(self.clean_path, self.clean_button, classes=("smsotp-pair",))
-        self._export = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
+        of = f"{Path(self._source).name}: " if self._source else ""
+        called = "" if self._source else " Its rows are called by their labels."
+        sub = f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
+        self._figures, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
+        self._content, self._changed, self._where = skin.block(""), skin.block(""), skin.block("")
+        pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
+        self._pages = skin.box(pages, classes=())
         self._question = skin.box(self.replace_button, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
+        named = skin.box(self.clean_path, self.format, classes=("smsotp-pair",))
+        self._clean_export = skin.box(named, self.clean_button, self._content, classes=("smsotp-main",))
+        left_out = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
+        self._export = skin.box(
+            *skin.folded("Write the rows left out", "Hide this", left_out), classes=("smsotp-main",)
+        )
+        asking = skin.folded("Ask the owner of the list", "Hide the questions to the owner", self.owner.widget)
+        self._owner = skin.box(*asking, classes=("smsotp-main",))
+        self._change = skin.box(self._changed, self.undo_button, classes=("smsotp-main",))
+        repairs = skin.box(*self.repairs.values(), classes=("smsotp-pair",))
+        filtering = skin.box(self.shown, self.find, classes=("smsotp-pair",))
+        self._list = skin.box(
+            self._figures, filtering, self._change, self.editor.widget, self._where, self.rows.widget, self._pages,
+            self._owner, self._export, classes=("smsotp-main",),
+        )  # fmt: skip
         main = skin.box(
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
-            skin.box(self.default_region, self.shown, classes=("smsotp-pair",)),
-            *skin.folded(
-                "Repairs on request",
-                "Hide the repairs",
-                skin.box(*self.repairs.values(), classes=("smsotp-pair",)),
-            ),
-            self._rows,
-            self._pages,
-            self._clean_export,
-            self._export,
-            self._notice,
-            self._question,
-            self._lines,
+            self.default_region,
+            *skin.folded("Repairs on request", "Hide the repairs", repairs),
+            self._clean_export, self._notice, self._question, self._list, self._lines,
             classes=("smsotp-main", "smsotp-pad"),
-        )
+        )  # fmt: skip
         return skin.form(skin.block(skin.head("Phone list", sub)), main, classes=("smsotp-cleaner",))
 
-    # -- gestures
+    # -- the list judged
 
     def _ask(self) -> None:
+        self.editor.close()
+        skin.primary(self.clean_button, True)
         self._answer()
-        self._latest.ask(self.question())
+        self._latest.ask((self.question(), self._edits))
 
     def _take(self, cleaned: Cleaned) -> None:
         with self._drawing:
-            self._cleaned, self._page, self._times = cleaned, 0, self._times + 1
+            same = self._cleaned is not None and self._cleaned.question == cleaned.question
+            self._cleaned, self._times = cleaned, self._times + 1
+            self._page = self._page if same else 0
             self._render()
 
     def _turn(self, page: int) -> None:
@@ -211,35 +272,164 @@ class PhoneCleaner(skin.Shown):
             if dead.disabled and not other.disabled:
                 other.focus()
 
-    def _write(self, which: Which, *, overwrite: bool = False) -> None:
+    # -- edits
+
+    def _judge(self, place: int, number: str, country: str) -> tuple[bool, str]:
         if self._cleaned is None:
+            return False, "the list is not judged yet"
+        return judged_alone(self._cleaned, place, number, country)
+
+    def _open(self, place: int) -> None:
+        cleaned = self._cleaned
+        if cleaned is None:
             return
-        path = self.path if which == "unusable" else self.clean_path
-        self._asked = None
+        asked, frame = cleaned.question, cleaned.frame
+        country = None if asked.region == NONE_CHOSEN else text_of(frame[asked.region].iat[place]) or ""
+        code = cleaned.judged["problem"].iat[place]
+        shown = code if isinstance(code, str) and code != "DUPLICATE_OF" else ""
+        number = text_of(frame[asked.column].iat[place]) or ""
+        left_out = place in cleaned.edits.left_out
+        self.editor.open(Opened(place, cleaned.edits.name(place), number, country, left_out, shown))
+        skin.primary(self.clean_button, False)
+
+    def _edited(self, what: str, row: Opened) -> None:
+        if what == "cancel":
+            self._closed(row)
+        else:
+            self._work(lambda: self._save(what, row))
+
+    def _save(self, what: str, row: Opened) -> None:
+        number, country = skin.settled(self.editor.typed)
+        asked = self.question()
+        cells: dict[Hashable, str | None] = {}
+        if what == "save":
+            cells[asked.column] = number or None
+            if row.country is not None:
+                cells[asked.region] = country or None
+        self._change_list(Step({row.place: None if what == "leave out" else cells}))
+        self._closed(row)
+
+    def _closed(self, row: Opened) -> None:
+        self._focus_at = self.rows.at(row.place)
+        self.editor.close()
+        skin.primary(self.clean_button, True)
+        if not self.rows.focus(self._focus_at):
+            self.find.focus()
+
+    def _change_list(self, step: Step) -> None:
+        self._edits = self._edits.after(step)
+        self._answer()
+        self._latest.ask((self.question(), self._edits), at_once=True)
+
+    def _undo(self) -> None:
+        self._edits = self._edits.undone()
+        self.editor.close()
+        skin.primary(self.clean_button, True)
+        self.owner.show(None)
+        self._answer("The last edit is undone.")
+        self._latest.ask((self.question(), self._edits), at_once=True)
+        if not self._edits.steps:
+            self.find.focus()
+
+    # -- files
+
+    def _work(self, job: Callable[[], None]) -> None:
+        """Do something slow beside the form, one thing at a time."""
+        if self._worker.is_alive():
+            return
+        self._worker = threading.Thread(target=self._guarded, args=(job,), daemon=True)
+        self._worker.start()
+
+    def _guarded(self, job: Callable[[], None]) -> None:
         try:
-            file, count = export(self._cleaned, path.value, which=which, source=self._source, overwrite=overwrite)
+            job()
+        except SmsOtpError as error:
+            self._tell(*refused(error, "Nothing was changed."))
+        except Exception as error:  # noqa: BLE001 - a thread's traceback goes where nobody looks
+            self._tell(*broken(error))
+
+    def _tell(self, words: str, sign: Sign = "", *, at_owner: bool = False) -> None:
+        """Say something where it is read: beside the clean list, or in the part for the owner of the list."""
+        self._said, self._at_owner = skin.notice(words, sign), at_owner
+        self._render()
+
+    def _write(self, which: Written, *, overwrite: bool = False) -> None:
+        if self._cleaned is not None and not self._cleaned.problem:
+            self._work(lambda: self._written(which, overwrite))
+
+    def _written(self, which: Written, overwrite: bool) -> None:
+        field, self._asked = self._field(which), ""
+        name = skin.settled(lambda: field.value)
+        self._tell("Writing …")
+        try:
+            words = self._put(which, name, overwrite)
         except FileExists as error:
             self._asked = which
-            self._said = skin.notice(f"{error.path} already exists. Replace it?", "warn")
+            self._tell(f"{error.path} already exists. Replace it?", "warn")
+            self.keep_button.focus()
         except SmsOtpError as error:
-            self._said = skin.notice(*refused(error, "Nothing was written."))
+            self._tell(*refused(error, "Nothing was written."), at_owner=which == "questions")
+            field.focus()
         else:
-            self._said = skin.notice(f"{counted(count, 'row')} written to {file}", "ok")
-        self._render()
-        (self.keep_button if self._asked else path).focus()
+            self._tell(words, "ok", at_owner=which == "questions")
+            field.focus()
+
+    def _put(self, which: Written, name: str, overwrite: bool) -> str:
+        cleaned = self._cleaned
+        assert cleaned is not None
+        if which == "questions":
+            file = ask(cleaned, name, keep=self.owner.kept, source=self._source, overwrite=overwrite)
+            rows = counted(cleaned.counts["unusable"], "row")
+            return f"{rows} with complete numbers written to {file}. Send it to the owner of the list only."
+        file, count = export(cleaned, name, which=which, source=self._source, overwrite=overwrite)
+        return f"{counted(count, 'row')} written to {file}"
+
+    def _field(self, which: Written) -> ipywidgets.Text:
+        return {"usable": self.clean_path, "left out": self.path, "questions": self.owner.path}[which]
+
+    def _merge(self) -> None:
+        if self._cleaned is not None and not self._cleaned.problem:
+            self._work(self._merged)
+
+    def _merged(self) -> None:
+        cleaned, name = self._cleaned, skin.settled(lambda: self.owner.back.value)
+        assert cleaned is not None
+        try:
+            answers, step = merge(cleaned, self._edits, name)
+        except SmsOtpError as error:
+            self._tell(*refused(error, "Nothing was merged."), at_owner=True)
+        else:
+            self.owner.show(answers.card())
+            if step.changes:
+                self._change_list(step)
+            undo = "; they can be undone together" if step.changes else ""
+            self._tell(f"{counted(len(step.changes), 'answer')} merged{undo}.", "ok", at_owner=True)
+        self.owner.back.focus()
 
     def _replace(self) -> None:
-        if self._asked is not None:
-            self._write(self._asked, overwrite=True)
+        if self._asked:
+            self._write(self._asked, overwrite=True)  # type: ignore[arg-type]
 
     def _keep(self) -> None:
-        path = self.clean_path if self._asked == "usable" else self.path
+        field = self._field(self._asked or "usable")  # type: ignore[arg-type]
         self._answer("The file is unchanged.")
-        path.focus()
+        field.focus()
+
+    def _named_anew(self) -> None:
+        """Another name takes back the question about the old one; its ending is the format."""
+        self._answer()
+        ending = Path(self.clean_path.value.strip()).suffix.lower()
+        if ending in dict(FORMATS).values() and self.format.value != ending:
+            self.format.value = ending
+
+    def _end_in(self, ending: str) -> None:
+        name = self.clean_path.value.strip()
+        if name and Path(name).suffix.lower() != ending:
+            self.clean_path.value = str(Path(name).with_suffix(ending))
 
     def _answer(self, words: str = "") -> None:
         """Take back the question about a file: it was answered, or it is about another file now."""
-        self._asked, self._said = None, skin.notice(words)
+        self._asked, self._said, self._at_owner = "", skin.notice(words), False
         self._render()
 
     # -- drawing
@@ -248,40 +438,60 @@ class PhoneCleaner(skin.Shown):
         with self._drawing:
             cleaned, asked = self._cleaned, self.question()
             chosen = asked.column != NONE_CHOSEN
-            self._lines.value = lines_html(self._read + _code(asked, self.frame.columns) if chosen else f"# {CHOOSE}")
-            self._notice.value = self._said
-            judged = cleaned is not None and chosen and not cleaned.problem
-            table, pages = rows(cleaned, self.shown.value, page=self._page) if cleaned and judged else (None, 1)
-            skin.show(self._pages, pages > 1)
-            self.previous_button.disabled = self._page == 0
-            self.next_button.disabled = self._page + 1 >= pages
-            counts = cleaned.counts if cleaned and judged else {}
-            unusable = counts.get("invalid", 0) + counts.get("duplicate", 0)
-            usable = counts.get("unchanged", 0) + counts.get("fixed", 0)
-            skin.show(self._clean_export, usable > 0)
-            skin.show(self._export, unusable > 0)
-            skin.show(self._question, self._asked is not None)
-            self.write_button.description = f"Write {counted(unusable, 'row')}"
-            self.clean_button.description = f"Write {counted(usable, 'clean row')}"
-            skin.primary(self.clean_button, usable > 0)
-            skin.primary(self.write_button, not usable)
-            if cleaned is None or not chosen:
-                self._rows.value = skin.line("Reading the numbers …" if chosen else CHOOSE)
-            elif cleaned.problem:
-                self._rows.value = skin.line(sentence(plain(cleaned.problem)), "warn")
-            elif table is not None:
-                self._rows.value = _card(counts, table, self._page, pages).html()
+            judged = cleaned if cleaned is not None and chosen and not cleaned.problem else None
+            self._lines.value = lines_html("\n".join(self._code(asked)) if chosen else f"# {CHOOSE}")
+            self._notice.value = "" if self._at_owner else self._said
+            self.owner.notice.value = self._said if self._at_owner else ""
+            skin.show(self._question, bool(self._asked))
+            skin.show(self._list, judged is not None)
+            skin.show(self._clean_export, judged is None or judged.clean_rows > 0)
+            self._content.value = self._contains(judged, chosen)
+            if judged is not None:
+                self._draw_list(judged)
             self._save_card()
 
+    def _contains(self, judged: Cleaned | None, chosen: bool) -> str:
+        if judged is not None:
+            name = self.clean_path.value.strip() or "a file that has no name yet"
+            return skin.line(f"{judged.clean_rows:,} of {counted(len(judged.judged), 'row')}, to {name}.")
+        if self._cleaned is None or not chosen:
+            return skin.line("Reading the numbers …" if chosen else CHOOSE)
+        return skin.line(sentence(plain(self._cleaned.problem)), "warn")
 
-def _card(counts: Mapping[Outcome, int], table: Table, page: int, pages: int) -> Card:
-    where = f"Page {number(page + 1)} of {number(pages)}" if table.rows else ""
-    shown = table if table.rows else Note("i", "No rows with this result." if any(counts.values()) else "No rows.")
-    figures = Figures(tuple((name, counts[name]) for name in OUTCOMES))
-    return Card("Results", where, (figures, shown))
+    def _draw_list(self, cleaned: Cleaned) -> None:
+        self._figures.value = Card(
+            "Rows", "", (Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES)),)
+        ).html()
+        self._fill_filter(cleaned)
+        views, found = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
+        pages = max(1, -(-found // PAGE))
+        if self._page >= pages:  # an edit has emptied the last one
+            self._page = pages - 1
+            views, _ = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
+        self.rows.draw(views)
+        self._where.value = skin.line(f"Page {number(self._page + 1)} of {number(pages)}, {counted(found, 'row')}")
+        skin.show(self._pages, pages > 1)
+        self.previous_button.disabled, self.next_button.disabled = self._page == 0, self._page + 1 >= pages
+        self.owner.draw(cleaned.counts["unusable"])
+        left = len(cleaned.judged) - cleaned.clean_rows
+        skin.show(self._export, left > 0)
+        self.write_button.description = f"Write {counted(left, 'row')}"
+        changed = len(self._edits.cells) + len(self._edits.left_out)
+        skin.show(self._change, bool(self._edits.steps))
+        self._changed.value = skin.line(f"{counted(changed, 'row')} edited or left out; the clean list has the edits.")
+        if self._focus_at >= 0 and self._focus_at >= len(views):  # the button with the focus has gone
+            _ = self.rows.focus(self._focus_at) or self.find.focus()
+        self._focus_at = -1
 
+    def _fill_filter(self, cleaned: Cleaned) -> None:
+        options = filters(cleaned)
+        if options == list(self.shown.options):
+            return
+        self._filling = True
+        wanted = self.shown.value
+        self.shown.options = options
+        self.shown.value = wanted if wanted in [key for _, key in options] else ""
+        self._filling = False
 
-def _code(question: Question, names: Iterable[Hashable]) -> str:
-    taken = {"to", "region", "cc", "type", "problem", "note"} & set(names)
-    beside = 'numbers.add_prefix("sms_")' if taken else "numbers"
-    return f"numbers = {question.line()}\npeople.join({beside})"
+    def _code(self, question: Question) -> list[str]:
+        return [*self._read, *self._edits.code(), *question.lines(self.frame.columns)]

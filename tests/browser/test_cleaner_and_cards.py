@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 
+import openpyxl
 import pytest
 
 from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
@@ -15,44 +16,106 @@ cleaner
 """
 
 
-def test_the_cleaner_is_driven_to_a_file_of_unusable_rows(notebook: Notebook, lab: Lab) -> None:
-    rows = ["unknown"] * 25 + ["+1 202 555 0123", "+1 415 555 0100"]
-    (lab.folder / "notebooks" / "long.csv").write_text("phone\n" + "\n".join(rows), encoding="utf-8")
-    cell = CLEANER.replace("../sample_data/recipients.csv", "long.csv")
-    notebook.open(lab.write("cleaner.ipynb", cell), THEMES[2]).run_all()
-    page = notebook.page
+MESSY = ["phone,name,country"]
+MESSY += [f"555-01{at},Person {at},US" for at in range(10, 35)]
+MESSY += ["+1 202 555 0123,Ann,US", "+1 415 555 0100,Ben,US", "(202) 555-0123,Ann again,US"]
+INSIDE = "() => document.activeElement.closest('.smsotp-form') !== null"
+
+
+def answered(file: Path, row: str, number: str) -> None:
+    """Fill in one row of the workbook, as the owner of the list would."""
+    book = openpyxl.load_workbook(file)
+    sheet = book.worksheets[0]
+    head = next(at for at in range(1, 20) if sheet.cell(at, 1).value == "Row")
+    columns = {cell.value: cell.column for cell in sheet[head]}
+    line = next(at for at in range(head, sheet.max_row + 1) if sheet.cell(at, 1).value == row)
+    sheet.cell(line, columns["New number"]).value = number
+    book.save(file)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Notebook, lab: Lab, theme: str) -> None:
+    """By keyboard from the filter to the merged answers; the focus never leaves the form."""
+    folder = lab.folder / "notebooks"
+    for old in folder.glob("messy*"):
+        old.unlink()
+    (folder / "messy.csv").write_text("\n".join(MESSY), encoding="utf-8")
+    cell = CLEANER.replace('"../sample_data/recipients.csv"', '"messy.csv", phone="phone", region="country"')
+    notebook.open(lab.write("cleaner.ipynb", cell), theme).run_all()
+    page, shown = notebook.page, theme.replace("JupyterLab ", "").replace(" ", "-").lower()
     card = page.locator(".smsotp-form")
-    card.get_by_text("Page 1 of").wait_for()
+    card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
     assert axe_findings(page) == []
-    card.get_by_label("Default country").fill("DE")
-    card.get_by_label("Show").select_option("invalid")
-    card.get_by_text("Page 1 of 2").wait_for()
-    card.get_by_role("button", name="Next rows").click()
+
+    card.get_by_label("Show").select_option(label="unusable (25)")
+    card.get_by_text("Page 1 of 2, 25 rows").wait_for()
+    card.get_by_role("button", name="Next rows").focus()
+    page.keyboard.press("Enter")
     card.get_by_text("Page 2 of 2").wait_for()
     page.wait_for_function("() => document.activeElement.textContent === 'Previous rows'")
     cells = notebook.cells()
     page.keyboard.press("d")
     page.keyboard.press("d")
     assert notebook.cells() == cells
+    page.keyboard.press("Enter")
+    card.get_by_text("Page 1 of 2").wait_for()
+
+    card.get_by_role("button", name="Edit row 2", exact=True).focus()
+    page.keyboard.press("Enter")
+    number = card.get_by_label("Number of this row")
+    page.wait_for_function("() => document.activeElement.tagName === 'INPUT'")
+    number.fill("202 555 0145")
+    card.get_by_text("✓ +12025550145, United States").wait_for()
+    assert axe_findings(page) == []
     for pixels in (390, 760, 1280):
         notebook.width(pixels)
         assert cut_texts(page) == []
-    card.get_by_role("button", name=re.compile(r"^Write \d+ rows$")).click()
-    card.get_by_text("rows written to").wait_for()
-    assert "problem" in (lab.folder / "notebooks" / "unusable.csv").read_text(encoding="utf-8").splitlines()[0]
+        notebook.shoot(f"cleaner-edit-{shown}-{pixels}")
+    number.press("Enter")
+    card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
+    card.get_by_text("Page 1 of 2, 24 rows").wait_for()
+    page.wait_for_function("() => document.activeElement.textContent === 'Edit row 3'")
+
+    write = card.get_by_role("button", name="Write the clean list", exact=True)
+    write.focus()
+    page.keyboard.press("Enter")
+    card.get_by_text("3 rows written to").wait_for()
+    assert "202 555 0145" in (folder / "messy-clean.csv").read_text(encoding="utf-8")
+    assert "555-0110" in (folder / "messy.csv").read_text(encoding="utf-8")
+    assert page.evaluate(INSIDE)
+
+    card.get_by_role("button", name="Ask the owner of the list").click()
+    card.get_by_role("button", name="Write the workbook").click()
+    card.get_by_text("24 rows with complete numbers written to").wait_for()
+    answered(folder / "messy-questions.xlsx", "3", "+1 202 555 0147")
+    answered(folder / "messy-questions.xlsx", "4", "ask Kim")
+    card.get_by_label("The workbook as it came back").fill("messy-questions.xlsx")
+    card.get_by_role("button", name="Merge the answers").click()
+    card.get_by_text("1 answer merged").wait_for()
+    card.get_by_text("4 of 28 rows, to messy-clean.csv.").wait_for()
+    card.get_by_text("✕ still unusable").wait_for()
+    assert axe_findings(page) == []
+    for pixels in (390, 640, 760, 1280):
+        notebook.width(pixels)
+        assert cut_texts(page) == []
+        notebook.shoot(f"cleaner-merged-{shown}-{pixels}")
+    card.get_by_role("button", name="Undo the last edit").focus()
+    page.keyboard.press("Enter")
+    card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
+    page.keyboard.press("Enter")
+    card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
+    assert page.evaluate(INSIDE)
 
 
-@pytest.mark.parametrize("theme", THEMES[:2])
-def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab: Lab, theme: str) -> None:
+def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab: Lab) -> None:
     """The clean list is written; again, and it asks: Enter keeps the file, Shift+Tab and Enter replaces it."""
-    clean = lab.folder / "notebooks" / "clean.csv"
+    clean = lab.folder / "notebooks" / "recipients-clean.csv"
     clean.unlink(missing_ok=True)
-    notebook.open(lab.write("cleaner.ipynb", CLEANER), theme).run_all()
+    notebook.open(lab.write("cleaner.ipynb", CLEANER), THEMES[1]).run_all()
     page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
-    card.get_by_label("Show").select_option("duplicate")
-    write = card.get_by_role("button", name=re.compile(r"^Write \d+ clean rows$"))
+    write = card.get_by_role("button", name="Write the clean list", exact=True)
     write.click()
     card.get_by_text("rows written to").wait_for()
     assert "+" in clean.read_text(encoding="utf-8")
@@ -64,7 +127,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     for pixels in (390, 760, 1280):
         notebook.width(pixels)
         assert cut_texts(page) == []
-        notebook.shoot(f"cleaner-question-{theme.split()[-1].lower()}-{pixels}")
+        notebook.shoot(f"cleaner-question-{pixels}")
     page.keyboard.press("Enter")
     card.get_by_text("The file is unchanged.").wait_for()
     assert clean.read_text(encoding="utf-8") == "mine"
