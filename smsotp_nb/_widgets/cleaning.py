@@ -129,10 +129,11 @@ class Cleaned:
         """Return the rows left out between ``row``, their labels in the list, and ``meaning``, the reason in words."""
         found = self.left_out
         named = free_names(["row", "meaning"], found.columns)
-        words = [self.why(int(place)) for place in np.flatnonzero(~self.is_usable())]
+        judged = self.judged[~self.is_usable()]
+        words = map(_reason, judged["result"], judged["problem"], judged["note"])
         labels = found.index.map(name_of_row) if isinstance(found.index, pd.MultiIndex) else found.index
         found.insert(0, named["row"], labels)
-        found[named["meaning"]] = pd.Series(words, index=found.index, dtype=STR)
+        found[named["meaning"]] = pd.Series(list(words), index=found.index, dtype=STR)
         return found
 
     def is_usable(self) -> npt.NDArray[np.bool_]:
@@ -141,9 +142,7 @@ class Cleaned:
     def why(self, place: int) -> str:
         """Return why a row is what it is, in words."""
         row = self.judged.iloc[place]
-        if row["result"] == "left out":
-            return "left out here or by the owner of the list"
-        return "" if row["result"] == "unchanged" else _why(row["problem"], row["note"])
+        return _reason(row["result"], row["problem"], row["note"])
 
 
 def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
@@ -342,6 +341,12 @@ def _with_next(cleaned: Cleaned, place: int) -> str:
     if row["result"] != "unusable" or not isinstance(row["problem"], str):
         return why
     return f"{why} Edit the row, or {PROBLEMS[row['problem']].next_step}."
+
+
+def _reason(result: Any, problem: Any, note: Any) -> str:
+    if result == "left out":
+        return "left out here or by the owner of the list"
+    return "" if result == "unchanged" else _why(problem, note)
 
 
 def _same(text: str) -> Marked:
