@@ -1,11 +1,12 @@
 """Forms for use in a notebook. Each is a class with a ``.widget``, around a plain controller that tests can call."""
 
 from ._widgets.campaign_form import CampaignForm
+from ._widgets.campaigns_page import CampaignsPage
 from ._widgets.inbox_view import InboxView
 from ._widgets.otp_form import OtpForm
 from ._widgets.phone_cleaner import PhoneCleaner
 
-__all__ = ["CampaignForm", "InboxView", "OtpForm", "PhoneCleaner"]
+__all__ = ["CampaignForm", "CampaignsPage", "InboxView", "OtpForm", "PhoneCleaner"]
 
 
 def __dir__() -> list[str]:

@@ -7,13 +7,14 @@ was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``r
 ``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
 when each planned row is held back, ``holds`` whom a claim must leave, ``recovering`` what a dead runner left,
 ``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it, ``unfinished`` which other
-campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was spent, ``overview`` the cards, ``book``
-and ``campaign`` the ledger as a person sees it.
+campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was spent, ``listing`` campaigns a page at a
+time, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person sees it.
 """
 
 from .book import Ledger, LedgerOrPath, opened
 from .campaign import Campaign
 from .changing import places
+from .listing import Entry, Listing, listed
 from .overview import state_line, until
 from .prospect import Prospect
 from .run import Claim, Ending, Pending, Run, Wanted
@@ -23,13 +24,16 @@ __all__ = [
     "Campaign",
     "Claim",
     "Ending",
+    "Entry",
     "Ledger",
     "LedgerOrPath",
+    "Listing",
     "Pending",
     "Prospect",
     "Run",
     "Unfinished",
     "Wanted",
+    "listed",
     "opened",
     "places",
     "state_line",

@@ -120,6 +120,31 @@ def _check_kept(store: Store, names: Sequence[str]) -> None:
         require(name, [*known, *COLUMNS], where="columns of the ledger")
 
 
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """What a campaign was billed: micro-units by currency, and how many accepted messages have no readable price."""
+
+    micros: tuple[tuple[str, int], ...] = ()
+    unpriced: int = 0
+
+
+def billed(store: Store, campaigns: Sequence[int]) -> dict[int, Billed]:
+    """Return what campaigns were billed, by their numbers; those that were purged, too."""
+    mine = pd.DataFrame(index=np.array(campaigns, dtype=np.int64))
+    sums = pd.concat([_summed(store, _requests(store, mine, None, None, "UTC")), _kept_sums(store, mine, None, None)])
+    return {number: _billed(sums[(sums["number"] == number).to_numpy()]) for number in campaigns} if len(sums) else {}
+
+
+def _billed(sums: pd.DataFrame) -> Billed:
+    """Add up in integers; a price without a currency counts as none, as in `spending`."""
+    known = sums[sums["currency"].notna()]
+    micros = known.groupby("currency")["micros"].sum()
+    unpriced = int(sums["messages"].sum() - known["priced"].sum())
+    return Billed(
+        tuple((str(currency), int(each)) for currency, each in micros.items() if each or not unpriced), unpriced
+    )
+
+
 @contextlib.contextmanager
 def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
     """Read everything as of one moment, by a separate connection, because a campaign may be running."""

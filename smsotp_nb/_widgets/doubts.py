@@ -12,6 +12,7 @@ import pandas as pd
 from .._cards import counted, number
 from .._ledger import Campaign
 from . import skin
+from .leafing import Leafing
 from .settling import PAGE, Doubt, Settling
 from .stages import broken
 
@@ -51,8 +52,7 @@ class Doubts:
         self.ticks = [skin.check("") for _ in range(PAGE)]
         self._evidence = [skin.block("", "smsotp-evidence") for _ in range(PAGE)]
         self.all_button = skin.button("Tick all")
-        self.previous_button = skin.button("Previous rows")
-        self.next_button = skin.button("Next rows")
+        self._leafing = Leafing("Previous rows", "Next rows", self.settling.leaf)
         self.accepted_button = skin.button("They were accepted")
         self.again_button = skin.button("They were not accepted")
         self.sure_button = skin.button("Yes, send them again")
@@ -61,8 +61,6 @@ class Doubts:
         for at, tick in enumerate(self.ticks):
             tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
         self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
-        self.previous_button.on_click(lambda _: self._leaf(-1))
-        self.next_button.on_click(lambda _: self._leaf(1))
         self.accepted_button.on_click(lambda _: self._work(self.settling.accepted))
         self.again_button.on_click(lambda _: self._ask())
         self.sure_button.on_click(lambda _: self._work(self.settling.sure))
@@ -74,7 +72,6 @@ class Doubts:
             skin.box(tick, evidence, classes=("smsotp-tick",))
             for tick, evidence in zip(self.ticks, self._evidence, strict=True)
         ]
-        self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
         self._actions = skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",))
         answers = skin.box(self.sure_button, self.unsure_button, classes=("smsotp-pair",))
         self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
@@ -82,7 +79,7 @@ class Doubts:
             self._words,
             skin.box(self.request, self.all_button, classes=("smsotp-pair",)),
             *self._rows,
-            self._pages,
+            self._leafing.widget,
             self._actions,
             self._sure,
             self._notice,
@@ -100,13 +97,6 @@ class Doubts:
         place = self._places[at]
         if place is not None:
             self.settling.tick(place, yes)
-
-    def _leaf(self, by: int) -> None:
-        """Turn pages; at either end the button used goes dead, and the focus would fall to the page."""
-        self.settling.leaf(by)
-        for dead, other in ((self.previous_button, self.next_button), (self.next_button, self.previous_button)):
-            if dead.disabled and not other.disabled:
-                other.focus()
 
     def _ask(self) -> None:
         self.settling.not_accepted()
@@ -139,8 +129,7 @@ class Doubts:
             self._notice.value = skin.notice(state.notice.text, state.notice.sign)
             self._draw_requests()
             self._draw_rows(state.rows())
-            skin.show(self._pages, state.pages > 1)
-            self.previous_button.disabled, self.next_button.disabled = state.page == 0, state.page + 1 >= state.pages
+            self._leafing.draw(state.page, state.pages)
             listed = f"all {counted(state.listed, 'row')} listed" if state.listed > 1 else "the row listed"
             self.all_button.description = f"{'Untick' if state.all_ticked() else 'Tick'} {listed}"
             self._draw_actions()

@@ -15,6 +15,7 @@ from ..errors import SmsOtpError
 from . import skin
 from .download import Download
 from .latest import Latest
+from .leafing import Leafing
 from .results_view import SORTS, Asked, Page, ResultsView, hidden
 from .stages import Sign, broken, refused
 
@@ -77,25 +78,21 @@ class ResultsTable:
         self.search = skin.text("Search, then Enter", placeholder="number, reason, message ID", continuous_update=False)
         self.by: ipywidgets.Dropdown = ipywidgets.Dropdown(description="Sort by", options=tuple(SORTS.items()))
         self.order: ipywidgets.Dropdown = ipywidgets.Dropdown(description="Order", options=ORDERS)
-        self.previous_button = skin.button("Previous rows")
-        self.next_button = skin.button("Next rows")
+        self._leafing = Leafing("Previous rows", "Next rows", self._leaf)
         self.buttons = {ending: skin.button(f"Download {kind}") for ending, kind in KINDS.items()}
         for field in (self.shown, self.search, self.by, self.order):
             field.observe(lambda _: self._changed(), "value")
-        self.previous_button.on_click(lambda _: self._leaf(-1))
-        self.next_button.on_click(lambda _: self._leaf(1))
         for ending, button in self.buttons.items():
             button.on_click(lambda _, ending=ending: self._download(ending))
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._rows, self._notice = skin.block(""), skin.block("")
         self._download_box = Download(ended=self._ended)
-        self._pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
         return skin.box(
             skin.box(self.shown, self.search, classes=("smsotp-pair",)),
             skin.box(self.by, self.order, classes=("smsotp-pair", "smsotp-always")),
             self._rows,
-            self._pages,
+            self._leafing.widget,
             skin.box(*self.buttons.values(), classes=("smsotp-pair", "smsotp-always")),
             self._notice,
             self._download_box.widget,
@@ -184,15 +181,7 @@ class ResultsTable:
 
     def _render(self, page: Page) -> None:
         self._rows.value = _card(page, self.asked).html()
-        skin.show(self._pages, page.pages > 1)
-        at_first, at_last = page.number == 0, page.number + 1 >= page.pages
-        for dead, other, ends in (
-            (self.previous_button, self.next_button, at_first),
-            (self.next_button, self.previous_button, at_last),
-        ):
-            if ends and not dead.disabled and page.pages > 1:
-                other.focus()  # a button that goes dead would let the focus fall to the page
-            dead.disabled = ends
+        self._leafing.draw(page.number, page.pages)
         for ending, button in self.buttons.items():
             button.description = f"Download {counted(page.found, 'row')}, {KINDS[ending]}"
             button.disabled = not page.found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import sys
@@ -9,9 +10,12 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from .conftest import ROOT, Browser, axe_findings, cut_texts, free_port, jupyter_env, start, stop, wait_for
+from .conftest import ROOT, Browser, Lab, axe_findings, cut_texts, free_port, jupyter_env, start, stop, wait_for
+from .test_campaigns_page import PAGE as CAMPAIGNS
+from .test_campaigns_page import click, downloaded
 
 pytestmark = pytest.mark.skipif(find_spec("voila") is None, reason="voila is not installed")
 # The page's own template asks for an icon font there; nothing of ours uses it, and without a network it is missing.
@@ -25,6 +29,7 @@ def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("voila")
     for folder in ("notebooks", "sample_data"):
         shutil.copytree(ROOT / folder, home / folder, ignore=shutil.ignore_patterns("*.sqlite*"))
+    Lab("", home).write("campaigns_page.ipynb", CAMPAIGNS.replace("range(11)", "range(1)"))
     port = free_port()
     command = [sys.executable, "-m", "voila", str(home / "notebooks"), "--no-browser", "--Voila.ip=127.0.0.1"]
     server = start([*command, f"--port={port}", "--show_tracebacks=True"], jupyter_env(home), home)
@@ -79,3 +84,14 @@ def test_the_campaign_form(serve: Serve) -> None:
     card.get_by_role("button", name="about USD").click()
     card.get_by_text(", 0 to go.").wait_for()
     assert axe_findings(page, ".smsotp-campaign") == []
+
+
+def test_a_file_is_downloaded_from_the_campaigns_page(serve: Serve) -> None:
+    page = serve("campaigns_page.ipynb", "light")
+    card = page.locator(".smsotp-campaigns")
+    click(card, "Open autumn-sale")
+    card.get_by_text("40 rows, page 1 of 3").wait_for()
+    name, content = downloaded(page, card, "CSV")
+    assert (name, len(pd.read_csv(io.BytesIO(content)))) == ("autumn-sale.csv", 40)
+    assert axe_findings(page, ".smsotp-campaigns") == []
+    assert cut_texts(page, ".smsotp-campaigns") == []

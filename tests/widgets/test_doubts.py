@@ -173,10 +173,10 @@ def test_boxes_follow_the_pages_and_the_ticks(campaign: Campaign) -> None:
     doubts.show(campaign)
     assert doubts.widget.layout.display is None
     doubts.ticks[0].value = True
-    doubts.next_button.click()
+    doubts._leafing.after.click()
     assert doubts.ticks[0].description == f"Row {PAGE}, +1202...0108"
     assert not doubts.ticks[0].value
-    doubts.previous_button.click()
+    doubts._leafing.before.click()
     assert doubts.ticks[0].value
     assert "1 of them ticked" in doubts._words.value
     doubts.all_button.click()

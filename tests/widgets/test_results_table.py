@@ -221,3 +221,18 @@ def test_what_a_file_cannot_hold_is_told(table: pd.DataFrame) -> None:
     shown.settle()._offer(shown.view, shown.asked, "a.xlsx")  # type: ignore[arg-type]
     assert "Nothing was downloaded." in shown._notice.value
     assert not shown._download_box.open
+
+
+def test_only_a_page_button_that_was_pressed_and_went_dead_passes_the_focus_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    focused: list[str] = []
+    shown = ResultsTable()
+    for button in (shown._leafing.before, shown._leafing.after):
+        monkeypatch.setattr(type(button), "focus", lambda self: focused.append(self.description))
+    shown.show(pd.DataFrame({"to": [f"+1202555{n:04}" for n in range(PAGE + 1)], "status": "accepted"}))
+    shown.settle().search.value = "0003"
+    shown.settle().search.value = ""
+    assert shown.settle().page.pages == 2
+    assert focused == []
+    shown._leafing.after.click()
+    shown.settle()
+    assert focused == ["Previous rows"]

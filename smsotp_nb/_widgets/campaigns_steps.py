@@ -1,0 +1,340 @@
+"""What the campaigns page does, without a widget: list, open, send the rest, withdraw it.
+
+Everything is read in the ledger and nothing is remembered beside it, so another process may change it at any moment.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from .. import _planning as planning
+from .._cards import counted, number
+from .._dispatch import send
+from .._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, state_line
+from .._ledger.places import not_a_ledger
+from .._planning import Plan
+from .._sandbox.facade import client_of
+from .._services import shown
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
+from ..results import Progress
+from .stages import Sign, Stages, broken, refused
+
+if TYPE_CHECKING:
+    from .._client import Client
+    from .._sandbox import Sandbox
+
+PAGE: Final = 10
+TYPE_ABOVE: Final = 1000
+IN_THE_FORM: Final = "withdrawn on the campaigns page"
+NOTHING: Final = Listing((), 0, 0)
+OPENED: Final = ("open", "asking", "working", "sending")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which campaigns to list: of which ledger, with which words in their names, from which page on."""
+
+    ledger: int = 0
+    search: str = ""
+    page: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The campaigns that were asked for, or why they cannot be read."""
+
+    question: Question
+    listing: Listing = NOTHING
+    trouble: str = ""
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return max(1, -(-self.listing.found // PAGE))
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One campaign as it was read: its rows, its counts, and how the plan that was passed in stands to it."""
+
+    entry: Entry
+    campaign: Campaign
+    frame: pd.DataFrame
+    counts: dict[str, int]
+    plan: Plan | None = None
+    prospect: Prospect | None = None
+    cost: str = ""
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are to be texted, now or when a rule lets them."""
+        return self.counts["planned"]
+
+    @property
+    def to_go(self) -> int:
+        """Rows that a send would post now."""
+        held = len(self.prospect.held) + self.prospect.left_out if self.prospect else 0
+        return max(self.waiting - held, 0)
+
+
+class CampaignsSteps(Stages):
+    """The state and moves of the campaigns page.
+
+    ``stage`` is ``list``, ``reading``, ``open``, ``asking`` (whether the rest is to be withdrawn), ``working`` or
+    ``sending``.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> steps = CampaignsSteps([ledger])
+        >>> steps.take(steps.read(Question()))
+        >>> steps.answer.listing.total
+        0
+    """
+
+    def __init__(
+        self,
+        ledgers: Iterable[LedgerOrPath | None],
+        *,
+        client: Client | Sandbox | None = None,
+        plans: Iterable[Plan] = (),
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__("list", changed=changed)
+        self._ledgers = list(ledgers)
+        for one in self._ledgers:
+            if not isinstance(one, Ledger | str | Path | None):
+                raise not_a_ledger(one)
+        self.client = None if client is None else client_of(client, what="the campaigns page")
+        self.plans = {plan.campaign: plan for plan in map(_checked, plans)}
+        self.answer = Answer(Question())
+        self.opened: Opened | None = None
+        self.progress: Progress | None = None
+        self._stop = threading.Event()
+
+    # -- the list
+
+    def ledger(self, at: int) -> Ledger:
+        """Return a ledger, opened when it is first asked for.
+
+        Raises:
+            LedgerError: it is not there, is damaged or cannot be used.
+        """
+        found = self._ledgers[at]
+        if not isinstance(found, Ledger):
+            found = self._ledgers[at] = Ledger(found)
+        return found
+
+    def places(self) -> list[str]:
+        """Return where the ledgers are."""
+        return [str(one.path) if isinstance(one, Ledger) else str(one or "your own ledger") for one in self._ledgers]
+
+    def read(self, question: Question) -> Answer:
+        """Read one page of campaigns; a page beyond the last is the last."""
+        try:
+            ledger = self.ledger(question.ledger)
+            found = listed(ledger, search=question.search, first=question.page * PAGE, most=PAGE)
+        except SmsOtpError as error:
+            return Answer(question, trouble=refused(error, "The ledger cannot be read.")[0])
+        if question.page and not found.entries:
+            last = max(0, -(-found.found // PAGE) - 1)
+            return self.read(Question(question.ledger, question.search, last))
+        return Answer(question, found)
+
+    def take(self, answer: Answer) -> None:
+        """Show a page that was read."""
+        self.answer = answer
+        self._changed()
+
+    def lines(self) -> str:
+        """Say what the list holds."""
+        listing = self.answer.listing
+        if not listing.total:
+            return "No campaign is recorded yet: send(...) records the first one."
+        if listing.found < listing.total:
+            return f"{number(listing.found)} of {counted(listing.total, 'campaign')}"
+        return f"{counted(listing.total, 'campaign')}, the latest first"
+
+    # -- one campaign
+
+    def open(self, entry: Entry) -> None:
+        """Read a campaign and show it."""
+        if not self._begin({"list"}, "reading", f"Reading {entry.name} …"):
+            return
+        try:
+            self.opened = self._read(entry)
+        except SmsOtpError as error:
+            self._show("list", *refused(error, "The campaign cannot be read."))
+        except Exception as error:
+            self._show("list", *broken(error))
+            raise
+        else:
+            self._show("open")
+
+    def again(self, words: str = "", sign: Sign = "") -> None:
+        """Read the campaign that is open anew: another process may have changed it."""
+        if self.opened is None or not self._begin({"open", "asking"}, "working", "Reading …"):
+            return
+        self._reread(words, sign)
+
+    def back(self) -> None:
+        """Show the list."""
+        if self.stage in ("open", "asking"):
+            self.opened = None
+            self._show("list")
+
+    def _reread(self, words: str, sign: Sign) -> None:
+        try:
+            assert self.opened is not None
+            self.opened = self._read(self.opened.entry)
+        except SmsOtpError as error:
+            self._show("open", *refused(error, f"{words} The campaign cannot be read.".strip()))
+        except Exception as error:
+            self._show("open", *broken(error))
+            raise
+        else:
+            self._show("open", words, sign)
+
+    def _read(self, entry: Entry) -> Opened:
+        ledger = self.ledger(self.answer.question.ledger)
+        campaign = ledger.campaign(entry.name, service=entry.service)
+        counts, frame = campaign.counts, campaign.frame
+        plan = self.plans.get(entry.name)
+        if plan is None or not counts["planned"]:
+            return Opened(entry, campaign, frame, counts)
+        prospect = ledger.prospect(plan, service=entry.service)
+        return Opened(entry, campaign, frame, counts, plan, prospect, _cost(plan, prospect, frame))
+
+    # -- withdraw
+
+    def ask_to_withdraw(self) -> None:
+        """Ask whether what was not sent is to be withdrawn for good."""
+        if self.stage == "open" and self.opened is not None and self.opened.waiting:
+            self._show("asking")
+
+    def keep(self) -> None:
+        """Leave the campaign as it is."""
+        if self.stage == "asking":
+            self._show("open", "Nothing was changed.")
+
+    def withdraw(self, reason: str = "") -> None:
+        """Take what was not sent out of the campaign for good."""
+        if self.opened is None or not self._begin({"asking"}, "working", "Withdrawing …"):
+            return
+        try:
+            gone = self.opened.campaign.withdraw(reason=reason.strip() or IN_THE_FORM)
+        except SmsOtpError as error:
+            self._show("open", *refused(error, "Nothing was changed."))
+            return
+        self._reread(f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
+
+    # -- send the rest
+
+    @property
+    def live(self) -> bool:
+        """Whether a send reaches real people and costs real money."""
+        return self.client is not None and self.client.sandbox is None
+
+    def needed(self) -> str:
+        """Say what is needed to send the rest; empty where nothing is missing, or nothing is to go."""
+        opened = self.opened
+        if opened is None or not opened.waiting:
+            return ""
+        if opened.plan is None:
+            return (
+                "The ledger records no texts, so sending the rest needs the plan. Run the cells that made it, and pass "
+                "it to this page: CampaignsPage(ledger, client=client, plans=[plan])."
+            )
+        if self.client is None:
+            return "Sending the rest needs the service, too: CampaignsPage(ledger, client=client, plans=[plan])."
+        if self.client.service != opened.entry.service:
+            return (
+                f"This campaign is of {shown(opened.entry.service)}, the page's client of another account or sandbox: "
+                "nothing can be sent from here."
+            )
+        if opened.prospect is not None and opened.prospect.trouble:
+            return opened.prospect.trouble
+        if not opened.to_go:
+            return "Rules hold back all rows that are to go; the card says until when."
+        return ""
+
+    def send_label(self) -> str:
+        """Say on the button what it does."""
+        opened = self.opened
+        if opened is None:
+            return "Send"
+        whom = " to real people" if self.live else ""
+        cost = f", about {opened.cost}" if opened.cost else ""
+        return f"Send the other {counted(opened.to_go, 'message')}{whom}{cost}"
+
+    def to_type(self) -> str:
+        """Return the number to be typed before sending, when messages are many or real; or ``""``."""
+        going = self.opened.to_go if self.opened else 0
+        return str(going) if going and (self.live or going > TYPE_ABOVE) else ""
+
+    def send(self, typed: str = "") -> None:
+        """Send what is to go by the plan that was passed in; blocks until it ends or was stopped."""
+        opened = self.opened
+        if self.stage != "open" or opened is None or opened.plan is None or not opened.waiting or self.needed():
+            return
+        wanted = self.to_type()
+        if wanted and typed.replace(",", "").strip() != wanted:
+            self._show("open", f"Type {wanted} to confirm; nothing was sent.", "warn")
+            return
+        if self._begin({"open"}, "sending", ""):
+            self._send(opened, opened.plan)
+
+    def stop(self) -> None:
+        """Begin no further request."""
+        if self.stage == "sending":
+            self._stop.set()
+            self._show("sending", "Stopping: no new request starts; pending responses are recorded.")
+
+    def _send(self, opened: Opened, plan: Plan) -> None:
+        self._stop.clear()
+        self.progress = None
+        assert self.client is not None
+        ledger = self.ledger(self.answer.question.ledger)
+        try:
+            send(plan, client=self.client, ledger=ledger, progress=self._heard, stop=self._stop)
+        except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
+            self._sent(opened)
+        except SmsOtpError as error:
+            self._show("open", *refused(error, "Not sent."))
+        except Exception as error:
+            self._show("open", *broken(error))
+            raise
+        else:
+            self._sent(opened)
+
+    def _heard(self, progress: Progress) -> None:
+        """Take one update, and pass on a few a second."""
+        last = self.progress
+        if last is None or progress.at - last.at >= 0.25 or not progress.left:
+            self.progress = progress
+            self._changed()
+
+    def _sent(self, opened: Opened) -> None:
+        counts = opened.campaign.counts
+        unfinished = counts["planned"] + counts["in_doubt"]
+        said = f"Not complete: {state_line(counts)}." if unfinished else f"Sent: {state_line(counts)}."
+        self._reread(said, "warn" if unfinished else "ok")
+
+
+def _checked(plan: object) -> Plan:
+    if not isinstance(plan, Plan):
+        raise UsageError(f"plans= must be plans, what plan(...) returns, got {type(plan).__name__}")
+    return plan
+
+
+def _cost(plan: Plan, prospect: Prospect, frame: pd.DataFrame) -> str:
+    """Return the estimated cost of what a send would post now, in words."""
+    left = frame.loc[frame["status"].eq("planned"), "to"]
+    rows = plan.rows[plan.rows["to"].isin(left).to_numpy() & ~plan.rows["to"].isin(prospect.held["to"]).to_numpy()]
+    return planning.overview.about(rows[rows["status"].eq("planned").to_numpy()])

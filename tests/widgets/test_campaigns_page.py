@@ -1,0 +1,319 @@
+"""The campaigns page without a browser: list, open, settle, withdraw and send the rest."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import smsotp_nb as sms
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger, listed
+from smsotp_nb._ledger.summing import Billed
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets.campaigns_html import entry_html, opened_card, state_of
+from smsotp_nb._widgets.campaigns_steps import PAGE, CampaignsSteps, Question
+from smsotp_nb.errors import UsageError
+from smsotp_nb.settings import Secret, Settings
+from smsotp_nb.widgets import CampaignsPage
+
+pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
+
+
+def planned(name: str, rows: int = 10, **arguments: Any) -> Any:
+    people = pd.DataFrame({"phone": [f"+1 202 555 01{number:02}" for number in range(rows)]})
+    return sms.plan(people, to="phone", campaign=name, text=f"News of {name}.", rates=RATES, **arguments)
+
+
+def sent(name: str, client: Client, ledger: Ledger, rows: int = 10, canary: int | None = None) -> Any:
+    plan = planned(name, rows)
+    sms.send(plan, client=client, ledger=ledger, progress=False, canary=canary)
+    return plan
+
+
+def listing(ledger: Ledger, **arguments: Any) -> CampaignsSteps:
+    steps = CampaignsSteps([ledger], **arguments)
+    steps.take(steps.read(Question()))
+    return steps
+
+
+def opened(ledger: Ledger, name: str, **arguments: Any) -> CampaignsSteps:
+    steps = listing(ledger, **arguments)
+    steps.open(next(entry for entry in steps.answer.listing.entries if entry.name == name))
+    assert steps.stage == "open", steps.notice
+    return steps
+
+
+# -- the list
+
+
+def test_an_empty_ledger_says_what_comes_first(ledger: Ledger) -> None:
+    assert listing(ledger).lines().startswith("No campaign is recorded yet")
+
+
+def test_a_campaign_is_listed_with_its_state_and_what_it_cost(client: Client, ledger: Ledger) -> None:
+    sent("done", client, ledger)
+    sent("begun", client, ledger, canary=3)
+    begun, done = listing(ledger).answer.listing.entries
+    assert state_of(done) == ("ok", "finished")
+    assert state_of(begun) == ("warn", "7 rows to go")
+    billed = ledger.campaign("done").frame["price"].sum()
+    assert done.billed == Billed((("USD", round(billed * 1e6)),))
+    assert "3 accepted" in entry_html(begun)
+    assert f"USD {billed:.4f}".rstrip("0") in entry_html(done)
+
+
+def test_what_is_billed_is_what_the_ledger_sums_up_also_after_a_purge(client: Client, ledger: Ledger) -> None:
+    sent("kept", client, ledger)
+    sent("gone", client, ledger)
+    before = {entry.name: entry.billed for entry in listing(ledger).answer.listing.entries}
+    ledger.campaign("gone").purge()
+    entries = {entry.name: entry for entry in listing(ledger).answer.listing.entries}
+    assert entries["gone"].billed == before["gone"]
+    assert state_of(entries["gone"]) == ("", "purged: its numbers were deleted")
+    whole = sms.cost.spending(ledger)["cost"].sum()
+    assert sum(micros for each in before.values() for _, micros in each.micros) == round(whole * 1e6)
+
+
+def test_many_campaigns_are_paged_and_searched_and_only_a_page_is_counted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(PAGE * 2 + 1):
+        ledger.begin(planned(f"Sale {number}", rows=1), service="sandbox:a").close()
+    from smsotp_nb._ledger import reading
+
+    asked: list[int] = []
+    counts = reading.counts
+    monkeypatch.setattr(reading, "counts", lambda store, number: asked.append(number) or counts(store, number))
+    steps = CampaignsSteps([ledger])
+    answer = steps.read(Question(page=99))
+    assert (answer.question.page, answer.pages, len(answer.listing.entries)) == (2, 3, 1)
+    assert len(asked) == 1
+    steps.take(steps.read(Question(search="sALE  2")))
+    assert [entry.name for entry in steps.answer.listing.entries] == ["Sale 20", "Sale 2"]
+    assert steps.lines() == "2 of 21 campaigns"
+    assert listed(ledger, search="%").found == 0
+
+
+def test_a_ledger_that_is_not_there_or_none_is_told(ledger: Ledger, tmp_path: Path) -> None:
+    steps = CampaignsSteps([tmp_path / "nowhere.sqlite", ledger])
+    answer = steps.read(Question())
+    assert answer.trouble.startswith("The ledger cannot be read.")
+    assert "nowhere.sqlite" in answer.trouble
+    assert not (tmp_path / "nowhere.sqlite").exists()
+    assert steps.read(Question(ledger=1)).trouble == ""
+    (tmp_path / "other.sqlite").write_bytes(b"not a database at all, but long enough to be looked at")
+    assert CampaignsSteps([tmp_path / "other.sqlite"]).read(Question()).trouble
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"ledger": 5}, "ledger= must be a Ledger or the path of one"),
+        ({"ledger": ["a", 5]}, "ledger= must be a Ledger or the path of one"),
+        ({"plans": [1]}, "plans= must be plans"),
+        ({"plans": 1}, "plans= must be plans"),
+        ({"client": 1}, "client"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        CampaignsPage(**arguments)
+
+
+# -- one campaign
+
+
+def test_an_opened_campaign_shows_states_changes_and_costs(client: Client, ledger: Ledger) -> None:
+    sent("begun", client, ledger, canary=3)
+    ledger.campaign("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
+    steps = opened(ledger, "begun")
+    assert steps.opened is not None
+    card = opened_card(steps.opened).html()
+    assert "withdrawn on" in card
+    assert "&lt;b&gt;asked&lt;/b&gt;" in card
+    assert "United States" in card
+    assert not re.search(r"\+\d{9}", card)
+
+
+def test_a_purged_campaign_says_what_is_left_of_it(client: Client, ledger: Ledger) -> None:
+    sent("gone", client, ledger)
+    billed = ledger.campaign("gone").frame["price"].sum()
+    ledger.campaign("gone").purge()
+    steps = opened(ledger, "gone", client=client, plans=[planned("gone")])
+    assert steps.opened is not None
+    assert "never sent again" in opened_card(steps.opened).html()
+    assert f"{billed:.4f}".rstrip("0") in opened_card(steps.opened).html()
+    assert (steps.opened.waiting, steps.needed()) == (0, "")
+
+
+def test_withdrawing_asks_first_and_keeps_the_reason(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    steps.withdraw("not asked yet")
+    assert ledger.campaign("begun").counts["planned"] == 7
+    steps.ask_to_withdraw()
+    steps.keep()
+    assert (steps.stage, steps.notice.text) == ("open", "Nothing was changed.")
+    steps.ask_to_withdraw()
+    steps.withdraw("wrong price")
+    assert steps.notice.text == "7 rows withdrawn: this campaign never texts them."
+    assert ledger.campaign("begun").changes["reason"].tolist() == ["wrong price"]
+    steps.send()
+    assert len(box.inbox) == 3
+
+
+# -- the rest
+
+
+def test_the_rest_is_sent_with_the_plan_that_was_passed_in(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    assert steps.needed() == ""
+    assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
+    steps.send()
+    assert steps.notice.text == "Sent: 10 accepted, 0 in doubt, 0 rejected, 0 to go."
+    assert steps.opened is not None
+    assert steps.opened.counts["accepted"] == 10
+    assert box.inbox["to"].is_unique
+
+
+def test_without_plan_or_client_or_with_another_service_it_says_what_is_needed(client: Client, ledger: Ledger) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    assert "needs the plan" in opened(ledger, "begun", client=client).needed()
+    assert "needs the service" in opened(ledger, "begun", plans=[plan]).needed()
+    with Sandbox() as other:
+        steps = opened(ledger, "begun", client=other, plans=[plan])
+        assert "another account or sandbox" in steps.needed()
+        steps.send()
+        assert len(other.inbox) == 0
+
+
+def test_another_text_is_refused_in_words(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan.reworded(text="Other news.")])
+    steps.send()
+    assert steps.stage == "open"
+    assert steps.notice.text.startswith("Not sent.")
+    assert len(box.inbox) == 3
+
+
+def test_real_people_are_texted_only_after_their_number_was_typed(box: Sandbox, ledger: Ledger) -> None:
+    settings = Settings(base_url=box.url, access_key_id=Secret("live-key-4711"))
+    with Client(settings) as live:
+        plan = sent("begun", live, ledger, canary=3)
+        steps = opened(ledger, "begun", client=live, plans=[plan])
+        assert "7 messages to real people" in steps.send_label()
+        steps.send()
+        steps.send("8")
+        assert steps.notice.text == "Type 7 to confirm; nothing was sent."
+        assert len(box.inbox) == 3
+        steps.send("7")
+        assert len(box.inbox) == 10
+
+
+def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    plan = planned("slow", rows=40, chunk_size=1)
+    sms.send(plan, client=client, ledger=ledger, progress=False, canary=1)
+    heard = threading.Event()
+    steps = opened(ledger, "slow", client=client, plans=[plan])
+    steps._changed = lambda: heard.set() if steps.progress is not None and steps.progress.done > 2 else None
+    box.fault("latency", seconds=0.2)
+    thread = threading.Thread(target=steps.send)
+    thread.start()
+    assert heard.wait(60)
+    steps.stop()
+    thread.join(60)
+    assert steps.notice.text.startswith("Not complete:")
+    assert 1 < len(box.inbox) < 40
+    box.fault("latency", seconds=0)
+    steps.send()
+    assert ledger.campaign("slow").counts["accepted"] == 40
+    assert box.inbox["to"].is_unique
+
+
+HOLD = """
+import sys, smsotp_nb as sms
+ledger = sms.Ledger(sys.argv[1])
+lock = ledger._lock(ledger.campaign("begun")._number, "begun")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_campaign_that_another_process_sends_is_told(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    command = [sys.executable, "-c", HOLD, str(ledger.path)]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        steps.send()
+        assert f"is being run by process {holder.pid}" in steps.notice.text
+        assert steps.stage == "open"
+        assert len(box.inbox) == 3
+    finally:
+        holder.communicate()
+
+
+def test_a_campaign_that_is_purged_meanwhile_is_told(client: Client, ledger: Ledger) -> None:
+    sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun")
+    ledger.campaign("begun").purge()
+    steps.ask_to_withdraw()
+    steps.withdraw()
+    assert steps.opened is not None
+    assert steps.opened.counts["planned"] == 0
+
+
+# -- the widget
+
+
+def test_the_page_lists_opens_settles_and_goes_back(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    box.fault("drop_after", next=1)
+    sent("doubtful", client, ledger)
+    page = CampaignsPage(ledger).settle()
+    assert page.open_buttons[0].description == "Open doubtful"
+    assert "! 10 rows in doubt" in html.unescape(page._entries[0].value)
+    page.steps.open(page.steps.answer.listing.entries[0])
+    assert page._list.layout.display == "none"
+    page.doubts.all_button.click()
+    page.doubts.settling.accepted()
+    assert "10 rows recorded as accepted." in page._outcome.value
+    assert page.doubts.widget.layout.display == "none"
+    assert page.results.settle().page.line() == "10 rows"
+    page.back_button.click()
+    page.settle()
+    assert "finished" in page._entries[0].value
+
+
+def test_the_lines_of_code_do_the_same(client: Client, ledger: Ledger) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    page = CampaignsPage(ledger, client=client, plans=plan).settle()
+    page.steps.open(page.steps.answer.listing.entries[0])
+    page.reason.value = "late"
+    page.steps.again()
+    room: dict[str, Any] = {"sms": sms, "plan": plan, "client": client}
+    code = page._code(page.steps.opened)
+    exec(code.replace("ledger = ", "ledger_path = ", 1).replace("ledger.campaign(", "book.campaign("),
+         {**room, "book": ledger, "ledger": ledger})  # fmt: skip
+    assert ledger.campaign("begun").counts["planned"] == 0
+    assert ledger.campaign("begun").changes["reason"].tolist() == ["late"]
+
+
+def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
+    sent("<img src=x>", client, ledger, canary=3)
+    page = CampaignsPage(ledger).settle()
+    page.steps.open(page.steps.answer.listing.entries[0])
+    for part in (page._head, page._card, page._lines, page._outcome):
+        assert "<img" not in part.value
+    assert repr(page) == "<CampaignsPage; run the cell to use it>"
