@@ -89,7 +89,8 @@ def opened_card(opened: Opened) -> Card:
         return Card(card.title, card.state, (Note("i", words),))
     said = tuple(block for block in card.blocks if not isinstance(block, Table))
     costs = cost.card(opened.frame)
-    held = opened.prospect.notes(opened.entry.name) if opened.prospect else []
+    prospect = opened.prospect
+    held = prospect.notes(opened.entry.name) if prospect is not None and len(prospect.held) else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
 
 
@@ -99,7 +100,7 @@ def progress_html(progress: Progress | None) -> str:
         return '<p class="smsotp-line">Preparing …</p>'
     share = progress.done / progress.total if progress.total else 0
     said = f"{number(progress.done)} of {counted(progress.total, 'row')}: {number(progress.accepted)} accepted"
-    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt in this send."
+    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt."
     bar = f'<div class="smsotp-bar" style="width:{share:.1%}"></div>'
     return (
         f'<p class="smsotp-line smsotp-num">{html.escape(said)}</p><div class="smsotp-track smsotp-tall" '

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
 from .._calls import in_our_words
 from .._cards import Card, counted, number
-from .._ledger import Ledger, LedgerOrPath
+from .._ledger import LedgerOrPath
 from .._planning import Plan
 from . import campaigns_html, skin
 from .campaign_html import lines_html
@@ -59,20 +58,20 @@ class CampaignsPage(skin.Shown):
     @in_our_words
     def __init__(
         self,
-        ledger: LedgerOrPath | Iterable[LedgerOrPath] | None = None,
+        ledger: LedgerOrPath | Sequence[LedgerOrPath] | None = None,
         *,
         client: Client | Sandbox | None = None,
-        plans: Plan | Iterable[Plan] = (),
+        plans: Plan | Sequence[Plan] = (),
     ) -> None:
-        alone = ledger is None or isinstance(ledger, Ledger | str | Path) or not isinstance(ledger, Iterable)
         self.steps = CampaignsSteps(
-            [ledger] if alone else list(ledger),  # type: ignore[list-item, arg-type]
+            _several(ledger),
             client=client,
-            plans=[plans] if not isinstance(plans, Iterable) else plans,
+            plans=_several(plans),
             changed=self._render,
         )
         self._drawing = threading.RLock()
         self._drawn: Opened | None = None
+        self._stage = "list"
         self._settle = skin.SETTLE
         self._came_from = ""  # the campaign whose button takes the focus when the list is back
         self._latest: Latest[Question, Answer] = Latest(self.steps.read, self._take, wait=0.0)
@@ -255,6 +254,9 @@ class CampaignsPage(skin.Shown):
             else:
                 self._draw_one(opened)
             self._lines.value = lines_html(self._code(opened))
+            if steps.stage == "sending" != self._stage:
+                self.stop_button.focus()  # the button that was pressed is gone
+            self._stage = steps.stage
             self._save_card()
 
     def _title(self, opened: Opened | None) -> tuple[str, str]:
@@ -327,3 +329,8 @@ class CampaignsPage(skin.Shown):
             lines += [f"campaign.withdraw(reason={reason!r})", "# or, to send the rest:"]
             lines += ["sms.send(plan, client=client, ledger=ledger)"]
         return "\n".join(lines)
+
+
+def _several(given: Any) -> Sequence[Any]:
+    """Return a list as it is, and one thing, of whatever kind, as a list of one."""
+    return given if isinstance(given, list | tuple) else [given]
