@@ -51,12 +51,17 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A cell with a bar: ``share`` of the longest one (0 to 1), its words, and ``hollow`` for the second of a pair."""
+    """A cell with a bar: ``share`` of the longest one (0 to 1), its words, and ``hollow`` for the second of a pair.
+
+    ``start`` is where the bar begins, as a share of the same length: the steps of a waterfall begin where the one above
+    ends.
+    """
 
     share: float
     value: str
     hollow: bool = False
     size: float = 8.0
+    start: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

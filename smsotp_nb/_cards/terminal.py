@@ -13,6 +13,7 @@ from .words import plain_value, visible, width
 
 NARROWEST: Final = 18  # columns that words in a cell need to read well
 GAP: Final = "  "
+_BAR: Final = 12  # signs of the longest bar
 
 
 def terminal_width() -> int:
@@ -165,8 +166,14 @@ def _cell_text(cell: Cell) -> str:
     if isinstance(cell, Bars):
         return " / ".join(one_line(bar.value) for bar in cell.bars)
     if isinstance(cell, Bar):
-        return f"{'█' * max(round(cell.share * 12), int(cell.share > 0)):<12} {one_line(cell.value)}"
+        return f"{_bar_text(cell):<{_BAR}} {one_line(cell.value)}"
     return one_line(plain_value(cell))
+
+
+def _bar_text(bar: Bar) -> str:
+    """Draw what is there with at least one sign."""
+    long = max(round(bar.share * _BAR), int(bar.share > 0))
+    return " " * min(round(bar.start * _BAR), _BAR - long) + "█" * long
 
 
 def one_line(text: str) -> str:

@@ -121,10 +121,11 @@ def _piece_html(piece: str, tag: str) -> str:
 
 def _bar_html(bar: Bar) -> str:
     long = min(max(bar.share, 0.0), 1.0)
+    place = f"width:{long:.1%}" + (f";margin-left:{bar.start:.1%}" if bar.start else "")
     if bar.hollow:
-        shape = f'class="so-hollow" style="width:{long:.1%};height:.4em;border:1px solid #1976d2"'
+        shape = f'class="so-hollow" style="{place};height:.4em;border:1px solid #1976d2"'
     else:
-        shape = f'class="so-bar" style="width:{long:.1%};border-top:.6em solid #1976d2"'
+        shape = f'class="so-bar" style="{place};border-top:.6em solid #1976d2"'
     track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
     words = safe(bar.value)
     inner = f'<div style="{track}"><div {shape}></div></div><span style="white-space:nowrap">{words}</span>'

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from .._calls import in_our_words
+from .._cards import Bar, Card, Note, Table, counted, money, places_of
+from .._cards.blocks import Align
 from .._pandas import STR
 from .._planning import Plan
 from .._results import contract
 from ..errors import UsageError
-from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read
+from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read, records
 from .sums import with_country
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -60,6 +62,16 @@ class Bridge:
 
     totals: pd.DataFrame
     groups: pd.DataFrame
+
+    def card(self) -> Card:
+        """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
+        return _card(self)
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
+
+    def __str__(self) -> str:
+        return self.card().text()
 
 
 @in_our_words
@@ -231,3 +243,92 @@ def _in_money(table: pd.DataFrame) -> pd.DataFrame:
 
 def _named(groups: pd.DataFrame) -> pd.DataFrame:
     return with_country(groups) if "iso" in groups.columns else groups
+
+
+# -- the card
+
+_SAID: Final = {
+    "before": "Before",
+    "volume": "Number of messages",
+    "mix": "Shares of the groups",
+    "parts": "Parts a message",
+    "rate": "Price of a part",
+    "now": "Now",
+}
+_SHOWN: Final = 8
+_SIZE: Final = 16.0  # em of the whole waterfall
+
+
+def _card(bridge: Bridge) -> Card:
+    changes = [_change(row["change"], row["currency"]) for row in records(bridge.totals)]
+    left_out = int(bridge.totals["left_out"].sum())
+    notes = [Note("!", f"{counted(left_out, 'message')} without a price or an estimate, in no amount")] * bool(left_out)
+    return Card(
+        title="What changed the cost",
+        state=" and ".join(changes) or "There is nothing to compare",
+        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *notes),
+    )
+
+
+def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
+    mine = bridge.groups[bridge.groups["currency"] == total["currency"]]
+    shown = mine[mine["change"] != 0].head(_SHOWN)
+    more = int((mine["change"] != 0).sum()) - len(shown)
+    steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
+    names = [name for name in mine.columns[: list(mine.columns).index("before")] if name not in ("currency", "iso")]
+    labels = names or ["iso"]
+    places = places_of([*shown["before"], *shown["now"]])
+    rows = tuple(
+        (
+            ", ".join(_label(row[name]) for name in labels),
+            *(_signed(amount, places) for amount in (row["change"], *_shown_effects(row, places))),
+        )
+        for row in records(shown)
+    )
+    heads = ("", "Change", "Messages", "Shares", "Parts", "Price of a part")
+    title = "What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else "")
+    align = cast("tuple[Align, ...]", ("left", *["right"] * 5))
+    said = f"and {more} more: .groups" if more > 0 else ""
+    return [steps, *([Table(heads, rows, align, title, said)] if rows else [])]
+
+
+def _steps(total: dict[str, Any]) -> Iterator[tuple[str, Bar]]:
+    """Yield the waterfall: each bar begins where the one above ends."""
+    ends = np.cumsum([total["before"], *(total[effect] for effect in EFFECTS)])
+    longest = max(float(ends.max()), float(total["now"])) or 1.0
+    places = places_of([total["before"], total["now"]])
+    said = _shown_effects(total, places)
+    yield _SAID["before"], Bar(total["before"] / longest, money(total["before"], places=places), size=_SIZE)
+    for effect, amount, start, end in zip(EFFECTS, said, ends, ends[1:], strict=False):
+        low, long = min(start, end) / longest, abs(end - start) / longest
+        yield _SAID[effect], Bar(long, _signed(amount, places), start=low, size=_SIZE, hollow=end < start)
+    yield _SAID["now"], Bar(total["now"] / longest, money(total["now"], places=places), size=_SIZE)
+
+
+def _shown_effects(row: dict[str, Any], places: int) -> list[float]:
+    """Round effects to the places of their change so that what is shown adds up to it: the largest takes the rest."""
+    said = [round(float(row[effect]), places) for effect in EFFECTS]
+    largest = max(range(len(said)), key=lambda place: abs(said[place]))
+    said[largest] = round(said[largest] + float(row["change"]) - sum(said), places)
+    return said
+
+
+def _signed(amount: float, places: int) -> str:
+    """Return an amount with its sign; what adds nothing has none.
+
+    Example:
+        >>> _signed(1.5, 2), _signed(-0.25, 2), _signed(0.0, 2)
+        ('+1.50', '−0.25', '0.00')
+    """
+    sign = "+" if amount > 0 else "−" if amount < 0 else ""
+    return sign + money(abs(amount), places=places)
+
+
+def _change(amount: float, currency: str) -> str:
+    if not amount:
+        return f"{currency}: no change"
+    return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}"
+
+
+def _label(value: Any) -> str:
+    return "unknown" if value is None or pd.isna(value) else str(value)

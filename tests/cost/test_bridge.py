@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import cost
+from smsotp_nb._cards import Bar, Table
 from smsotp_nb._cost.bridge import EFFECTS
 from smsotp_nb.errors import UsageError
 
@@ -155,3 +157,28 @@ def test_what_cannot_be_compared_is_said() -> None:
         cost.bridge(sums)
     with pytest.raises(UsageError, match="segment"):
         cost.bridge(sums, sums, columns="segment")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_the_card_shows_adds_up(seed: int) -> None:
+    """Amounts are rounded on the card, and still lead from one total to the other."""
+    chance = random.Random(seed)
+    before, now = ({name: (a, b, c // 10_000 * 10_000) for name, (a, b, c) in made_side(chance).items()} for _ in "12")
+    text = str(cost.bridge(summed(now), summed(before)))
+    waterfall = text.split("\n\n")[1].splitlines()[2:]
+    first, *effects, last = [Decimal(line.split()[-1].replace("−", "-").replace(",", "")) for line in waterfall]
+    assert first + sum(effects) == last
+    for line in text.split("What changed most")[1].splitlines()[3:]:
+        change, *effects = [Decimal(word.replace("−", "-").replace(",", "")) for word in line.split()[-5:]]
+        assert sum(effects) == change
+
+
+def test_bars_of_the_waterfall_begin_where_the_one_above_ends() -> None:
+    before, now = {"US": (100, 100, 1_000_000)}, {"US": (300, 300, 4_000_000)}
+    steps = cost.bridge(summed(now), summed(before)).card().blocks[0]
+    assert isinstance(steps, Table)
+    bars = [bar for _, bar in steps.rows if isinstance(bar, Bar)]
+    ends = [round(bar.start + bar.share, 9) for bar in bars]
+    assert ends[0] == 0.25
+    assert ends[:-2] == [round(bar.start, 9) for bar in bars[1:-1]]
+    assert ends[-2:] == [1, 1]
