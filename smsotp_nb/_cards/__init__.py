@@ -96,17 +96,20 @@ class Card:
         return self.html()
 
 
-def page(title: str, cards: Sequence[Card]) -> str:
-    """Return cards as one HTML file that needs nothing else, reads in light and dark, and prints.
+def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] = ()) -> str:
+    """Return cards as one HTML file that needs nothing else, reads in light and dark, and prints on A4.
+
+    ``facts`` stand below the title: what the cards are about, pairs of a name and its value.
 
     Example:
         >>> page("Report", [Card("Cost", "Nothing was billed")]).startswith("<!doctype html>")
         True
     """
+    said = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts)
     body = "".join(f"<section>{card.html()}</section>" for card in cards)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{safe(title)}</title><style>{PAGE}</style></head>"
-        f"<body><main><h1>{safe(title)}</h1>{body}</main></body></html>"
+        f"<body><main><h1>{safe(title)}</h1>{f'<dl>{said}</dl>' if said else ''}{body}</main></body></html>"
     )

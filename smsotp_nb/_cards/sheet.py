@@ -9,9 +9,26 @@ PAGE: Final = """
 body{margin:0;background:Canvas;color:CanvasText;
 font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{max-width:62em;margin:0 auto;padding:1.6em 1.2em 3em;box-sizing:border-box}
-h1{font-size:1.6em;margin:0 0 1em}
-section{margin:0 0 2.6em}
-@media print{:root{color-scheme:light}main{padding:0}tr,.so-figure,.so-message{break-inside:avoid}}
+h1{font-size:1.6em;margin:0 0 .6em}
+dl{margin:0 0 1.6em}
+dl div{display:flex;flex-wrap:wrap;gap:0 1em}
+dt{flex:0 0 5em;opacity:.8}
+dd{flex:1 1 12em;margin:0;overflow-wrap:anywhere}
+section{margin:0 0 2.2em}
+@page{size:A4;margin:12mm 14mm}
+@media print{:root{color-scheme:light}
+body{font-size:8.5pt}
+main{padding:0}
+h1{margin:0 0 .3em}
+dl{margin:0 0 .8em}
+section{margin:0 0 .9em}
+tr,.so-figure,.so-message{break-inside:avoid}
+[role=heading]{break-after:avoid}
+tfoot{display:table-row-group}
+.smsotp-card{line-height:1.25!important}
+.smsotp-card td,.smsotp-card th{padding-top:.1em!important;padding-bottom:.1em!important}
+.smsotp-card .so-figure{padding:.3em .6em!important}
+.smsotp-card>div{margin-top:.5em!important}}
 """
 
 MOST_FIGURES: Final = 8  # in one row
@@ -77,16 +94,39 @@ font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sa
 .smsotp-card .KIND td:first-child{font-weight:600}
 """
 
+# Four to six columns stand as three, two values below each other: a country, and its last column; then the numbers.
+_THREE: Final = """@container (max-width:36em){
+.smsotp-card .so-three{display:grid;grid-template-columns:minmax(6em,1fr) auto auto;column-gap:1em}
+.smsotp-card .so-three thead,.smsotp-card .so-three tbody,.smsotp-card .so-three tfoot{display:contents}
+.smsotp-card .so-three tr{display:grid;grid-column:1/-1;grid-template-columns:subgrid;grid-template-rows:auto auto;
+padding:.35em 0;border-bottom:1px solid var(--so-line)}
+.smsotp-card .so-three thead tr{border-color:var(--so-edge);align-items:end}
+.smsotp-card .so-three th,.smsotp-card .so-three td{display:block;border:0!important;
+padding:.05em 0!important;min-width:0}
+.smsotp-card .so-three th{white-space:normal}
+.smsotp-card .so-three .so-track{width:5em!important}
+.smsotp-card .so-three :is(th,td):nth-child(1){grid-area:1/1}
+.smsotp-card .so-three :is(th,td):nth-child(2){grid-area:1/2}
+.smsotp-card .so-three :is(th,td):nth-child(3){grid-area:2/2}
+.smsotp-card .so-three :is(th,td):nth-child(4){grid-area:1/3}
+.smsotp-card .so-three :is(th,td):nth-child(5){grid-area:2/3}
+.smsotp-card .so-three :is(th,td):nth-child(6){grid-area:2/1}
+.smsotp-card .so-three :is(th,td):nth-child(n+3):not(:nth-child(4)){color:var(--so-soft);font-weight:400!important}
+}"""
+
 
 def style_sheet() -> str:
-    """Return the style sheet of all cards; tables of many columns stack when their card is narrow.
+    """Return the style sheet of all cards; tables of many columns stand as three, or stack, when
+    their card is narrow.
 
     Example:
         >>> style_sheet().lstrip().startswith(".smsotp-card")
         True
     """
     stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
-    return _SHEET + "".join(map(_figures_in_rows, range(3, MOST_FIGURES + 1))) + "".join(stacks)
+    rows = "".join(map(_figures_in_rows, range(3, MOST_FIGURES + 1)))
+    three = f"@supports (grid-template-columns:subgrid){{{_THREE}}}"
+    return f"{_SHEET}{rows}{''.join(stacks)}{three}"
 
 
 def _figures_in_rows(count: int) -> str:

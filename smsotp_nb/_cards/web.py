@@ -69,8 +69,15 @@ def _table_html(block: Table) -> str:
 def _table_class(block: Table) -> str:
     if len(block.columns) > 6:
         return "so-wider"
+    if _is_three(block):
+        return "so-three"
     has_bars = any(_is_chart(cell) for row in block.rows[:1] for cell in row)
     return "so-wide" if has_bars or len(block.columns) > 3 else "so-narrow"
+
+
+def _is_three(block: Table) -> bool:
+    """A name and its numbers, of which the last may be a bar or words."""
+    return 4 <= len(block.columns) <= 6 and block.align[:1] == ("left",) and set(block.align[1:-1]) == {"right"}
 
 
 def _is_chart(cell: Cell) -> bool:
@@ -128,8 +135,8 @@ def _bar_html(bar: Bar) -> str:
         shape = f'class="so-bar" style="{place};border-top:.6em solid #1976d2"'
     track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
     words = safe(bar.value)
-    inner = f'<div style="{track}"><div {shape}></div></div><span style="white-space:nowrap">{words}</span>'
-    return f'<div style="white-space:nowrap;{_TABULAR}">{inner}</div>'
+    drawn = f'<div class="so-track" style="{track}"><div {shape}></div></div>'
+    return f'<div style="white-space:nowrap;{_TABULAR}">{drawn}<span style="white-space:nowrap">{words}</span></div>'
 
 
 def _note_html(block: Note) -> str:

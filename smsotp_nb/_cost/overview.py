@@ -46,7 +46,7 @@ def card(results: Source) -> Card:
     tables = [_country_table(part, several=several) for _, part in countries]
     return Card(
         title=_title(frame),
-        state=_billed(totals),
+        state=billed_in_words(totals),
         blocks=(_figures(totals), *tables, *_left_out(frame, totals)),
         closing=f"Next: {_next(frame)}",
     )
@@ -76,7 +76,8 @@ def _next(frame: pd.DataFrame) -> str:
     return 'cost.by(results, "segment") for any column, results.write(results, "results.xlsx")'
 
 
-def _billed(totals: pd.DataFrame) -> str:
+def billed_in_words(totals: pd.DataFrame) -> str:
+    """Say what the totals of `cost.summary` are, in one line."""
     messages = int(totals["messages"].sum())
     if not messages:
         return "No message was accepted, so nothing was billed"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import zoneinfo
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -30,6 +31,7 @@ from .answers import Ints
 from .columns import accepted_whole
 from .kept import MOST, Combinations, known_columns
 from .places import path_of
+from .reading import counts
 from .store import Store
 from .tables import ACCEPTED
 
@@ -169,6 +171,29 @@ def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
         known = ", ".join(map(repr, found["service"].unique())) or "none yet"
         raise UsageError(f"the ledger has no service {asked!r}; it has {known}")
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """When the requests of a ledger's campaigns were answered, UTC, and how many of their rows are in each state."""
+
+    first: pd.Timestamp | None
+    last: pd.Timestamp | None
+    rows: dict[str, int]
+
+
+def when_sent(ledger: Ledger | str | Path) -> Sent:
+    """Return when that was sent of which `spending` returns the cost, and what became of all rows."""
+    with _snapshot(ledger) as store:
+        numbers = _campaigns(store, None).index.tolist()
+        of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
+        sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
+        times = table_of(store, sql, ("first", "last")).iloc[0]
+        rows = Counter[str]()
+        for number in numbers:
+            rows.update(counts(store, number))
+    first, last = (None if at is None else pd.Timestamp(at, unit="us", tz="UTC") for at in times)
+    return Sent(first, last, dict(rows))
 
 
 def _micros_of(when: object, name: str, zone: zoneinfo.ZoneInfo) -> int | None:

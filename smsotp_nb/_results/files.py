@@ -103,9 +103,16 @@ def _writer(frame: pd.DataFrame, path: Path, *, excel_safe: bool = True) -> Call
 
 
 def write_book(
-    tables: Mapping[str, AnyFrame], path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()
+    tables: Mapping[str, AnyFrame],
+    path: str | Path,
+    *,
+    formats: Mapping[str, workbook.Formats] | None = None,
+    overwrite: bool = False,
+    inputs: Iterable[StrPath] = (),
 ) -> Path:
     """Write tables to one Excel workbook, a sheet each, as safely as `write`. Indexes are omitted.
+
+    ``formats`` are the number formats of columns, by sheet; without them a column has that of its name.
 
     Raises:
         FileExists: as `write`.
@@ -120,7 +127,8 @@ def write_book(
     """
     _by_ending(Path(path), {".xlsx": workbook.write})
     sheets = {name: as_pandas(table) for name, table in tables.items()}
-    return write_file(path, functools.partial(workbook.write, sheets), inputs=inputs, overwrite=overwrite)
+    writer = functools.partial(workbook.write, sheets, formats=formats)
+    return write_file(path, writer, inputs=inputs, overwrite=overwrite)
 
 
 def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:

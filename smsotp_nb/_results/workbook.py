@@ -34,13 +34,16 @@ _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-
 _ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
-def write(tables: Mapping[str, pd.DataFrame], file: BinaryIO) -> None:
-    """Write tables to a workbook, a sheet each, without their indexes."""
+Formats = Mapping[str, str]
+
+
+def write(tables: Mapping[str, pd.DataFrame], file: BinaryIO, *, formats: Mapping[str, Formats] | None = None) -> None:
+    """Write tables to a workbook, a sheet each, without their indexes; ``formats`` are of columns, by sheet."""
     for name, table in tables.items():
         refuse_long(name, len(table))
     with book(file) as sheets:
         for name, table in tables.items():
-            Sheet(sheets, name).add(table)
+            Sheet(sheets, name, (formats or {}).get(name, _FORMATS)).add(table)
 
 
 @contextmanager
@@ -68,8 +71,8 @@ def _remove_scratch(sheet: Any) -> None:
 class Sheet:
     """A sheet that grows frame by frame; the first one says the header and how wide the columns are drawn."""
 
-    def __init__(self, book: Any, name: str) -> None:
-        self._name, self._rows = name, 0
+    def __init__(self, book: Any, name: str, formats: Formats = _FORMATS) -> None:
+        self._name, self._rows, self._formats = name, 0, formats
         self._sheet = book.create_sheet(name)
 
     def add(self, table: pd.DataFrame) -> None:
@@ -81,7 +84,7 @@ class Sheet:
         columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
         if first:
             self._head(frame.columns, columns)
-        cells = [_cells(self._sheet, column) for column in columns]
+        cells = [_cells(self._sheet, column, self._formats) for column in columns]
         for row in zip(*cells, strict=True):
             self._sheet.append(row)
 
@@ -98,10 +101,10 @@ def refuse_long(name: str, rows: int) -> None:
         raise UsageError(f"an Excel sheet holds {ROWS:,} rows, {name!r} has {rows:,}; use .csv or .parquet")
 
 
-def _cells(sheet: Any, column: pd.Series) -> Any:
+def _cells(sheet: Any, column: pd.Series, formats: Formats) -> Any:
     values = column.astype(object).where(column.notna(), None).tolist()
     # A cell of the text format stays text when it is edited: +1202... would become a number.
-    number_format = _FORMATS.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
+    number_format = formats.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
     if number_format is None:
         return values
     cell = styled(sheet, None, number_format=number_format)

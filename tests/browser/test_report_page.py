@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.tables import table
 
 from smsotp_nb import charts, results
 from smsotp_nb._cards import Bar, Card, Code, Figures, Marked, Message, Note, State, Table, page
@@ -91,6 +92,42 @@ def test_nothing_is_cut_and_all_is_legible(sheet: Any, document: str, media: str
     assert axe_findings(sheet, "html") == []
     sheet.set_viewport_size({"width": 390, "height": 900})
     assert axe_findings(sheet, "html") == []
+
+
+def ten_countries() -> pd.DataFrame:
+    """A campaign in ten countries, nine of them billed other than estimated, in two encodings."""
+    regions = ["US", "DE", "FR", "IN", "NG", "GB", "SE", "CH", "AU", "CA"] * 12
+    price = [round(0.0075 + n % 10 * 0.013, 4) for n in range(120)]
+    return table(
+        120, iso=regions, region=regions, price=price, est_cost=[one - 0.001 * (n % 10) for n, one in enumerate(price)],
+        encoding=["gsm7", "ucs2", "gsm7"] * 40, campaign=["autumn-sale"] * 60 + ["winter"] * 60,
+    )  # fmt: skip
+
+
+def test_ten_countries_print_on_one_page_of_a4(sheet: Any, tmp_path: Path) -> None:
+    """The report of a campaign is one page on paper, and nothing of it is cut there or at 200 % zoom."""
+    sheet.set_content(charts.report(ten_countries(), tmp_path / "spent.html").read_text(encoding="utf-8"))
+    printed = sheet.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1
+    assert re.search(rb"/MediaBox\s*\[0 0 59[45]\S* 84[12]", printed)
+    sheet.set_viewport_size({"width": 640, "height": 450})  # 1280 pixels at 200 %
+    assert cut_texts(sheet, ".smsotp-card") == []
+    assert not overflow(sheet)
+
+
+def test_a_country_stands_in_three_columns_where_it_is_narrow(sheet: Any, tmp_path: Path) -> None:
+    """At 390 pixels no line of a country is longer than two rows, and the columns of all countries are one."""
+    sheet.set_content(charts.report(ten_countries(), tmp_path / "spent.html").read_text(encoding="utf-8"))
+    sheet.set_viewport_size({"width": 390, "height": 900})
+    lefts, rows = sheet.evaluate(
+        """() => [...document.querySelectorAll('table')].slice(1, 2).map(table => {
+          const cells = [...table.querySelectorAll('tbody td')].map(cell => cell.getBoundingClientRect());
+          return [new Set(cells.map(cell => Math.round(cell.right))).size,
+                  [...table.querySelectorAll('tbody tr')].map(row => row.getBoundingClientRect().height)];
+        })[0]"""
+    )
+    assert lefts == 3
+    assert max(rows) < 90
 
 
 def test_without_its_style_sheet_a_card_is_still_read(sheet: Any, document: str) -> None:

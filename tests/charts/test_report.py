@@ -9,6 +9,8 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
+from support.figures import Shown
+from support.sending import sent
 from support.tables import table, two_currencies
 
 from smsotp_nb import _dispatch as dispatch
@@ -35,29 +37,98 @@ def test_the_page_stands_alone(tmp_path: Path) -> None:
 def test_the_page_says_what_the_tables_say(tmp_path: Path) -> None:
     """Totals, countries, months and encodings of both currencies."""
     text = charts.report(two_currencies(), tmp_path / "spent.html").read_text(encoding="utf-8")
-    for said in ("CNY 0.0511 and USD 0.062", "Namibia NA", "Billed by month", "2026-11", "Parts by encoding", "GSM-7"):
+    for said in ("CNY 0.0511 and USD 0.062", "Namibia NA", "12 November 2026 09:30 UTC", "By encoding", "GSM-7"):
         assert said in text
 
 
-def test_the_workbook_has_a_sheet_a_table_and_numbers_are_numbers(tmp_path: Path) -> None:
-    """Amounts as numbers with a format, E.164 as text, no formula, the same figures as the frames."""
-    given = two_currencies().assign(campaign="=1+1", est_cost=0.01)
-    book = openpyxl.load_workbook(charts.report(given, tmp_path / "spent.xlsx"))
-    assert book.sheetnames[:3] == ["total", "by country", "billed and estimated"]
-    assert {"by month", "by encoding", "by campaign", "differences"} <= set(book.sheetnames)
-    read = pd.read_excel(tmp_path / "spent.xlsx", sheet_name="by country", keep_default_na=False)
-    assert read["cost"].tolist() == cost.by_country(given)["cost"].tolist()
-    assert book["by campaign"]["B2"].value == "'=1+1"
-    assert book["differences"]["A2"].value.startswith("+1202")
-    assert book["differences"]["A2"].number_format == "@"
-    assert book["by country"]["F2"].number_format == "#,##0.00####"
+def test_the_workbook_says_what_the_page_says(tmp_path: Path) -> None:
+    """The same tables with the same numbers: as numbers, in one format a column, wide enough; and the same facts."""
+    given = table(
+        6, iso=["US", "US", "DE", "FR", "IN", "IN"], price=[0.01, 0.02, 1.5, 2.25, None, 0.3],
+        est_cost=[0.01, 0.0175, None, 2, None, None], est_currency=["USD"] * 4 + [None] * 2,
+        encoding=["gsm7", "ucs2"] * 3, campaign=["=1+1"] * 3 + ["b"] * 3,
+    )  # fmt: skip
+    told = {"now": lambda: pd.Timestamp("2026-11-22 10:15", tz="UTC"), "tz": "Asia/Tokyo"}
+    page = Shown(charts.report(given, tmp_path / "spent.html", **told).read_text(encoding="utf-8"))
+    book = openpyxl.load_workbook(charts.report(given, tmp_path / "spent.xlsx", **told))
+    assert book.sheetnames[:3] == ["Report", "Totals", "Billed and estimated"]
+    for name, shown in zip(book.sheetnames[2:], page.tables, strict=True):
+        sheet = book[name]
+        head, *rows = [list(row)[1:] for row in sheet.iter_rows()]
+        assert [cell.value for cell in head] == [name.partition(",")[0] for name in shown[0]]
+        for cells, texts in zip(rows, shown[1:], strict=True):
+            for cell, text in zip(cells, texts, strict=True):
+                if isinstance(cell.value, int | float) and "%" not in text:
+                    digits = text.partition(".")[2]
+                    assert f"{cell.value:+,.{len(digits)}f}".lstrip("+") == text.lstrip("+")
+                    assert cell.number_format.endswith(f"#,##0{'.' * bool(digits)}{'0' * len(digits)}")
+                    assert len(text) < sheet.column_dimensions[cell.column_letter].width
+    facts = {row[0].value: row[1].value for row in book["Report"].iter_rows(min_row=2)}
+    assert facts["Period"] == "12 November 2026 18:30 JST"
+    assert facts["Made on"] == "22 November 2026 19:15 JST"
+    assert facts["Source"] == "results, a row for each recipient, campaigns '=1+1 and b".replace("'", "")
+    assert all(str(said) in page.text for said in facts.values())
+    assert book["By campaign"]["B2"].value == "'=1+1" or book["By campaign"]["B3"].value == "'=1+1"
+
+
+def test_differences_come_first_the_largest_on_top_and_the_rest_is_named(tmp_path: Path) -> None:
+    """What differs, why in words, what was billed as estimated, and what has no estimate: together everything."""
+    given = table(
+        7, iso=["US", "DE", "FR", "IN", "IN", "NG", "GB"], parts=[1, 2, 1, 1, 1, 1, 1],
+        price=[0.01, 0.16, 0.05, 0.03, 0.03, 0.2, 0.04], est_cost=[0.01, 0.08, 0.04, 0.03, 0.03, None, 0.07],
+    )  # fmt: skip
+    first = Shown(charts.report(given, tmp_path / "spent.html").read_text(encoding="utf-8")).tables[0]
+    assert [row[0] for row in first[1:]] == [
+        "Germany DE", "United Kingdom GB", "France FR", "2 countries as estimated", "Without an estimate", "Total",
+    ]  # fmt: skip
+    assert [row[4] for row in first[1:]] == ["+0.08", "-0.03", "+0.01", "0.00", "–", "+0.06"]
+    assert [row[5] for row in first[1:4]] == ["2 parts, 1 estimated"] + ["another price of a part"] * 2
+    assert first[-1][1:4] == ["7", "0.26", "0.52"]
+
+
+def test_no_name_of_the_code_and_no_number_is_in_a_report(tmp_path: Path) -> None:
+    """Somebody who never saw the package reads it: no columns, no calls, no codes, and nobody's phone number."""
+    given = two_currencies().assign(problem="OPTED_OUT", error_code="105400", campaign="autumn")
+    for name in ("spent.html", "spent.xlsx"):
+        file = charts.report(given, tmp_path / name)
+        if name.endswith("html"):
+            text = Shown(file.read_text(encoding="utf-8")).text
+        else:
+            cells = [cell for sheet in openpyxl.load_workbook(file) for row in sheet.iter_rows() for cell in row]
+            text = "\n".join(str(cell.value) for cell in cells if cell.value is not None)
+        assert not re.search(r"_|\(\)|cost\.|results\.|sms\.|105400|OPTED|gsm7|\bNaN\b|<NA>", text)
+        assert not re.search(r"(?<![\d.])\d{7,}", text)
+        assert "1 message in doubt" in text
+        assert "1 message without a readable price" in text
+
+
+def test_the_period_of_a_ledger_is_that_of_its_messages(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    """First and last message by the clock, the file and the campaigns it was made from, and that it was a rehearsal."""
+    people = pd.DataFrame({"phone": [lookup.example(region) for region in ("US", "DE", "FR")]})
+    plan = planning.plan(people, to="phone", campaign="autumn", text="Hello", chunk_size=1)
+    sent(plan, client, ledger, canary=2)
+    text = Shown(charts.report(ledger, tmp_path / "spent.html").read_text(encoding="utf-8")).text
+    at = ledger.campaign("autumn").requests["settled_at"].dropna()
+    assert f"{at.min().day} {at.min():%B %Y %H:%M} UTC" in text
+    assert "ledger ledger.sqlite, campaign autumn" in text
+    assert "the sandbox, a rehearsal that texted nobody" in text
+    assert "1 message still to be sent, in no total." in text
+    assert str(tmp_path) not in text
+
+
+def test_accepted_messages_without_parts_are_reported(tmp_path: Path) -> None:
+    """Nothing is divided by no parts; a chart of parts says that there are none yet."""
+    given = table(3, parts=None, encoding=["gsm7", "gsm7", "ucs2"])
+    assert "USD 0.0225" in charts.report(given, tmp_path / "spent.html").read_text(encoding="utf-8")
+    charts.report(given, tmp_path / "spent.xlsx")
+    assert "No parts yet" in charts.by_encoding(given).text()
 
 
 def test_a_table_without_months_or_countries_is_reported_too(tmp_path: Path) -> None:
     """Only what is there is drawn."""
     bare = table(2)[["status", "parts", "price", "currency"]]
     assert "USD 0.015" in charts.report(bare, tmp_path / "spent.html").read_text(encoding="utf-8")
-    assert openpyxl.load_workbook(charts.report(bare, tmp_path / "spent.xlsx")).sheetnames == ["total"]
+    assert openpyxl.load_workbook(charts.report(bare, tmp_path / "spent.xlsx")).sheetnames == ["Report", "Totals"]
 
 
 def test_an_empty_table_is_reported(tmp_path: Path) -> None:
@@ -95,12 +166,12 @@ def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box
     people = pd.DataFrame({"phone": numbers, "n": range(len(numbers))})
     text = "{n}: 20 % off – until Sunday " * 6
     plan = planning.plan(people, to="phone", campaign="autumn", text=text, chunk_size=4)
-    sent = dispatch.send(plan, client=client, ledger=ledger, progress=False)
+    made = dispatch.send(plan, client=client, ledger=ledger, progress=False)
     inbox = box.inbox
     exact = [Decimal(str(price)) for price in inbox["price"]]
-    assert cost.summary(sent, decimals=True)["cost"].tolist() == [sum(exact)]
+    assert cost.summary(made, decimals=True)["cost"].tolist() == [sum(exact)]
     assert cost.summary(ledger, decimals=True)["cost"].tolist() == [sum(exact)]
-    countries = cost.by_country(sent, decimals=True).set_index("iso")
+    countries = cost.by_country(made, decimals=True).set_index("iso")
     for iso, rows in inbox.groupby("iso"):
         assert countries.loc[iso, "cost"] == sum(Decimal(str(price)) for price in rows["price"])
         assert countries.loc[iso, "parts"] == rows["parts"].sum()

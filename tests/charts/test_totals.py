@@ -166,12 +166,14 @@ STORIES: list[Callable[[Sandbox, Ledger], list[pd.DataFrame]]] = [
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     """One story, and its rows read with SQLite alone from a copy of the ledger."""
     folder = tmp_path_factory.mktemp("totals")
-    with Sandbox(balance=BALANCE) as box, Ledger(folder / "ledger.sqlite", create=True) as ledger:
-        results = pd.concat(request.param(box, ledger), ignore_index=True)
-        rows = raw(ledger.path, folder / "copy.sqlite")
-        if request.param not in (some_unpriced, some_of_no_currency):
-            accounted(rows, results, box.inbox, BALANCE - box.balance)
-        yield Made(results, ledger, rows)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(folder))  # what a ledger notes beside it is not kept for the user
+        with Sandbox(balance=BALANCE) as box, Ledger(folder / "ledger.sqlite", create=True) as ledger:
+            results = pd.concat(request.param(box, ledger), ignore_index=True)
+            rows = raw(ledger.path, folder / "copy.sqlite")
+            if request.param not in (some_unpriced, some_of_no_currency):
+                accounted(rows, results, box.inbox, BALANCE - box.balance)
+            yield Made(results, ledger, rows)
 
 
 def raw(ledger: Path, copy: Path) -> pd.DataFrame:
@@ -290,3 +292,38 @@ def test_the_card_adds_up(made: Made) -> None:
             sums["parts"] += micros(total[2])
         counts = Counter(messages=len(made.rows), parts=int(made.rows["parts"].sum()))
         assert +sums == +(made.billed() + counts)
+
+
+def test_the_report_adds_up(made: Made, tmp_path: Path) -> None:
+    """Each table of the page and of the workbook: its lines make its total, and that is everything billed."""
+    for source in made.sources:
+        page = Shown(charts.report(source, tmp_path / "spent.html", overwrite=True).read_text(encoding="utf-8"))
+        adds_up(page.tables, made)
+        file = charts.report(source, tmp_path / "spent.xlsx", overwrite=True)
+        sheets = pd.read_excel(file, sheet_name=None, keep_default_na=False)
+        assert ("Totals" in sheets) == (len(made.rows) > 0)
+        for name, sheet in sheets.items():
+            for currency, part in sheet.groupby("Currency") if name not in ("Report", "Totals") else ():
+                head = [column if column != "Billed" else f"Billed, {currency}" for column in part.columns[1:]]
+                cells = [["" if cell == "" else written(cell) for cell in row[1:]] for row in part.to_numpy().tolist()]
+                adds_up([[head, *cells]], made)
+
+
+def written(cell: object) -> str:
+    return f"{cell:.6f}" if isinstance(cell, float) else str(cell)
+
+
+def adds_up(tables: list[list[list[str]]], made: Made) -> None:
+    everything = made.billed()
+    for head, *rows in tables:
+        body, total = rows[:-1], dict(zip(head, rows[-1], strict=True))
+        assert total.pop(head[0]) == "Total"
+        for at, name in enumerate(head):
+            if name in ("Messages", "Parts", "Estimated") or name.startswith("Billed"):
+                assert sum(micros(row[at]) for row in body) == micros(total[name]), name
+        currency = next(name for name in head if name.startswith("Billed")).partition(", ")[2]
+        assert micros(next(said for name, said in total.items() if name.startswith("Billed"))) == everything[currency]
+        mine = made.rows[made.rows["currency"].eq(currency).fillna(False)]
+        assert micros(total["Messages"]) == (len(mine) or len(made.rows) - made.rows["currency"].notna().sum())
+        if "Estimated" in total:
+            assert micros(total["Estimated"]) == made.estimated()[currency]

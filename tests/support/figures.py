@@ -29,7 +29,10 @@ class Shown(HTMLParser):
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
-        self._add("\n" if tag in ("div", "td", "th", "tr", "dt", "dd", "h1") else "")
+        if tag == "div":
+            self._add("\n")
+        elif tag in ("td", "th", "dt", "dd", "h1"):
+            self.text += "\n"
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop() != tag:
