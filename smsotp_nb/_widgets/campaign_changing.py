@@ -35,7 +35,7 @@ class Changing(CampaignState):
 
     def withdraw(self, reason: str = "") -> None:
         """Take all rows not yet sent out of the campaign for good."""
-        campaign = self._campaign()
+        campaign = self.recorded()
         if self.stage not in ("planned", "done") or campaign is None or not self.waiting:
             return
         try:
@@ -46,18 +46,7 @@ class Changing(CampaignState):
         self._read_results()
         self._show("done", f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
 
-    def resolve(self, *, accepted: bool) -> None:
-        """Say of all rows in doubt that they were accepted, or that they were not and may be sent again."""
-        if self.stage != "done" or not self.counts.get("in_doubt"):
-            return
-        campaign = self._campaign()
-        if campaign is None:
-            return
-        try:
-            settled = campaign.resolve(campaign.in_doubt, accepted=accepted)
-        except SmsOtpError as error:
-            self._refuse("done", *refused(error, "Nothing was changed."))
-            return
-        self._read_results()
-        what = "count as accepted" if accepted else "are planned again; nothing was sent yet"
-        self._show("done", f"{counted(settled, 'row')} {what}.", "ok")
+    def settled(self, words: str) -> None:
+        """Take in what was decided about rows in doubt."""
+        self._look_again()
+        self._show(self.stage, words, "ok")

@@ -98,11 +98,13 @@ class Fields:
         skin.show(self.exclude, bool(names))
 
     def draft(self) -> dict[str, str]:
-        """Return what a draft keeps: texts and choices, nothing that was given in code."""
+        """Return what a draft keeps: texts and choices, nothing that was given in code; nothing before one begins."""
+        if not (self.campaign.value.strip() or self.words.value.strip() or self.template_id.value.strip()):
+            return {}
         found = {name: getattr(self, name) for name in KEPT}
         return {name: field.value for name, field in found.items() if isinstance(field.value, str) and field.value}
 
-    def fill_in(self, draft: Mapping[str, str]) -> None:
+    def fill_in(self, draft: Mapping[str, str | int]) -> None:
         """Fill in a draft; a column that this list does not have stays as it is."""
         for name in KEPT:
             field = getattr(self, name)

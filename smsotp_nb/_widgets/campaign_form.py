@@ -20,6 +20,7 @@ from .._policy import Policy
 from ..errors import UsageError
 from . import campaign_html, saved, skin
 from .campaign_choices import Choices, Guards
+from .campaign_drafts import Drafts
 from .campaign_fields import Fields
 from .campaign_list import Uploaded, read_upload
 from .campaign_result_pane import ResultPane
@@ -99,7 +100,7 @@ class CampaignForm(skin.Shown):
         given = {"suppress": _usable_people(suppress), "rates": _usable_rates(rates)}
         variant = self.steps.client.settings.variant
         self._draft: Draft | None = None
-        self._latest: Latest[Choices, Draft] = Latest(self.steps.draft, self._take, wait=QUIET)
+        self._latest: Latest[Choices, Draft] = Latest(self._keep, self._take, wait=QUIET)
         self._stage = "write"
         self._sure = False  # whether the button that withdraws was pressed once
         self._opted_out = ""  # the source of the opt-out recorded last
@@ -108,13 +109,16 @@ class CampaignForm(skin.Shown):
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
         self.write = WritePane(self.fields, upload=frame is None)
-        self.sending, self.outcome = SendPane(self._guarded), ResultPane()
+        self.sending, self.outcome = SendPane(self._guarded), ResultPane(self._settled)
+        self._drafts = Drafts(self.steps.ledger.path)
+        self._offered = self._drafts.latest()
         self._wire()
         self.widget = self._lay_out()
         self.fields.offer_campaigns(self.steps.campaigns())
         if frame is not None:
             self.fields.offer(self.steps.frame)
             self.write.show_columns()
+        self.write.offer(self._offered.words() if self._offered else "")
         self._render()
         self._latest.ask(self.choices(), at_once=True)
 
@@ -165,8 +169,8 @@ class CampaignForm(skin.Shown):
         sending.withdraw_button.on_click(lambda _: self._withdraw())
         sending.stop_button.on_click(lambda _: self.steps.stop())
         outcome.opt_out_button.on_click(lambda _: self._opt_out())
-        outcome.accepted_button.on_click(lambda _: self._resolve(accepted=True))
-        outcome.again_button.on_click(lambda _: self._resolve(accepted=False))
+        write.take_button.on_click(lambda _: self._take_draft())
+        write.discard_button.on_click(lambda _: self._discard_draft())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
@@ -198,6 +202,9 @@ class CampaignForm(skin.Shown):
         def check() -> None:
             choices, both = skin.settled(lambda: (self.choices(), self._both()), wait=self._settle)
             self.steps.check(choices, both=both)
+            if self.steps.stage == "planned" and self._offered is not None:  # another campaign is on its way
+                self._offered = None
+                self.write.offer("")
 
         self._work(check)
 
@@ -223,6 +230,8 @@ class CampaignForm(skin.Shown):
             )
             self.sending.typed.value = ""
             self.steps.send(guards, typed, reason)
+            if self.steps.stage == "done" and not self.steps.to_go:
+                self._drafts.discard()
             if self.steps.stage == "done" and not self.steps.refusal.text:
                 self.sending.guard_fields["canary"].value, self.sending.reason.value = 0, ""
 
@@ -253,8 +262,9 @@ class CampaignForm(skin.Shown):
 
         self._work(record)
 
-    def _resolve(self, *, accepted: bool) -> None:
-        self._work(lambda: self.steps.resolve(accepted=accepted))
+    def _settled(self, words: str) -> None:
+        self.steps.settled(words)
+        self._head.focus()
 
     def _work(self, move: Callable[[], None], then: Callable[[], ipywidgets.DOMWidget] | None = None) -> None:
         self._sure = False
@@ -279,6 +289,34 @@ class CampaignForm(skin.Shown):
     def _to_type(self) -> str:
         return self.steps.to_type(self.guards().first)
 
+    # -- the draft
+
+    def _take_draft(self) -> None:
+        if self._offered is not None:
+            draft, self._offered = self._offered, None
+            self._drafts.take(draft)
+            self.fields.fill_in(draft.values)
+            self.sending.fill_in(draft.values)
+            self.write.offer("")
+        self.fields.words.focus()
+
+    def _discard_draft(self) -> None:
+        if self._offered is not None:
+            self._drafts.discard(self._offered)
+            self._offered = None
+            self.write.offer("")
+        self.fields.campaign.focus()
+
+    def _keep(self, choices: Choices) -> Draft:
+        """Make the preview; beside it keep the draft, which is as late as the preview is."""
+        if self.steps.stage == "write":
+            typed = self.fields.draft()
+            try:
+                self._drafts.keep(typed | self.sending.draft() if typed else {})
+            except UsageError as error:
+                self.write.offer(str(error), keep=False)
+        return self.steps.draft(choices)
+
     # -- the preview, a moment after the last key
 
     def _typed(self) -> None:
@@ -299,7 +337,7 @@ class CampaignForm(skin.Shown):
         with self._drawing:
             steps, stage = self.steps, self.steps.stage
             names, now = steps.path(self.guards())
-            done = stage == "done" and now == len(names)
+            done = stage == "done" and not steps.to_go
             self._head.value = skin.head("Campaign", steps.where(), names, now, done=done, live=steps.live)
             writing = stage in ("write", "planning")
             skin.show(self.write.widget, writing)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Card, Figures, Table, about, counted, number
+from .._cards import MISSING, Card, Figures, Note, Table, about, counted, number
 from .._planning import Plan, overview
 from .._progress import span
 from .._wire import amount
@@ -22,6 +23,7 @@ from .saved import AGAIN, moment
 from .stages import Notice
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
+_FOR_CODE = re.compile(r" \((?:note [A-Z_]{1,40}|signature_join= sets another)\)")
 SHOWN = 3
 MOST_REASONS = 6
 
@@ -45,7 +47,14 @@ def plan_html(plan: Plan) -> str:
         plan = dataclasses.replace(plan, prospect=dataclasses.replace(plan.prospect, changed=0))
     card = overview.card(plan)
     blocks = tuple(block for block in card.blocks if getattr(block, "title", "") != "Rows left out")  # told by group
-    return dataclasses.replace(card, blocks=blocks, state="", closing="").html()
+    return dataclasses.replace(card, blocks=tuple(map(_in_the_form, blocks)), state="", closing="").html()
+
+
+def _in_the_form(block: Any) -> Any:
+    """Return a block of the card without the words that only code has a use for."""
+    if not isinstance(block, Note):
+        return block
+    return dataclasses.replace(block, text=_FOR_CODE.sub("", block.text))
 
 
 def progress_html(running: Running | None) -> str:

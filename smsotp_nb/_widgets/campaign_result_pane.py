@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import ipywidgets
 
-from .._cards import counted
 from . import campaign_html, skin
 from .campaign_refusals import groups, refusals_html
 from .campaign_steps import CampaignSteps
+from .doubts import Doubts
 from .field_faults import FieldFaults
+from .results_table import ResultsTable
 
 
 class ResultPane:
     """The outcome, the card, the rows that are not sent, doubt, and opt-outs."""
 
-    def __init__(self) -> None:
+    def __init__(self, settled: Callable[[str], None]) -> None:
+        """``settled`` is told in words what was decided about rows in doubt."""
         self.faults = FieldFaults()
         self.stop_number = skin.text("Number of the person", placeholder="+1 202 555 0123")
         self.stop_source = skin.text("How it came", placeholder="phone call")
         self.opt_out_button = skin.button("Record the opt-out")
-        self.accepted_button = skin.button("They were accepted")
-        self.again_button = skin.button("Not accepted: retry with the next send")
+        self.doubts, self.table = Doubts(settled=settled), ResultsTable()
         self._drawn: object = None
         self.widget = self._lay_out()
 
@@ -34,7 +37,7 @@ class ResultPane:
         skin.show(self.progress, sending)
         self.progress.value = campaign_html.progress_html(steps.running) if sending else ""
         self.faults.show(steps.faults)
-        self._draw_doubt(steps)
+        skin.show(self._found, not sending)
 
     def _draw_card(self, steps: CampaignSteps) -> None:
         """Make the card when there is a new one to show, not with every key: it looks at the whole list."""
@@ -51,22 +54,16 @@ class ResultPane:
             self.card.value = campaign_html.plan_html(steps.plan)
             rows, title = steps.plan.rows, "Rows that are left out"
         self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), title)
-
-    def _draw_doubt(self, steps: CampaignSteps) -> None:
-        doubt = steps.counts.get("in_doubt", 0) if steps.stage == "done" else 0
-        skin.show(self._doubt, doubt > 0)
-        rows = counted(doubt, "row is", "rows are")
-        words = f"{rows} in doubt: no answer came, so they may have been accepted. Check the service's own records"
-        self._doubt_line.value = skin.line(f"{words} or ask somebody on the list, then say which:", "warn")
+        skin.show(self._rows, done)
+        self.table.show(steps.results if done else None, steps.plan.campaign)
+        self.doubts.show(steps.recorded(), steps.plan.rows.index)
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")
-        self.refused, self._doubt_line = skin.block(""), skin.block("")
-        self._doubt = skin.box(
-            self._doubt_line,
-            skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",)),
-            classes=("smsotp-main", "smsotp-doubt"),
-        )
+        self.refused = skin.block("")
+        rows = skin.folded("All rows: filter, sort, download", "Hide the rows", self.table.widget)
+        self._rows = skin.box(*rows, classes=("smsotp-main",))
+        self._found = skin.box(self.doubts.widget, self._rows, classes=("smsotp-main",))
         around = self.faults.around
         number, source = around("stop_number", self.stop_number), around("stop_source", self.stop_source)
         self._people = skin.box(
@@ -78,5 +75,5 @@ class ResultPane:
             ),
             classes=("smsotp-main",),
         )
-        parts = (self.outcome, self.card, self.progress, self._doubt, self.refused, self._people)
+        parts = (self.outcome, self.card, self.progress, self._found, self.refused, self._people)
         return skin.box(*parts, classes=("smsotp-main",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import ipywidgets
 
@@ -41,6 +41,18 @@ class SendPane:
         """Return what the guards say now."""
         entered = {name: field.value for name, field in self.guard_fields.items()}
         return Guards({name: value.strip() if isinstance(value, str) else value for name, value in entered.items()})
+
+    def draft(self) -> dict[str, str | int]:
+        """Return what a draft keeps of the guards: those that are not as they were at first."""
+        first = {field.name: field.value for guard in GUARDS for field in guard.fields}
+        now = {name: field.value for name, field in self.guard_fields.items()}
+        return {name: value for name, value in now.items() if value and value != first.get(name)}
+
+    def fill_in(self, draft: Mapping[str, str | int]) -> None:
+        """Fill in a draft."""
+        for name, field in self.guard_fields.items():
+            if name in draft and isinstance(draft[name], type(field.value)):
+                field.value = draft[name]
 
     def draw(self, steps: CampaignSteps, *, sure: bool) -> None:
         """Show what can be done now; ``sure``: the button that withdraws was pressed once."""

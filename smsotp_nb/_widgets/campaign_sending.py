@@ -158,7 +158,7 @@ class Sending(CampaignState):
             self._stop.clear()
 
     def _correct(self, plan: Plan, reason: str) -> None:
-        campaign = self._campaign()
+        campaign = self.recorded()
         if campaign is not None and self.reworded:
             campaign.correct(plan, reason=reason)
 

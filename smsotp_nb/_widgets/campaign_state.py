@@ -167,7 +167,7 @@ class CampaignState(Stages):
         """Read in the ledger how the plan stands to it; return what is recorded of the campaign."""
         if self.plan is None:
             return None
-        campaign = self._campaign()
+        campaign = self.recorded()
         if campaign is not None:
             campaign.heed_opt_outs()
         self.counts = campaign.counts if campaign else {}
@@ -190,7 +190,8 @@ class CampaignState(Stages):
         if frame is not None and self.plan is not None:
             self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
 
-    def _campaign(self) -> Campaign | None:
+    def recorded(self) -> Campaign | None:
+        """Return the campaign as the ledger has it, or None."""
         if self.plan is None:
             return None
         try:

@@ -30,13 +30,25 @@ class WritePane:
         self._list = skin.box(self.upload, self._read, classes=("smsotp-field",))
         skin.show(self._list, upload)
         self._met = skin.box(self._why, self.both, self.keep_name_button, classes=("smsotp-main", "smsotp-framed"))
+        self.take_button, self.discard_button = skin.button("Continue with it"), skin.button("Discard it")
+        self._kept = skin.block("")
+        buttons = skin.box(self.take_button, self.discard_button, classes=("smsotp-pair",))
+        self._offer = skin.box(self._kept, buttons, classes=("smsotp-main", "smsotp-offer"))
         self.widget = self._lay_out()
         self.show_columns()
+        self.offer("")
 
     def show_columns(self) -> None:
         """Name the columns that a text may use."""
         self._columns.value = campaign_html.columns_html(self.fields.names)
         skin.show(self._columns, bool(self.fields.names))
+
+    def offer(self, words: str, *, keep: bool = True) -> None:
+        """Offer a draft, or say why none can be kept; no words take both away."""
+        self._kept.value = skin.line(words, "" if keep else "warn")
+        skin.show(self._offer, bool(words))
+        for button in (self.take_button, self.discard_button):
+            skin.show(button, keep)
 
     def show_upload(self, read: Uploaded) -> None:
         """Say what became of an uploaded list."""
@@ -91,6 +103,7 @@ class WritePane:
         self.more_button, self._more = more
         main = skin.box(
             self._unfinished,
+            self._offer,
             self._list,
             skin.box(box("campaign"), box("kind"), classes=("smsotp-pair",)),
             skin.box(box("phone"), box("region"), classes=("smsotp-pair",)),

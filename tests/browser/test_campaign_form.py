@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import PATH, THEMES, Lab, Notebook, axe_findings, cut_texts
 
 FORM = """
 import smsotp_nb as sms
@@ -67,7 +69,7 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     click(card, "about USD")
     notebook.page.wait_for_function(SOME_ACCEPTED)
     click(card, "Stop sending")
-    card.get_by_text("Stopped:").wait_for()
+    card.get_by_text("Stopped:").first.wait_for()
     assert look(notebook, THEMES[2]) == []
     stopped = int(notebook.kernel("len(box.inbox)"))
     assert 0 < stopped < 200
@@ -75,19 +77,37 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
 
     notebook.restart()
     notebook.run_all()
-    write(card)
+    card.get_by_text("is here: campaign spring.").wait_for()
+    assert look(notebook, THEMES[0], "restart-draft") == []
+    click(card, "Continue with it")
+    notebook.page.wait_for_function("() => document.activeElement.matches('textarea')")
     click(card, "Check the plan")
     card.get_by_text("This campaign is already recorded").wait_for()
     notebook.kernel("box.fault('drop_before', next=1)")
     click(card, "Send the other")
     card.get_by_text("Rows in doubt are never sent again").wait_for()
-    assert look(notebook, THEMES[2]) == []
-    click(card, "Not accepted: retry with the next send")
-    card.get_by_text("planned again; nothing was sent yet").wait_for()
+    assert look(notebook, THEMES[2], "doubt") == []
+    click(card, "Tick")
+    click(card, "not accepted")
+    click(card, "Yes, send")
+    card.get_by_text("to go again; nothing was sent yet.").first.wait_for()
+    notebook.page.wait_for_function("() => document.activeElement.closest('.smsotp-form')")
     click(card, "Send the other")
     card.get_by_text(", 0 to go.").wait_for()
+    click(card, "All rows: filter")
+    with notebook.page.expect_download() as file:
+        click(card, "rows, CSV")
+    assert Path(file.value.path()).read_text(encoding="utf-8-sig").count("accepted") >= 200
     assert int(notebook.kernel("len(box.inbox)")) > stopped
     assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+
+
+def saved_state(notebook: Notebook) -> str:
+    """Return the notebook as it is saved with the state of its widgets."""
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    notebook.command("docmanager:save")
+    path = notebook.page.evaluate(PATH)
+    return (notebook.lab.folder / path).read_text(encoding="utf-8")
 
 
 def upload(notebook: Notebook, card: Any, file: str) -> None:
@@ -174,6 +194,12 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     assert notebook.kernel(f"'{stopped}' in set(box.inbox['to'])") == "False"
     assert notebook.kernel(f"{inbox}['text'].str.contains(', 2 %').tolist()") == repr([True] * 5 + [False] * others)
     assert int(notebook.kernel(f"int({inbox}['text'].str.contains(', 20 %').sum())")) == others
+    saved = saved_state(notebook)
+    content = (lab.folder / "sample_data" / "recipients.csv").read_bytes()
+    assert "FileUploadModel" in saved
+    assert b64encode(content[:300]).decode()[:200] not in saved
+    assert content[:300].decode()[40:120] not in saved
+    assert stopped not in saved
 
 
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:

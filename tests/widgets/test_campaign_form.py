@@ -564,7 +564,11 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
     assert steps.counts["in_doubt"] == 2
     assert "never sent again automatically" in steps.notice.text
     assert steps.to_go == 0
-    steps.resolve(accepted=accepted)
+    campaign = steps.recorded()
+    assert campaign is not None
+    campaign.resolve(campaign.in_doubt, accepted=accepted)
+    steps.settled("2 rows settled.")
+    assert steps.notice.text == "2 rows settled."
     assert steps.counts["in_doubt"] == 0
     assert steps.to_go == (0 if accepted else 2)
     steps.send(Guards())
@@ -853,6 +857,15 @@ def test_rows_left_out_are_told_by_group_with_their_numbers_masked(steps: Campai
     assert "Next: ask the list" in shown
 
 
+def test_the_card_of_a_plan_names_no_argument_and_no_code(steps: CampaignSteps) -> None:
+    steps.check(dataclasses.replace(HELLO, kind="content", signature="Acme"))
+    assert steps.plan is not None
+    shown = plan_html(steps.plan)
+    assert "How the service joins content and signature is not known" in shown
+    assert "signature_join" not in shown
+    assert "(note " not in shown
+
+
 def test_no_words_of_a_group_speak_of_code() -> None:
     others = {"NO_ANSWER", "NO_RECORD", "REGION_MISMATCH", "TEST_NUMBER"}  # in doubt, and what no field asks for
     rows = pd.DataFrame({"problem": list(PROBLEMS), "status": "skipped", "to": "+12025550123"})
@@ -864,6 +877,24 @@ def test_no_words_of_a_group_speak_of_code() -> None:
 
 
 # -- a list that is uploaded, a test message, earlier campaigns
+
+
+def test_doubt_is_settled_row_by_row_and_the_results_are_looked_through(form: CampaignForm, box: Sandbox) -> None:
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.fields.default_region.value = "us"
+    form.write.check_button.click()
+    box.fault("drop_before", next=2)
+    form.sending.send_button.click()
+    doubts = form.outcome.doubts
+    assert doubts.settling.left == 2
+    assert form.outcome.table.settle().view is not None
+    doubts.settling.tick(doubts.settling.rows()[0].place, True)
+    doubts.settling.not_accepted()
+    doubts.settling.sure()
+    assert (form.steps.counts["planned"], form.steps.counts["in_doubt"], doubts.settling.left) == (1, 1, 1)
+    assert "1 row to go again" in form.outcome.outcome.value
+    form.sending.send_button.click()
+    assert len(box.inbox) == 9
 
 
 def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:

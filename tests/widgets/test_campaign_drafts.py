@@ -1,0 +1,135 @@
+"""Drafts of the campaign form: kept over the death of a kernel, offered once, and nothing secret in them."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._widgets.campaign_drafts import MOST, Drafts
+from smsotp_nb.widgets import CampaignForm
+
+PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+KERNEL = """
+import os, pathlib, sys
+import pandas as pd
+import smsotp_nb as sms
+people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+form = sms.widgets.CampaignForm(people, client=sms.Sandbox(), ledger=sms.Ledger(sys.argv[1], create=True),
+                                suppress=["+1 202 555 0147"])
+form.fields.campaign.value, form.fields.words.value = "spring", "Hi {name}, 20 % off"
+form.fields.kind.value, form.sending.guard_fields["budget"].value = "text", "USD 5"
+form.sending.test_number.value, form.outcome.stop_number.value = "+14155550100", "+14155550101"
+form._latest.ask(form.choices(), at_once=True)
+form._latest.settle()
+os.kill(os.getpid(), 9)
+"""
+
+
+def files(ledger: Path) -> list[Path]:
+    return sorted(ledger.with_name(ledger.name + "-drafts").glob("*"))
+
+
+def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) -> None:
+    path = tmp_path / "ledger.sqlite"
+    assert subprocess.run([sys.executable, "-c", KERNEL, str(path)], check=False).returncode == -9
+    (kept,) = files(path)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    assert "555" not in kept.read_text(encoding="utf-8").replace(" ", "")
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    assert "Your draft of" in form.write._kept.value
+    assert "campaign spring" in form.write._kept.value
+    assert form.fields.campaign.value == ""
+    form.write.take_button.click()
+    assert (form.choices().campaign, form.choices().words, form.choices().kind) == (
+        "spring",
+        "Hi {name}, 20 % off",
+        "text",
+    )
+    assert form.guards().budget == "USD 5"
+    assert form.write._offer.layout.display == "none"
+    form._latest.settle()
+    assert files(path) == [kept]
+
+
+def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:
+    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+    Drafts(path).keep({"campaign": "<b>spring"})
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    assert "&lt;b&gt;spring" in form.write._kept.value
+    form.write.discard_button.click()
+    assert files(path) == []
+    assert form.fields.campaign.value == ""
+
+
+def test_what_was_sent_to_the_end_leaves_no_draft(tmp_path: Path, client: Client) -> None:
+    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi"
+    form._latest.ask(form.choices(), at_once=True)
+    form._latest.settle()
+    assert len(files(path)) == 1
+    form._settle = 0.0
+    form._work = lambda move, then=None: move()  # type: ignore[method-assign]
+    form.write.check_button.click()
+    form.sending.send_button.click()
+    assert form.steps.counts["accepted"] == 1
+    assert files(path) == []
+
+
+def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path) -> None:
+    first, second = Drafts(tmp_path / "l.sqlite"), Drafts(tmp_path / "l.sqlite")
+    first.keep({"campaign": "first"})
+    second.keep({"campaign": "second"})
+    first.keep({"campaign": "first again"})
+    found = Drafts(tmp_path / "l.sqlite").latest()
+    assert found is not None
+    assert found.values == {"campaign": "first again"}
+    assert len(files(tmp_path / "l.sqlite")) == 2
+    for number in range(MOST + 5):
+        Drafts(tmp_path / "l.sqlite").keep({"campaign": f"c{number}"})
+    assert len(files(tmp_path / "l.sqlite")) == MOST
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"at": 5, "values": {}}', b'{"at": "2026-01-01", "values": 1}']
+)
+def test_a_file_that_is_no_draft_is_passed_over(tmp_path: Path, content: bytes) -> None:
+    drafts = Drafts(tmp_path / "l.sqlite")
+    drafts.keep({"campaign": "a"})
+    files(tmp_path / "l.sqlite")[0].write_bytes(content)
+    assert Drafts(tmp_path / "l.sqlite").latest() is None
+
+
+def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: Client) -> None:
+    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+    Drafts(path).keep({"campaign": "a", "phone": "no such column", "kind": "letter", "canary": "many"})
+    (file,) = files(path)
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**kept, "values": {**kept["values"], "words": ["x"]}}), encoding="utf-8")
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    form.write.take_button.click()
+    assert (form.choices().to, form.choices().kind, form.guards().first, form.choices().words) == (
+        "phone",
+        "content",
+        0,
+        "",
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client) -> None:
+    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+    path.with_name(path.name + "-drafts").write_bytes(b"")
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    form.fields.campaign.value = "hello"
+    form._latest.ask(form.choices(), at_once=True)
+    form._latest.settle()
+    assert "the draft cannot be kept" in form.write._kept.value
