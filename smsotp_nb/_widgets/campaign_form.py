@@ -103,6 +103,7 @@ class CampaignForm(skin.Shown):
         self._latest: Latest[Choices, Draft] = Latest(self._keep, self._take, wait=QUIET)
         self._stage = "write"
         self._sure = False  # whether the button that withdraws was pressed once
+        self._gesture = 0  # counts what was clicked
         self._opted_out = ""  # the source of the opt-out recorded last
         self._uploaded: Uploaded | None = None
         self._settle = skin.SETTLE
@@ -239,6 +240,7 @@ class CampaignForm(skin.Shown):
 
     def _back(self) -> None:
         self._sure = False
+        self._gesture += 1
         self.steps.back()
         self.fields.words.focus()
 
@@ -268,10 +270,12 @@ class CampaignForm(skin.Shown):
 
     def _work(self, move: Callable[[], None], then: Callable[[], ipywidgets.DOMWidget] | None = None) -> None:
         self._sure = False
+        self._gesture = mine = self._gesture + 1
 
         def work() -> None:
             move()
-            (then or self._next_to_read)().focus()
+            if mine == self._gesture:  # who has gone on meanwhile keeps the focus
+                (then or self._next_to_read)().focus()
 
         threading.Thread(target=work, name="smsotp-form", daemon=True).start()
 
@@ -337,7 +341,7 @@ class CampaignForm(skin.Shown):
         with self._drawing:
             steps, stage = self.steps, self.steps.stage
             names, now = steps.path(self.guards())
-            done = stage == "done" and not steps.to_go
+            done = stage == "done" and not steps.to_go and not steps.counts.get("in_doubt")
             self._head.value = skin.head("Campaign", steps.where(), names, now, done=done, live=steps.live)
             writing = stage in ("write", "planning")
             skin.show(self.write.widget, writing)
