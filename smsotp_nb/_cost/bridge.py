@@ -71,7 +71,7 @@ class Bridge:
         return self.card().html()
 
     def __str__(self) -> str:
-        return self.card().text()
+        return str(self.card())
 
 
 @in_our_words

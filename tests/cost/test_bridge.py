@@ -164,7 +164,7 @@ def test_what_the_card_shows_adds_up(seed: int) -> None:
     """Amounts are rounded on the card, and still lead from one total to the other."""
     chance = random.Random(seed)
     before, now = ({name: (a, b, c // 10_000 * 10_000) for name, (a, b, c) in made_side(chance).items()} for _ in "12")
-    text = str(cost.bridge(summed(now), summed(before)))
+    text = cost.bridge(summed(now), summed(before)).card().text()
     waterfall = text.split("\n\n")[1].splitlines()[2:]
     first, *effects, last = [Decimal(line.split()[-1].replace("−", "-").replace(",", "")) for line in waterfall]
     assert first + sum(effects) == last
