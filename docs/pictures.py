@@ -1,8 +1,8 @@
 """Make the pictures of the README and the site from the real thing: JupyterLab, Chromium, sample data and sandbox.
 
-Run it from the repository's root: ``python docs/pictures.py``. It writes ``docs/campaign.png``, ``docs/passcode.png``
-and ``docs/cleaner.png``; names of these, such as ``cleaner``, write only those. What it needs is in the ``test`` extra,
-and Chromium.
+Run it from the repository's root: ``python docs/pictures.py``. It writes ``docs/campaign.png``, ``docs/passcode.png``,
+``docs/presenter.png`` and ``docs/cleaner.png``; names of these, such as ``cleaner``, write only those. What it needs is
+in the ``test`` extra, and Chromium.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ CAMPAIGN = (
     ")\nplan",
 )
 PASSCODE = ("import smsotp_nb as sms\nbox = sms.Sandbox()\nsms.widgets.OtpForm(box.client())",)
+PRESENTER = ("import smsotp_nb as sms\nbox = sms.Sandbox()\nsms.widgets.OtpPresenter(box)",)
 CLEANER = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     'sms.widgets.PhoneCleaner(people, default_region="DE")',
@@ -79,6 +80,18 @@ def passcode(notebook: Notebook, file: Path) -> None:
     card.screenshot(path=file)
 
 
+def presenter(notebook: Notebook, file: Path) -> None:
+    """Show the presenter after a reply was lost: the form in doubt, the code on the phone, what went over the line."""
+    card: Any = notebook.page.locator(".smsotp-form")
+    card.get_by_role("button", name="Lose the next reply").click()
+    card.get_by_text("its reply lost").wait_for()
+    card.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
+    card.get_by_role("button", name="Send code").click()
+    card.get_by_text("No answer came").wait_for()
+    card.get_by_text("raises InDoubt").first.wait_for()
+    card.screenshot(path=file)
+
+
 def cleaner(notebook: Notebook, file: Path) -> None:
     """Show the phone cleaner on the sample list."""
     card: Any = notebook.page.locator(".smsotp-form")
@@ -92,6 +105,7 @@ def cleaner(notebook: Notebook, file: Path) -> None:
 PICTURES = {
     "campaign": (CAMPAIGN, campaign, 1180, 900),
     "passcode": (PASSCODE, passcode, 1080, 1000),
+    "presenter": (PRESENTER, presenter, 1280, 1000),
     "cleaner": (CLEANER, cleaner, 1080, 1000),
 }
 

@@ -4,9 +4,10 @@ from ._widgets.campaign_form import CampaignForm
 from ._widgets.campaigns_page import CampaignsPage
 from ._widgets.inbox_view import InboxView
 from ._widgets.otp_form import OtpForm
+from ._widgets.otp_presenter import OtpPresenter
 from ._widgets.phone_cleaner import PhoneCleaner
 
-__all__ = ["CampaignForm", "CampaignsPage", "InboxView", "OtpForm", "PhoneCleaner"]
+__all__ = ["CampaignForm", "CampaignsPage", "InboxView", "OtpForm", "OtpPresenter", "PhoneCleaner"]
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,10 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')
 PICTURES = {
     "OtpForm": ("passcode.png", "The passcode form: a number, an intent, a button, and the sandbox's inbox beside it"),
+    "OtpPresenter": (
+        "presenter.png",
+        "The presenter: buttons, the form, a phone with the code, requests and replies",
+    ),
     "PhoneCleaner": (
         "cleaner.png",
         "The cleaner: the clean list to write, and each row before and after, with the reason",

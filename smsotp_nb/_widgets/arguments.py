@@ -15,15 +15,17 @@ from ..errors import UsageError
 NONE_CHOSEN = ""
 
 
-def sandbox_of(service: Any) -> Sandbox:
+def sandbox_of(service: Any, *, what: str = "an inbox", live: str = "the live service has none") -> Sandbox:
     """Return the sandbox whose inbox is shown: itself, or the one that a client speaks to.
+
+    ``what`` needs it and ``live`` says why the live service does not serve, as an error says.
 
     Raises:
         UsageError: there is none; the real service has no inbox to look into.
     """
     found = service.sandbox if isinstance(service, Client) else service
     if not isinstance(found, Sandbox):
-        raise UsageError(f"an inbox needs a Sandbox, got {given(service)}; the live service has none")
+        raise UsageError(f"{what} needs a Sandbox, got {given(service)}; {live}")
     return found
 
 

@@ -285,10 +285,12 @@ class OtpForm(skin.Shown):
             self._ticking = True
         while self._counting():
             time.sleep(TICK)
-            self.refresh()
+            self._look_at_the_clock()
+            self._render()
 
     def refresh(self) -> None:
-        """Draw the form as it is now, by the time of the sandbox."""
+        """Draw the form as it is now, by the time of the sandbox, and its inbox as it is now."""
+        self._drawn = None
         self._look_at_the_clock()
         self._render()
 

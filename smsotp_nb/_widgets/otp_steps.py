@@ -86,7 +86,7 @@ class OtpSteps(Stages):
         self._now = now
         self._resend_wait = resend_wait
         self._max_tries = max_tries
-        self._unanswered = False
+        self._answered, self._unanswered = True, False
         self._earlier: list[str] = []
         self._pause: tuple[datetime, int] | None = None
         self._told_at = now()
@@ -130,6 +130,12 @@ class OtpSteps(Stages):
             self.challenge, self.request, self.tries = None, None, 0
             self._show("request")
 
+    def reset(self) -> None:
+        """Begin again as if nothing had been asked, a pause included; nothing that is under way is given up."""
+        if self.stage in ("request", "entry", "verified"):
+            self.challenge, self.request, self.tries, self._pause = None, None, 0, None
+            self._show("request")
+
     def refuse(self, said: str) -> None:
         """Say why the first step cannot go on; nothing was asked of the service."""
         if self.stage == "request":
@@ -152,7 +158,7 @@ class OtpSteps(Stages):
             can_enter=open_,
             next=self._next(expired=expired),
             asked=words.asked(self.request, mask(self.request.to)) if self.request else "",
-            answered=self.challenge is None or self.challenge.record.id is not None,
+            answered=self._answered,
             left=round(left),
             lifetime=self.request.lifetime if self.request else 0,
             expired=expired,
@@ -211,13 +217,12 @@ class OtpSteps(Stages):
     # -- inside a move: the stages "sending" and "checking" belong to the thread that began them
 
     def _send(self, request: Request, *, back: str) -> None:
-        earlier = passcodes_to(self.client.sandbox, request.to)
+        self._earlier = passcodes_to(self.client.sandbox, request.to)
         try:
             challenge = request.send(self.client, now=self._now)
         except InDoubt:
             record = MessageRecord(id=None, to=request.to)
-            self._opened(request, Challenge(request, client=self.client, record=record, now=self._now))
-            self._earlier = earlier
+            self._opened(request, Challenge(request, client=self.client, record=record, now=self._now), answered=False)
             look = words.ASK_THE_PERSON if self.client.sandbox is None else words.LOOK_IN_THE_INBOX
             self._show("entry", f"{words.SEND_IN_DOUBT} {look}", "warn")
         except SmsOtpError as error:
@@ -226,11 +231,12 @@ class OtpSteps(Stages):
             self._show(back, *broken(error))
             raise
         else:
-            self._opened(request, challenge)
+            self._opened(request, challenge, answered=True)
             self._show("entry", self._receipt(challenge.record), "ok")
 
-    def _opened(self, request: Request, challenge: Challenge) -> None:
+    def _opened(self, request: Request, challenge: Challenge, *, answered: bool) -> None:
         self.challenge, self.request, self.tries, self._unanswered = challenge, request, 0, False
+        self._answered = answered
         self.sent += 1
 
     def _check(self, challenge: Challenge, digits: str) -> None:
@@ -265,7 +271,7 @@ class OtpSteps(Stages):
             most=self._max_tries,
             unanswered=self._unanswered,
             sent=self.sent,
-            accepted=challenge.record.id is not None,
+            accepted=self._answered,
         )
 
     def _refused(self, error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
