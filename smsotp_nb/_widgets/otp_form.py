@@ -175,7 +175,7 @@ class OtpForm(skin.Shown):
         }
         for step in (2, 3):
             skin.show(self._panes[step], False)
-        # The pause stands before what it holds back: when it is over, the focus goes on to that.
+        # The pause stands before what it holds back: the Tab key goes on from one to the other.
         steps = (self._past_row, self._panes[1], self._pause_row, self.send_button, self._panes[2], self._panes[3])
         return skin.box(*steps, self._notice, self._lines, classes=("smsotp-main",))
 

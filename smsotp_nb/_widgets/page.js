@@ -12,21 +12,6 @@
     }
   });
 
-  // What has the focus may be taken away, as a button of a countdown: the next part of the form takes it then, or keys
-  // would reach the notebook. Who has left the form is left alone.
-  var held = null;
-  function usable(part) { return part.isConnected && !part.disabled && part.getClientRects().length > 0; }
-  root.addEventListener('focusin', function (event) { held = event.target; });
-  root.addEventListener('focusout', function (event) { if (usable(event.target)) held = null; });
-  new MutationObserver(function () {
-    if (!held || usable(held) || document.activeElement !== document.body && document.activeElement !== held) return;
-    var parts = Array.from(root.querySelectorAll('button, input, select, textarea, summary, a[href], [tabindex]'));
-    var rest = parts.filter(usable);
-    var next = rest.find(function (part) { return held.compareDocumentPosition(part) & 4; }) || rest[0];
-    held = null;
-    if (next) next.focus();
-  }).observe(root, { attributes: true, attributeFilter: ['disabled', 'style', 'class'], childList: true, subtree: true });
-
   // A passcode passes through a widget once and is dots there ever after, so that no saved notebook holds it. The page
   // remembers it while its message is drawn as open.
   var codes = {};

@@ -581,7 +581,7 @@ def test_the_cn_variant_asks_for_a_signature() -> None:
         form = OtpForm(box.client())
         form.phone.value = lookup.example("CN")
         form._request()
-        assert "Signature is required for +86 numbers" in form._notice.value
+        assert "The signature is required for +86 numbers" in form._notice.value
 
 
 def test_on_a_live_service_the_card_says_that_there_is_no_inbox(clock: Clock) -> None:
