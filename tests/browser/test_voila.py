@@ -60,7 +60,7 @@ def serve(voila: str, browser: Browser) -> Iterator[Serve]:
 
 def test_the_passcode_form(serve: Serve) -> None:
     page = serve("otp_demo.ipynb", "dark")
-    card = page.locator(".smsotp-otp")
+    card = page.locator(".smsotp-otp").first  # the form, before the presenter
     card.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
     card.get_by_role("button", name="Send code").click()
     card.get_by_text("Accepted for").wait_for()
