@@ -14,7 +14,7 @@ from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Messag
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe
-from .words import MISSING, about, counted, money, number, places_of, share, width
+from .words import MISSING, about, counted, money, number, places_by, places_of, share, width
 
 __all__ = [
     "MISSING",
@@ -38,6 +38,7 @@ __all__ = [
     "money",
     "number",
     "page",
+    "places_by",
     "places_of",
     "share",
     "style_sheet",

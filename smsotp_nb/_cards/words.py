@@ -66,6 +66,19 @@ def places_of(values: Iterable[float | Decimal | None]) -> int:
     return max([2, *(len(text.split(".")[1].rstrip("0")) for text in texts)])
 
 
+def places_by(currencies: Iterable[object], values: Iterable[float | Decimal | None]) -> dict[object, int]:
+    """Return how many decimal places the amounts of each currency need to stand in one column exactly.
+
+    Example:
+        >>> places_by(["USD", "CNY", "USD"], [0.0075, 21.0, 1.5])
+        {'USD': 4, 'CNY': 2}
+    """
+    places: dict[object, int] = {}
+    for currency, value in zip(currencies, values, strict=True):
+        places[currency] = max(places.get(currency, 2), places_of([value]))
+    return places
+
+
 def share(value: float | None) -> str:
     """Return a fraction as whole percent, a small one as "<1%".
 

@@ -13,7 +13,7 @@ import pandas as pd
 from .. import parts
 from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
-from .._cards import Block, Card, Code, Figures, Message, Note, Table, counted, money, places_of
+from .._cards import Block, Card, Code, Figures, Message, Note, Table, counted, money, places_by
 from .._pandas import STR
 from .._parts import many, packing
 from .._planning import Plan
@@ -249,7 +249,8 @@ def _figures(found: Savings) -> Figures:
 
 
 def _character_table(characters: pd.DataFrame) -> Table:
-    places = _places(characters.head(_SHOWN), "extra_cost")
+    shown = characters.head(_SHOWN)
+    places = places_by(shown["currency"], shown["extra_cost"])
     rows = tuple(
         (
             Code(row["character"]),
@@ -259,7 +260,7 @@ def _character_table(characters: pd.DataFrame) -> Table:
             int(row["extra_parts"]),
             _priced(row["extra_cost"], row["currency"], places),
         )
-        for row in records(characters.head(_SHOWN))
+        for row in records(shown)
     )
     more = len(characters) - len(rows)
     return Table(
@@ -278,10 +279,11 @@ def _instead(replacement: Any) -> Code | str:
 
 
 def _over_table(near: pd.DataFrame) -> Table:
-    places = _places(near.head(_SHOWN), "last_part_cost")
+    shown = near.head(_SHOWN)
+    places = places_by(shown["currency"], shown["last_part_cost"])
     rows = tuple(
         (int(row["over"]), int(row["recipients"]), _priced(row["last_part_cost"], row["currency"], places))
-        for row in records(near.head(_SHOWN))
+        for row in records(shown)
     )
     return Table(
         ("Units over a part", "Recipients", "Shorter texts would save"),
@@ -298,10 +300,5 @@ def _message(row: dict[str, Any]) -> Message:
     return Message(to, row["text"], f"With plain characters: {saved}{cost}", tuple(row["forcing"]))
 
 
-def _priced(value: Any, currency: Any, places: dict[str, int]) -> str:
+def _priced(value: Any, currency: Any, places: dict[object, int]) -> str:
     return money(value, currency, places=places[currency]) if isinstance(currency, str) else "no rate"
-
-
-def _places(table: pd.DataFrame, name: str) -> dict[str, int]:
-    """Return how many decimal places the amounts of each currency need to stand in one column."""
-    return {str(currency): places_of(part[name].tolist()) for currency, part in table.groupby("currency")}

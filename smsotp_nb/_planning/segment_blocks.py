@@ -22,6 +22,8 @@ ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2", "mixed": "both"}
 def table(plan: Plan) -> cards.Table:
     """Return the estimate by segment, as a table."""
     estimate = plan.estimate_by_segment
+    shown = estimate.head(_SHOWN)
+    places = cards.places_by(shown["currency"], shown["est_cost"])
     rows = tuple(
         (
             cards.Code(row[plan.by]),
@@ -29,9 +31,9 @@ def table(plan: Plan) -> cards.Table:
             int(row["bodies"]),
             "unknown" if pd.isna(row["est_parts"]) else int(row["est_parts"]),
             ENCODINGS.get(row["encoding"], cards.MISSING),
-            cards.money(row["est_cost"], row["currency"]),
+            cards.money(row["est_cost"], row["currency"], places=places.get(row["currency"], 2)),
         )
-        for row in estimate.head(_SHOWN).to_dict("records")
+        for row in shown.to_dict("records")
     )
     columns = ("Segment", "Recipients", "Different messages", "Parts", "Encoding", "Estimated cost")
     rest = len(estimate) - _SHOWN
