@@ -103,7 +103,7 @@ padding:.35em 0;border-bottom:1px solid var(--so-line)}
 .smsotp-card .so-three thead tr{border-color:var(--so-edge);align-items:end}
 .smsotp-card .so-three th,.smsotp-card .so-three td{display:block;border:0!important;
 padding:.05em 0!important;min-width:0}
-.smsotp-card .so-three th{white-space:normal}
+.smsotp-card .so-three :is(th,td){white-space:normal!important}
 .smsotp-card .so-three .so-track{width:5em!important}
 .smsotp-card .so-three :is(th,td):nth-child(1){grid-area:1/1}
 .smsotp-card .so-three :is(th,td):nth-child(2){grid-area:1/2}
