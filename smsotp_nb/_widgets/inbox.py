@@ -97,7 +97,7 @@ def passcodes_to(box: Sandbox | None, to: str) -> list[str]:
 
 
 def _section(content: str) -> str:
-    return f'<section class="smsotp-inbox" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{content}</section>'
+    return f'<div class="smsotp-inbox" role="group" aria-label="Sandbox inbox"><h3>Sandbox inbox</h3>{content}</div>'
 
 
 ENDED = _section('<p class="smsotp-empty">The sandbox has ended.<br>Run the notebook again.</p>')

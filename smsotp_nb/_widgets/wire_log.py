@@ -128,7 +128,7 @@ def log_html(found: Sequence[Exchange]) -> str:
     items += f'<li class="smsotp-more">and {more:,} more</li>' if more else ""
     content = f'<ol class="smsotp-log">{items}</ol>' if items else EMPTY
     title = "Requests and replies"
-    return f'<section class="smsotp-inbox" aria-label="{title}"><h3>{title}</h3>{content}</section>'
+    return f'<div class="smsotp-inbox" role="group" aria-label="{title}"><h3>{title}</h3>{content}</div>'
 
 
 def _item(one: Exchange, *, opened: bool) -> str:
