@@ -1,8 +1,8 @@
 """Make the pictures of the README and the site from the real thing: JupyterLab, Chromium, sample data and sandbox.
 
-Run it from the repository's root: ``python docs/pictures.py``. It writes ``docs/campaign.png``, ``docs/passcode.png``,
-``docs/presenter.png`` and ``docs/cleaner.png``; names of these, such as ``cleaner``, write only those. What it needs is
-in the ``test`` extra, and Chromium.
+Run it from the repository's root: ``python docs/pictures.py``. It writes a picture for each name in ``PICTURES``, such
+as ``docs/campaign.png``; names, such as ``cleaner``, write only those. What it needs is in the ``test`` extra, and
+Chromium.
 """
 
 from __future__ import annotations
@@ -37,6 +37,30 @@ CLEANER = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     'sms.widgets.PhoneCleaner(people, default_region="DE")',
 )
+FORM = (
+    'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
+    'box, ledger = sms.Sandbox(), sms.Ledger("form.sqlite", create=True)\n'
+    'sms.widgets.CampaignForm(people, client=box, ledger=ledger, rates="../sample_data/rates.csv",\n'
+    '                         suppress="../sample_data/suppression.csv")',
+)
+CAMPAIGNS = (
+    "import warnings\nimport smsotp_nb as sms\n\n"
+    'warnings.simplefilter("ignore", sms.errors.SmsOtpWarning)\n'
+    'people = sms.read_recipients("../sample_data/recipients.csv")\n'
+    'box, ledger = sms.Sandbox(), sms.Ledger("campaigns.sqlite", create=True)\n'
+    'for name, share in (("spring-sale", 40), ("summer-news", 90), ("autumn-sale", 230)):\n'
+    '    plan = sms.plan(people.head(share), to="phone", region="country", default_region="DE", campaign=name,\n'
+    '                    text=f"News of {name}.", chunk_size=5, suppress="../sample_data/suppression.csv")\n'
+    '    if name == "autumn-sale":\n        box.fault("drop_after", next=1)\n'
+    "    sms.send(plan, client=box.client(), ledger=ledger, canary=60, concurrency=1, progress=False)",
+    "sms.widgets.CampaignsPage(ledger, client=box, plans=[plan])",
+)
+REPORT = (
+    CAMPAIGN[0],
+    CAMPAIGN[1].removesuffix("plan") + 'box, ledger = sms.Sandbox(), sms.Ledger("report.sqlite", create=True)\n'
+    "results = sms.send(plan, client=box.client(), ledger=ledger, progress=False)\n"
+    'sms.charts.report(results, "report.html")',
+)
 
 
 def main(*names: str) -> None:
@@ -70,6 +94,30 @@ def campaign(notebook: Notebook, file: Path) -> None:
     page.screenshot(path=file)
 
 
+def form(notebook: Notebook, file: Path) -> None:
+    """Show the campaign form with a text and its preview."""
+    card: Any = notebook.page.locator(".smsotp-form")
+    card.get_by_label("Campaign name").fill("spring")
+    card.get_by_label("Default country").fill("DE")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
+    card.get_by_label("Signature").fill("Acme")
+    card.get_by_text("rows would be texted").wait_for()
+    shown(notebook, file)
+
+
+def campaigns(notebook: Notebook, file: Path) -> None:
+    """Show the campaigns of a ledger, one of them with rows in doubt."""
+    notebook.page.locator(".smsotp-form").get_by_text("3 campaigns").first.wait_for()
+    shown(notebook, file)
+
+
+def report(notebook: Notebook, file: Path) -> None:
+    """Show the beginning of a report."""
+    page = notebook.page.context.new_page()
+    page.goto((notebook.lab.folder / "notebooks" / "report.html").as_uri())
+    page.screenshot(path=file)
+
+
 def passcode(notebook: Notebook, file: Path) -> None:
     """Show the passcode form with a code on its way and the inbox that has it."""
     card: Any = notebook.page.locator(".smsotp-form")
@@ -94,16 +142,24 @@ def presenter(notebook: Notebook, file: Path) -> None:
 
 def cleaner(notebook: Notebook, file: Path) -> None:
     """Show the phone cleaner on the sample list."""
+    notebook.page.locator(".smsotp-form").get_by_text("Page 1 of").wait_for()
+    shown(notebook, file)
+
+
+def shown(notebook: Notebook, file: Path) -> None:
+    """Write the upper part of a form."""
     card: Any = notebook.page.locator(".smsotp-form")
-    card.get_by_text("Page 1 of").wait_for()
     card.evaluate("form => form.scrollIntoView()")
     seen = card.bounding_box()
-    clip = {"x": seen["x"], "y": seen["y"], "width": seen["width"], "height": SHOWN}
+    clip = {"x": seen["x"], "y": seen["y"], "width": seen["width"], "height": min(SHOWN, seen["height"])}
     notebook.page.screenshot(path=file, clip=clip)
 
 
 PICTURES = {
     "campaign": (CAMPAIGN, campaign, 1180, 900),
+    "form": (FORM, form, 1080, 1000),
+    "campaigns": (CAMPAIGNS, campaigns, 1080, 1000),
+    "report": (REPORT, report, 1000, 760),
     "passcode": (PASSCODE, passcode, 1080, 1000),
     "presenter": (PRESENTER, presenter, 1280, 1000),
     "cleaner": (CLEANER, cleaner, 1080, 1000),
