@@ -64,8 +64,16 @@ class Settling(Stages):
         self.page = 0
 
     def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
-        """Look at another campaign, or at none; ``labels`` are those of the caller's frame, by position."""
+        """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position.
+
+        The same campaign again is only read anew: what was ticked meanwhile stays ticked.
+        """
+        same = _called(campaign) == _called(self._campaign)
         self._campaign, self._labels = campaign, labels
+        if same:
+            self._read()
+            self._changed()
+            return
         self._ticked, self.request, self.page = set(), "", 0
         self._read()
         self._show("choosing")
@@ -234,6 +242,10 @@ class Settling(Stages):
         label = place if self._labels is None or place >= len(self._labels) else self._labels[place]
         words = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
         return Doubt(place, words, mask(row["to"]), _evidence(row), place in self._ticked)
+
+
+def _called(campaign: Campaign | None) -> tuple[str, str] | None:
+    return None if campaign is None else (campaign.service, campaign.name)
 
 
 def _evidence(row: dict[Any, Any]) -> str:

@@ -207,3 +207,16 @@ def test_the_question_stands_in_place_of_the_actions(campaign: Campaign) -> None
     doubts.unsure_button.click()
     assert doubts._sure.layout.display == "none"
     assert campaign.counts["in_doubt"] == 20
+
+
+def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign: Campaign, ledger: Ledger) -> None:
+    settling, _ = shown(campaign)
+    for place in (0, 1):
+        settling.tick(place, True)
+    settling.not_accepted()
+    campaign.resolve(["+12025550100"], accepted=True)
+    settling.show(ledger.campaign("doors"))
+    assert (settling.stage, settling.ticked, settling.left) == ("sure", 1, 19)
+    settling.show(None)
+    settling.show(campaign)
+    assert (settling.stage, settling.ticked) == ("choosing", 0)
