@@ -30,7 +30,7 @@ sms.send(plan, client=box.client(), ledger=ledger, concurrency=1, canary=25, pro
 page = CampaignsPage(ledger, client=box.client(), plans=[plan])
 page
 """
-FOCUSED = "() => document.activeElement.closest('.smsotp-form') !== null"
+DOUBTS_HAVE_FOCUS = "() => document.activeElement.matches('.smsotp-doubt select')"
 TOP_HAS_FOCUS = "() => document.activeElement.matches('.smsotp-top *')"
 HAS_FOCUS = "words => document.activeElement.textContent.includes(words)"
 NUMBER = re.compile(r"\+\d{9,}")
@@ -80,6 +80,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     card.get_by_text("5 of them ticked").wait_for()
     click(card, "5 were accepted")
     card.get_by_text("5 rows recorded as accepted.").wait_for()
+    page.wait_for_function(DOUBTS_HAVE_FOCUS)
     card.get_by_label(re.compile(r"^Row \d+, \+1202\.\.\.01\d\d$")).first.press("Space")
     card.get_by_text("1 of them ticked").wait_for()
     click(card, "It was not accepted")
@@ -89,7 +90,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     card.get_by_text("1 row to go again; nothing was sent yet.").wait_for()
-    page.wait_for_function(FOCUSED)
+    page.wait_for_function(DOUBTS_HAVE_FOCUS)
     assert notebook.kernel("ledger.campaign('autumn-sale').counts['in_doubt']") == "4"
 
     # download what is shown; nothing of it stays in the notebook
