@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from .._cards import counted
+from .._outputs import write_file
 from ..errors import SmsOtpError, SmsOtpWarning
 from ..recipients import read_recipients, sheets
 from .arguments import names_of
@@ -43,9 +44,7 @@ def read_upload(name: str, content: bytes) -> Uploaded:
     """
     name = Path(name.replace("\\\\", "/")).name or "list.csv"
     with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
-        file = Path(folder) / name
-        file.touch(mode=0o600)
-        file.write_bytes(content)
+        file = write_file(Path(folder) / name, lambda made: made.write(content))
         try:
             frame, lost = _read(file)
         except SmsOtpError as error:

@@ -372,7 +372,7 @@ def test_cells_under_a_blank_header_are_explained(tmp_path: Path) -> None:
     """A blank end of the header is dropped with its blank cells; filled cells there are an error that says why."""
     assert read_recipients(written(tmp_path, "phone,,\n1,,\n")).columns.tolist() == ["phone"]
     assert read_recipients(written(tmp_path, ",phone\nAda,1\n")).columns.tolist() == ["column_1", "phone"]
-    with pytest.raises(UsageError, match=r"the header is blank after 'phone', but 1 rows .*line 3: 3 of 1") as caught:
+    with pytest.raises(UsageError, match=r"the header is blank after 'phone', but 1 row .*line 3: 3 of 1") as caught:
         read_recipients(written(tmp_path, "phone,,\n1,,\n2,,Ada\n"))
     assert len(caught.value.problems) == 1
     with pytest.raises(UsageError, match="'column_2', a nameless column is called by its place"):
