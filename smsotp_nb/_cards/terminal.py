@@ -143,7 +143,7 @@ def _fits(text: str, most: int | None) -> bool:
 def _broken(line: str, most: int, hang: str) -> list[str]:
     """Return one line as several; a word keeps the blanks before it, except at the beginning of a line."""
     found, now = [], ""
-    for word in re.findall(r" *[^ ]+", line):
+    for word in re.findall(r"(?<! ) *[^ ]+", line):
         if now.strip() and width(now) + width(word) > most:
             found.append(now)
             now = hang + word.lstrip(" ")
