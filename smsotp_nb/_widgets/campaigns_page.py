@@ -225,8 +225,10 @@ class CampaignsPage(skin.Shown):
         self._work(withdraw)
 
     def _settled(self, words: str) -> None:
-        self.steps.again(words, "ok")
-        if not self.doubts.settling.left:
+        if self.doubts.settling.left:
+            self.steps.again()  # the boxes say what was settled
+        else:
+            self.steps.again(words, "ok")
             self._head.focus()  # the boxes are gone
 
     def _keep(self) -> None:
