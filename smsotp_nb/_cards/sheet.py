@@ -96,15 +96,16 @@ font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sa
 
 # Four to six columns stand as three, two values below each other: a country, and its last column; then the numbers.
 _THREE: Final = """@container (max-width:36em){
-.smsotp-card .so-three{display:grid;grid-template-columns:minmax(6em,1fr) auto auto;column-gap:1em}
+.smsotp-card .so-three{display:grid;grid-template-columns:minmax(6em,1fr) auto auto;column-gap:.7em}
 .smsotp-card .so-three thead,.smsotp-card .so-three tbody,.smsotp-card .so-three tfoot{display:contents}
 .smsotp-card .so-three tr{display:grid;grid-column:1/-1;grid-template-columns:subgrid;grid-template-rows:auto auto;
 padding:.35em 0;border-bottom:1px solid var(--so-line)}
 .smsotp-card .so-three thead tr{border-color:var(--so-edge);align-items:end}
 .smsotp-card .so-three th,.smsotp-card .so-three td{display:block;border:0!important;
-padding:.05em 0!important;min-width:0}
+padding:.05em 0!important;min-width:min-content}
+.smsotp-card .so-three :is(th,td):nth-child(6n+1){min-width:0}
 .smsotp-card .so-three :is(th,td){white-space:normal!important}
-.smsotp-card .so-three .so-track{width:5em!important}
+.smsotp-card .so-three .so-track{width:3.5em!important}
 .smsotp-card .so-three :is(th,td):nth-child(1){grid-area:1/1}
 .smsotp-card .so-three :is(th,td):nth-child(2){grid-area:1/2}
 .smsotp-card .so-three :is(th,td):nth-child(3){grid-area:2/2}

@@ -72,7 +72,7 @@ def of_campaign(
 def _held(held: pd.DataFrame) -> list[cards.Note]:
     """Return in words which rule holds back how many rows, and until when."""
     return [
-        cards.Note("!", f"{cards.counted(int(rows), 'row')} {problem}{until(first, last)}: {explain(problem)}.")
+        cards.Note("!", f"{cards.counted(int(rows), 'row')}{until(first, last)}: {explain(problem)} ({problem}).")
         for problem, rows, first, last in held.itertuples(index=False)
     ]
 

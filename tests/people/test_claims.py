@@ -46,7 +46,7 @@ def test_a_cap_counts_in_rolling_windows(box: Sandbox, ledger: Ledger, clock: Cl
     clock.later(hours=30)
     held = sent(plan_of("3", text="3", policy=policy), box, ledger)
     assert set(held["not_before"]) == {first + timedelta(days=7)}
-    assert "30 rows CAPPED, until 2026-11-19 23:00 UTC" in ledger.campaign("3").card().text()
+    assert "30 rows, until 2026-11-19 23:00 UTC: " in ledger.campaign("3").card().text()
     with pytest.warns(CampaignIncomplete, match="until 2026-11-19 23:00 UTC"):
         send(plan_of("3", text="3", policy=policy), client=box.client(), ledger=ledger, progress=False)
     assert outcome(sent(plan_of("4", text="4", policy=Policy(caps=[(1, "24h")])), box, ledger)) == {"accepted": 30}
