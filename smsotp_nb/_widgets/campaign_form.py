@@ -217,19 +217,25 @@ class CampaignForm(skin.Shown):
         self._check()
 
     def _test(self) -> None:
+        seen = self.steps.tested
+
         def test() -> None:
             number = skin.settled(lambda: self.sending.test_number.value, wait=self._settle)
-            if self.steps.send_test(number, self.choices().default_region):
+            if self.steps.tested is seen and self.steps.send_test(number, self.choices().default_region):
                 self.sending.test_number.value = ""
 
         self._work(test, then=lambda: self.sending.test_number)
 
     def _send(self) -> None:
+        seen = self.steps.plan  # another one after each send
+
         def send() -> None:
             guards, typed, reason = skin.settled(
                 lambda: (self.guards(), self.sending.typed.value, self.sending.reason.value), wait=self._settle
             )
             self.sending.typed.value = ""
+            if self.steps.plan is not seen:  # a second click, meant for a button that is gone
+                return
             self.steps.send(guards, typed, reason)
             if self.steps.stage == "done" and not self.steps.to_go:
                 self._drafts.discard()

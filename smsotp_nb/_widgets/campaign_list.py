@@ -44,8 +44,9 @@ def read_upload(name: str, content: bytes) -> Uploaded:
     """
     name = Path(name.replace("\\\\", "/")).name or "list.csv"
     with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
-        file = write_file(Path(folder) / name, lambda made: made.write(content))
+        file = Path(folder) / name
         try:
+            write_file(file, lambda made: made.write(content))
             frame, lost = _read(file)
         except SmsOtpError as error:
             return Uploaded(name, None, _plain(str(error), file), "bad")

@@ -18,7 +18,7 @@ from . import campaign_faults
 from .campaign_choices import Guards
 from .campaign_refusals import NEXT
 from .campaign_state import CampaignState, Running, in_both
-from .stages import Notice, broken, refused, sentence
+from .stages import CHANGED, UNREAD, Notice, broken, refused, sentence
 
 HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
 STEPS = ("Write", "Check", "Send", "Results")
@@ -115,8 +115,13 @@ class Sending(CampaignState):
         if faults:
             self._refuse(self.stage, f"Not sent. {' '.join(faults.values())}", "warn", faults)
             return
-        if in_both(self._others()) != self._agreed:
-            self._refuse(self.stage, f"Not sent. {_MEANWHILE}", "warn")
+        try:
+            meanwhile = self._meanwhile()
+        except SmsOtpError as error:
+            self._refuse(self.stage, *refused(error, "Not sent."))
+            return
+        if meanwhile:
+            self._refuse(self.stage, meanwhile, "warn")
             return
         wanted = self.to_type(guards.first)
         if wanted and typed.replace(",", "").strip() != wanted:
@@ -135,6 +140,16 @@ class Sending(CampaignState):
             if self.running:
                 self.running = Running(self.running.progress, self.running.seconds, stopping=True)
             self._changed()
+
+    def _meanwhile(self) -> str:
+        """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
+        campaign = self.recorded()
+        if (campaign.counts if campaign else {}) != self.counts:
+            self._look_again()
+            self._show(self.stage, *self._standing())
+            return CHANGED
+        begun_here = bool(self.counts)  # whoever is texted by both was agreed to when it began
+        return "" if begun_here or in_both(self._others()) == self._agreed else f"Not sent. {_MEANWHILE}"
 
     def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
         self._started, self.running = self._clock(), None
@@ -171,7 +186,11 @@ class Sending(CampaignState):
             self._changed()
 
     def _finished(self) -> None:
-        self._read_results()
+        try:
+            self._read_results()
+        except SmsOtpError as error:
+            self._refuse("done", *refused(error, UNREAD))
+            return
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
         line = f"{state_line(self.counts)}."
         if planned:

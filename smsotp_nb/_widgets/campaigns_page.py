@@ -191,11 +191,11 @@ class CampaignsPage(skin.Shown):
         self._ask(self.steps.answer.question.page + by)
 
     def _open(self, at: int) -> None:
-        entries = self.steps.answer.listing.entries
-        if at < len(entries):
-            entry = entries[at]
+        answer = self.steps.answer
+        if at < len(answer.listing.entries):
+            entry = answer.listing.entries[at]
             self._came_from = entry.name
-            self._work(lambda: self.steps.open(entry))
+            self._work(lambda: self.steps.open(entry, answer.question.ledger))
 
     def _back(self) -> None:
         self.steps.back()
@@ -204,10 +204,13 @@ class CampaignsPage(skin.Shown):
         (self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search).focus()
 
     def _send(self) -> None:
+        seen = self.steps.opened
+
         def send() -> None:
             typed = skin.settled(lambda: self.typed.value, wait=self._settle)
             self.typed.value = ""
-            self.steps.send(typed)
+            if self.steps.opened is seen:  # else a second click, meant for a button that is gone
+                self.steps.send(typed)
 
         self._work(send)
 
@@ -266,7 +269,7 @@ class CampaignsPage(skin.Shown):
             return "Campaigns", f"Ledger: {self.steps.places()[self.ledger.value]}"
         if self.steps.live:
             return opened.entry.name, "A send from here reaches real people, and every text is billed."
-        return opened.entry.name, f"Campaign of the ledger {self.steps.places()[self.ledger.value]}"
+        return opened.entry.name, f"Campaign of the ledger {opened.ledger.path}"
 
     def _draw_list(self) -> None:
         steps, answer = self.steps, self.steps.answer
@@ -317,7 +320,7 @@ class CampaignsPage(skin.Shown):
         self.sure_button.description = f"Yes, withdraw {number(opened.waiting)}"
 
     def _code(self, opened: Opened | None) -> str:
-        at = self.steps.places()[self.ledger.value]
+        at = str(opened.ledger.path) if opened else self.steps.places()[self.ledger.value]
         book = f"ledger = sms.Ledger({'' if at.startswith('your own') else repr(at)})"
         if opened is None:
             return f"{book}\nledger.campaigns()"

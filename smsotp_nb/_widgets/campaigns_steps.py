@@ -23,7 +23,7 @@ from .._sandbox.facade import client_of
 from .._services import shown
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..results import Progress
-from .stages import Sign, Stages, broken, refused
+from .stages import CHANGED, UNREAD, Notice, Sign, Stages, broken, refused
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -64,6 +64,7 @@ class Opened:
     """One campaign as it was read: its rows, its counts, and how the plan that was passed in stands to it."""
 
     entry: Entry
+    ledger: Ledger
     campaign: Campaign
     frame: pd.DataFrame
     counts: dict[str, int]
@@ -163,12 +164,13 @@ class CampaignsSteps(Stages):
 
     # -- one campaign
 
-    def open(self, entry: Entry) -> None:
-        """Read a campaign and show it."""
+    def open(self, entry: Entry, at: int | None = None) -> None:
+        """Read a campaign and show it; ``at`` is its ledger's place, by default that of the list."""
+        at = self.answer.question.ledger if at is None else at
         if not self._begin({"list"}, "reading", f"Reading {entry.name} …"):
             return
         try:
-            self.opened = self._read(entry)
+            self.opened = self._read(entry, self.ledger(at))
         except SmsOtpError as error:
             self._show("list", *refused(error, "The campaign cannot be read."))
         except Exception as error:
@@ -192,7 +194,7 @@ class CampaignsSteps(Stages):
     def _reread(self, words: str, sign: Sign) -> None:
         try:
             assert self.opened is not None
-            self.opened = self._read(self.opened.entry)
+            self.opened = self._read(self.opened.entry, self.opened.ledger)
         except SmsOtpError as error:
             self._show("open", *refused(error, f"{words} The campaign cannot be read.".strip()))
         except Exception as error:
@@ -201,15 +203,14 @@ class CampaignsSteps(Stages):
         else:
             self._show("open", words, sign)
 
-    def _read(self, entry: Entry) -> Opened:
-        ledger = self.ledger(self.answer.question.ledger)
+    def _read(self, entry: Entry, ledger: Ledger) -> Opened:
         campaign = ledger.campaign(entry.name, service=entry.service)
         counts, frame = campaign.counts, campaign.frame
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
-            return Opened(entry, campaign, frame, counts)
+            return Opened(entry, ledger, campaign, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
-        return Opened(entry, campaign, frame, counts, plan, prospect, _cost(plan, prospect, frame))
+        return Opened(entry, ledger, campaign, frame, counts, plan, prospect, _cost(plan, prospect, frame))
 
     # -- withdraw
 
@@ -283,6 +284,14 @@ class CampaignsSteps(Stages):
         opened = self.opened
         if self.stage != "open" or opened is None or opened.plan is None or not opened.waiting or self.needed():
             return
+        try:
+            changed = opened.campaign.counts != opened.counts
+        except SmsOtpError as error:
+            self._show("open", *refused(error, "Not sent."))
+            return
+        if changed:
+            self.again(CHANGED, "warn")
+            return
         wanted = self.to_type()
         if wanted and typed.replace(",", "").strip() != wanted:
             self._show("open", f"Type {wanted} to confirm; nothing was sent.", "warn")
@@ -292,17 +301,18 @@ class CampaignsSteps(Stages):
 
     def stop(self) -> None:
         """Begin no further request."""
-        if self.stage == "sending":
+        with self._lock:
+            if self.stage != "sending":
+                return
             self._stop.set()
-            self._show("sending", "Stopping: no new request starts; pending responses are recorded.")
+            self.notice = Notice("Stopping: no new request starts; pending responses are recorded.")
+        self._changed()
 
     def _send(self, opened: Opened, plan: Plan) -> None:
-        self._stop.clear()
         self.progress = None
         assert self.client is not None
-        ledger = self.ledger(self.answer.question.ledger)
         try:
-            send(plan, client=self.client, ledger=ledger, progress=self._heard, stop=self._stop)
+            send(plan, client=self.client, ledger=opened.ledger, progress=self._heard, stop=self._stop)
         except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
             self._sent(opened)
         except SmsOtpError as error:
@@ -312,6 +322,8 @@ class CampaignsSteps(Stages):
             raise
         else:
             self._sent(opened)
+        finally:
+            self._stop.clear()
 
     def _heard(self, progress: Progress) -> None:
         """Take one update, and pass on a few a second."""
@@ -321,7 +333,11 @@ class CampaignsSteps(Stages):
             self._changed()
 
     def _sent(self, opened: Opened) -> None:
-        counts = opened.campaign.counts
+        try:
+            counts = opened.campaign.counts
+        except SmsOtpError as error:
+            self._show("open", *refused(error, UNREAD))
+            return
         unfinished = counts["planned"] + counts["in_doubt"]
         said = f"Not complete: {state_line(counts)}." if unfinished else f"Sent: {state_line(counts)}."
         self._reread(said, "warn" if unfinished else "ok")

@@ -34,6 +34,9 @@ FIELDS = {
     "ttl": "the lifetime",
 }
 
+CHANGED = "Not sent. This campaign has changed meanwhile: look at what is to go now, and press again."
+UNREAD = "The send has ended, and what it came to cannot be read."
+
 logger = logging.getLogger("smsotp_nb")
 
 

@@ -449,6 +449,48 @@ def test_what_another_kernel_began_meanwhile_stops_the_send(
     assert len(box.inbox) == 4
 
 
+def test_more_to_go_than_the_button_says_is_looked_at_first(steps: CampaignSteps, box: Sandbox) -> None:
+    checked(steps)
+    box.fault("drop_after", next=1)
+    steps.send(first(4))
+    assert steps.send_label() == "Send the other 6 messages, about USD 0.045"
+    campaign = steps.ledger.campaign("hello")
+    campaign.resolve(campaign.in_doubt, accepted=False)
+    steps.send(Guards())
+    assert steps.refusal.text.startswith("Not sent. This campaign has changed meanwhile")
+    assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
+    assert len(box.inbox) == 4
+    steps.send(Guards())
+    assert steps.counts["accepted"] == 10
+
+
+def test_whoever_was_let_be_texted_by_both_is_asked_about_once(begun: CampaignSteps, box: Sandbox) -> None:
+    begun.back()
+    begun.check(SECOND, both=10)
+    begun.send(first(2))
+    begun.send(Guards())
+    assert (begun.counts["accepted"], len(box.inbox)) == (10, 14)
+
+
+def test_a_ledger_that_is_gone_when_the_send_ends_is_told(
+    steps: CampaignSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked(steps)
+    heard, gone = steps._heard, steps.ledger.path.parent / "gone"
+    gone.mkdir()
+
+    def last(progress: Progress) -> None:
+        heard(progress)
+        if not progress.left:
+            for file in steps.ledger.path.parent.glob(f"{steps.ledger.path.name}*"):
+                file.rename(gone / file.name)
+
+    monkeypatch.setattr(steps, "_heard", last)
+    steps.send(Guards())
+    assert steps.stage in ("planned", "done")
+    assert steps.refusal.sign == "bad"
+
+
 def test_other_people_and_finished_campaigns_stop_nobody(begun: CampaignSteps, people: pd.DataFrame) -> None:
     others = people.assign(phone=[f"+1 415 555 01{n:02d}" for n in range(12)])
     fresh = CampaignSteps(others, client=begun.client, ledger=begun.ledger)
@@ -753,6 +795,21 @@ def test_the_real_service_wants_the_number_typed_however_small(live: CampaignFor
     assert live.sending.typed.value == ""
 
 
+def test_a_double_click_sends_what_the_button_said_once(live: CampaignForm, box: Sandbox) -> None:
+    """The first click still waits for the keys when the second one has ended: no number confirms two sends."""
+    live.sending.guard_fields["canary"].value = 4
+    live.write.check_button.click()
+    moves = list[Callable[[], None]]()
+    work, live._work = live._work, lambda move, then=None: moves.append(move)  # type: ignore[method-assign]
+    for _ in range(2):
+        live.sending.send_button.click()
+    live._work = work  # type: ignore[method-assign]
+    for move in reversed(moves):  # both have read the fields as they were
+        live.sending.guard_fields["canary"].value, live.sending.typed.value = 4, "4"
+        move()
+    assert len(box.inbox) == 4
+
+
 def test_a_rate_table_given_in_code_is_named_not_printed(form: CampaignForm) -> None:
     assert form.fields.rates.disabled
     assert "rates=rates" in form._lines.value
@@ -935,8 +992,10 @@ def every_widget(root: Any) -> list[Any]:
         ("people.xls", b"x", "save it as .xlsx or .csv"),
         ("people.xlsx", b"x", "cannot be read as a workbook"),
         ("../../etc/people.csv", b"a,a\n1,2\n", "people.csv"),
+        (f"{'p' * 300}.csv", b"phone\n1\n", "cannot be written"),
+        ("..", b"phone\n1\n", "name a file in it"),
     ],
-    ids=["short row", "empty", "old workbook", "no workbook", "a path for a name"],
+    ids=["short row", "empty", "old workbook", "no workbook", "a path for a name", "a long name", "a folder"],
 )
 def test_what_the_reading_of_an_upload_lost_is_said(name: str, content: bytes, said: str) -> None:
     read = read_upload(name, content)

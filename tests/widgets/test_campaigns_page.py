@@ -317,3 +317,55 @@ def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
     for part in (page._head, page._card, page._lines, page._outcome):
         assert "<img" not in part.value
     assert repr(page) == "<CampaignsPage; run the cell to use it>"
+
+
+def test_the_rest_goes_by_the_ledger_of_the_campaign_and_by_no_other(
+    box: Sandbox, client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    """A list that was asked for before comes in after: in another ledger everybody would be texted again."""
+    plan = sent("begun", client, ledger, canary=3)
+    with Ledger(tmp_path / "other.sqlite", create=True) as other:
+        steps = CampaignsSteps([ledger, other], client=client, plans=[plan])
+        steps.take(steps.read(Question()))
+        late = steps.read(Question(1))
+        steps.open(steps.answer.listing.entries[0])
+        steps.take(late)
+        steps.again()
+        steps.send()
+    assert steps.opened is not None
+    assert steps.opened.counts["accepted"] == 10
+    assert box.inbox["to"].is_unique
+
+
+def test_more_to_go_than_the_button_says_is_looked_at_first(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    box.fault("drop_after", next=1)
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
+    campaign = ledger.campaign("begun")
+    campaign.resolve(campaign.in_doubt, accepted=False)
+    steps.send()
+    assert steps.notice.text.startswith("Not sent. This campaign has changed meanwhile")
+    assert steps.send_label() == "Send the other 10 messages, about USD 0.075"
+    assert len(box.inbox) == 3
+
+
+def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
+    box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    heard = steps._heard
+
+    def last(progress: Any) -> None:
+        heard(progress)
+        if not progress.left:
+            for file in ledger.path.parent.glob(f"{ledger.path.name}*"):
+                file.rename(tmp / file.name)
+
+    tmp = ledger.path.parent / "gone"
+    tmp.mkdir()
+    monkeypatch.setattr(steps, "_heard", last)
+    steps.send()
+    assert steps.stage == "open"
+    assert steps.notice.sign == "bad"
