@@ -17,7 +17,7 @@ from .contacts import IN_FLIGHT, Contacts, Realm
 from .people import persons
 from .standing import NO_PEOPLE, Row, Rows, Rules, Standing
 from .store import Store
-from .tables import MAY_HAVE_LEFT, PLANNED, SKIPPED
+from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
 
 _BLOCK = 1_000  # chunks
 
@@ -34,10 +34,12 @@ class Holds:
         self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
         self._standing: Standing | None = None
         self._requests = self._consents = 0  # up to which they are known
+        self._purged = 0  # how many campaigns were, when their contacts were gathered
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
         self._requests, self._consents = latest(connection)
+        self._purged = _purged(connection)
         if self._anybody(connection):
             self._learn(connection)
 
@@ -89,13 +91,17 @@ class Holds:
         return slice(int(first), int(last))
 
     def _learn(self, connection: sqlite3.Connection) -> None:
-        standing = Standing(planned(connection, self._campaign), self._rules)
+        standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)
         standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
         self._standing = standing
 
     def _catch_up(self, connection: sqlite3.Connection, upto: tuple[int, int]) -> None:
         requests = self._requests_of_others(connection) if upto[0] != self._requests else []
         people = _said_since(connection, self._consents) if upto[1] != self._consents else []
+        if (purged := _purged(connection)) != self._purged:  # of requests since, nothing may be left but contacts
+            self._purged = purged
+            self._learn(connection)
+            return
         if not requests and not people:
             return
         if self._standing is None:
@@ -142,15 +148,22 @@ def latest(connection: sqlite3.Connection) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def planned(connection: sqlite3.Connection, campaign: int) -> Rows:
-    """Return the planned rows of a campaign."""
+def _purged(connection: sqlite3.Connection) -> int:
+    found = connection.execute("SELECT count(*) FROM campaign WHERE purged").fetchone()
+    return int(found[0])
+
+
+def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = False) -> Rows:
+    """Return the planned rows of a campaign; with ``under_way`` those being sent, too, which may be planned again."""
+    states = f"({PLANNED}, {SENDING if under_way else PLANNED})"
     chunks = connection.execute(
-        "SELECT chunk, body FROM chunk WHERE campaign=? AND state IS NULL ORDER BY chunk", (campaign,)
+        f"SELECT chunk, body FROM chunk WHERE campaign=? AND coalesce(state, {PLANNED}) IN {states} ORDER BY chunk",
+        (campaign,),
     ).fetchall()
     numbered, bodies = np.array(chunks, np.int64).reshape(-1, 2).T
     sql = (
         "SELECT group_concat(chunk), group_concat(position), group_concat(number) FROM (SELECT chunk, position, number "
-        f"FROM recipient WHERE campaign=? AND chunk>=? AND chunk<? AND own_state={PLANNED} ORDER BY chunk, position)"
+        f"FROM recipient WHERE campaign=? AND chunk>=? AND chunk<? AND own_state IN {states} ORDER BY chunk, position)"
     )
     blocks = [np.zeros((3, 0), np.int64)]
     for first in range(0, int(numbered.max(initial=-1)) + 1, _BLOCK):
@@ -158,7 +171,7 @@ def planned(connection: sqlite3.Connection, campaign: int) -> Rows:
         if texts[0] is not None:
             blocks.append(np.array([np.fromstring(text, np.int64, sep=",") for text in texts]))
     rows = np.concatenate(blocks, axis=1)
-    chunk, position, number = rows[:, np.isin(rows[0], numbered)]  # those of a chunk under way as a whole are not
+    chunk, position, number = rows[:, np.isin(rows[0], numbered)]  # a chunk kept as a whole: its own state counts
     return Rows(chunk, position, number, bodies[np.searchsorted(numbered, chunk)])
 
 

@@ -269,3 +269,36 @@ def test_a_run_is_stopped_by_a_withdrawal_of_another_process(box: Sandbox, ledge
     table = sent_while(act, plan_of("a", chunk_size=1), box, ledger)
     assert outcome(table)["skipped WITHDRAWN"] > 20
     assert len(box.inbox) == outcome(table)["accepted"]
+
+
+@pytest.mark.parametrize("positions", [None, (0, 1)], ids=["as a whole", "row by row"])
+@pytest.mark.parametrize("meanwhile", ["says stop", "is texted"])
+def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
+    box: Sandbox, ledger: Ledger, meanwhile: str, positions: tuple[int, ...] | None
+) -> None:
+    """The run knew of nobody when it began, so it gathers what holds its rows back in a later claim."""
+    with ledger.begin(plan_of("a", NUMBERS[:6], chunk_size=3), service=box.client().service) as run:
+        claim = run.claim(0, positions)
+        assert claim
+        if meanwhile == "says stop":
+            People(ledger).opt_out(NUMBERS[0], source="phone")
+        else:
+            sent(plan_of("b", NUMBERS[:1]), box, ledger, repeat_text=True)
+        assert run.claim(1)
+        run.settle(claim, Ending("NOT_SENT", "before"))
+        again = run.claim(0)
+        assert again
+        assert again.to == tuple(NUMBERS[1:3])
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["knew of nobody", "knew of somebody"])
+def test_a_campaign_that_is_sent_and_purged_meanwhile_counts(box: Sandbox, ledger: Ledger, known: bool) -> None:
+    if known:
+        sent(plan_of("before", [STRANGER]), box, ledger)
+    with ledger.begin(plan_of("a", NUMBERS[:4], chunk_size=2), service=box.client().service) as run:
+        assert run.claim(0)
+        sent(plan_of("b", NUMBERS[2:3]), box, ledger)
+        ledger.campaign("b").purge()
+        claim = run.claim(1)
+        assert claim
+        assert claim.to == (NUMBERS[3],)
