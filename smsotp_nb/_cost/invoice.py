@@ -39,6 +39,8 @@ _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
 _AMOUNTS: Final = ("theirs", "ours", "other_price", "in_doubt", "only_theirs", "repeated", "unreadable", "only_ours")
 _LEAST_DIGITS: Final = 5  # of a number
 _NEAR: Final = pd.Timedelta(hours=1)
+_TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
+_ZONED: Final = r"(?i)(?:Z|:\d\d(?:[.,]\d{1,9})? ?(?:[AP]M)? ?(?:UTC|GMT|[+-]\d\d(?::?\d\d)?))$"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,24 +165,30 @@ def _lines(frame: pd.DataFrame, names: dict[str, Any], tz: str) -> pd.DataFrame:
             "id": texts["id"].str.lower(),
             "to": _numbers(texts["to"]),
             "at": _times(cells["at"], tz),
-            "parts": pd.to_numeric(texts["parts"], errors="coerce").round().astype("Int64"),
-            "price": pd.to_numeric(texts["price"], errors="coerce").astype("float64").round(6),
+            "parts": _amounts(texts["parts"]).round().astype("Int64"),
+            "price": _amounts(texts["price"]).round(6),
             "currency": texts["currency"].str.upper(),
         }
     )
 
 
+def _amounts(texts: pd.Series) -> pd.Series:
+    found = pd.to_numeric(texts, errors="coerce").astype("float64")
+    return found.where(found.abs() < _TOO_MUCH)
+
+
 def _numbers(texts: pd.Series) -> pd.Series:
-    """Return numbers as E.164: an invoice may leave out the plus, or write 00."""
-    digits = texts.str.replace(r"\D", "", regex=True).str.replace("^00", "", regex=True)
+    """Return numbers as E.164: an invoice may leave out the plus, write 00, or hold them as floats."""
+    whole = texts.str.replace(r"\.0$", "", regex=True)
+    digits = whole.str.replace(r"\D", "", regex=True).str.replace("^00", "", regex=True)
     return ("+" + digits).where(digits.str.len().ge(_LEAST_DIGITS).fillna(False))
 
 
 def _times(column: pd.Series, tz: str) -> pd.Series:
-    texts = column.astype(STR)
-    zoned = texts.str.contains(r"(?:Z|[+-]\d\d:?\d\d)$", regex=True).fillna(False)
+    texts = column.astype(STR).str.strip()
+    zoned = texts.str.contains(_ZONED, regex=True).fillna(False)
     aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True)
-    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed")
+    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True).dt.tz_localize(None)
     here = naive.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
     return aware.fillna(here).dt.as_unit("us")
 

@@ -110,3 +110,29 @@ def test_what_is_missing_is_said(sent: pd.DataFrame, ledger: Ledger) -> None:
         cost.reconcile_invoice(ledger, invoice_of(sent)[["to", "price", "currency"]])
     with pytest.raises(UsageError, match="columns= names 'sid'"):
         cost.reconcile_invoice(ledger, invoice_of(sent), columns={"sid": "id"})
+
+
+@pytest.mark.parametrize("zone", ["+00", "+0000", "+00:00", " UTC", "Z"])
+def test_times_name_their_zone_in_many_ways(sent: pd.DataFrame, ledger: Ledger, zone: str) -> None:
+    """Some lines of an invoice may name none; those are in the zone of the call."""
+    lines = invoice_of(sent).drop(columns="id")
+    lines["at"] = lines["at"].dt.strftime("%Y-%m-%d %H:%M:%S") + zone
+    lines.loc[0, "at"] = sent["at"].dt.tz_convert("Asia/Tokyo").dt.strftime("%Y-%m-%d %H:%M:%S").iloc[0]
+    found = cost.reconcile_invoice(ledger, lines, tz="Asia/Tokyo")
+    assert found.lines["match"].eq("matched").all()
+
+
+def test_numbers_that_a_frame_holds_as_floats_are_those_numbers(sent: pd.DataFrame, ledger: Ledger) -> None:
+    lines = invoice_of(sent).drop(columns="id")
+    lines["to"] = lines["to"].str[1:].astype("float64")
+    assert cost.reconcile_invoice(ledger, lines).lines["match"].eq("matched").all()
+
+
+@pytest.mark.parametrize("amount", [float("inf"), 1e13, "9" * 30])
+def test_what_is_no_amount_is_unreadable(sent: pd.DataFrame, ledger: Ledger, amount: object) -> None:
+    lines = invoice_of(sent).astype({"price": object, "parts": object})
+    lines.loc[0, "price"] = lines.loc[1, "parts"] = amount
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].tolist() == ["unreadable", *["matched"] * 11]
+    assert found.lines["parts"].isna().tolist() == [False, True, *[False] * 10]
+    adds_up(found)
