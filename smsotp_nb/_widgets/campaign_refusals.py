@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .._cards import counted
+from .._cards.web import safe
 from .._wire import mask
 from ..problems import PROBLEMS
 
@@ -105,4 +106,4 @@ def _item(one: Group) -> str:
     until = f" They may go from {one.until}." if one.until else ""
     said = f"<b>{counted(one.rows, 'row')}</b>: {html.escape(one.meaning)}.{until}"
     step = f'<p class="smsotp-line">Next: {html.escape(one.next_step)}.</p>' if one.next_step else ""
-    return f'<p>{said}</p><p class="smsotp-line smsotp-num">Rows {html.escape(rows)}</p>{step}'
+    return f'<p>{said}</p><p class="smsotp-line smsotp-num">Rows {safe(rows)}</p>{step}'

@@ -335,8 +335,8 @@ class CampaignsSteps(Stages):
     def _sent(self, opened: Opened) -> None:
         try:
             counts = opened.campaign.counts
-        except SmsOtpError as error:
-            self._show("open", *refused(error, UNREAD))
+        except SmsOtpError:  # whose words are about this reading alone: messages have left
+            self._show("open", UNREAD, "bad")
             return
         unfinished = counts["planned"] + counts["in_doubt"]
         said = f"Not complete: {state_line(counts)}." if unfinished else f"Sent: {state_line(counts)}."

@@ -35,7 +35,10 @@ FIELDS = {
 }
 
 CHANGED = "Not sent. This campaign has changed meanwhile: look at what is to go now, and press again."
-UNREAD = "The send has ended, and what it came to cannot be read."
+UNREAD = (
+    "The send has ended, and what it came to cannot be read in the ledger. See that the ledger is where it was and can "
+    "be read, then open the campaign again: it goes on where it stopped."
+)
 
 logger = logging.getLogger("smsotp_nb")
 

@@ -487,8 +487,9 @@ def test_a_ledger_that_is_gone_when_the_send_ends_is_told(
 
     monkeypatch.setattr(steps, "_heard", last)
     steps.send(Guards())
-    assert steps.stage in ("planned", "done")
-    assert steps.refusal.sign == "bad"
+    assert (steps.stage, steps.notice.sign) == ("done", "bad")
+    assert steps.notice.text.startswith("The send has ended")
+    assert "othing" not in steps.notice.text + steps.refusal.text
 
 
 def test_other_people_and_finished_campaigns_stop_nobody(begun: CampaignSteps, people: pd.DataFrame) -> None:
@@ -912,6 +913,11 @@ def test_rows_left_out_are_told_by_group_with_their_numbers_masked(steps: Campai
     shown = refusals_html(found)
     assert "<b>1 row</b>: not a phone number." in shown
     assert "Next: ask the list" in shown
+
+
+def test_a_label_that_turns_the_line_around_is_shown_as_what_it_is() -> None:
+    rows = pd.DataFrame({"status": ["skipped"], "problem": ["NOT_A_NUMBER"], "to": [None]}, index=["a\u202eb"])
+    assert "\u202e" not in refusals_html(groups(rows, pd.Series(["nobody"])))
 
 
 def test_the_card_of_a_plan_names_no_argument_and_no_code(steps: CampaignSteps) -> None:

@@ -367,5 +367,5 @@ def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
     tmp.mkdir()
     monkeypatch.setattr(steps, "_heard", last)
     steps.send()
-    assert steps.stage == "open"
-    assert steps.notice.sign == "bad"
+    assert (steps.stage, steps.notice.sign) == ("open", "bad")
+    assert steps.notice.text.startswith("The send has ended")
