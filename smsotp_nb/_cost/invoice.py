@@ -181,12 +181,12 @@ def _numbers(texts: pd.Series) -> pd.Series:
     """Return numbers as E.164: an invoice may leave out the plus, write 00, or hold them as floats."""
     whole = texts.str.replace(r"\.0$", "", regex=True)
     digits = whole.str.replace(r"\D", "", regex=True).str.replace("^00", "", regex=True)
-    return ("+" + digits).where(digits.str.len().ge(_LEAST_DIGITS).fillna(False))
+    return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
 
 
 def _times(column: pd.Series, tz: str) -> pd.Series:
     texts = column.astype(STR).str.strip()
-    zoned = texts.str.contains(_ZONED, regex=True).fillna(False)
+    zoned = texts.str.contains(_ZONED, regex=True, na=False)
     aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True)
     naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True).dt.tz_localize(None)
     here = naive.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
@@ -274,7 +274,7 @@ def _match(lines: pd.DataFrame, beside: pd.DataFrame, place: pd.Series) -> Any:
         "unreadable": (~readable | lines["price"].isna() | lines["currency"].isna()).to_numpy(),
         "repeated": again,
         "only_theirs": place.lt(0).to_numpy(),
-        "in_doubt": beside["status"].eq("in_doubt").fillna(False).to_numpy(bool),
+        "in_doubt": beside["status"].fillna("").eq("in_doubt").to_numpy(bool),
         "matched": same.fillna(False).to_numpy(bool),
     }
     return np.select([*kinds.values()], [*kinds], default="other_price")

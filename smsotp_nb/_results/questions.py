@@ -67,7 +67,8 @@ def harmless(texts: pd.Series) -> pd.Series:
         >>> harmless(pd.Series(["+1 (202) 555-0123", "+A1", "=1+1", "-5"])).tolist()
         ['+1 (202) 555-0123', "'+A1", "'=1+1", "'-5"]
     """
-    return neutral(texts).where(~texts.str.match(NUMBER, na=False).to_numpy(bool), texts)
+    numbers = [isinstance(text, str) and NUMBER.match(text) is not None for text in texts]
+    return texts.where(pd.Series(numbers, index=texts.index, dtype="bool"), neutral(texts))
 
 
 def _write(questions: Questions, file: BinaryIO) -> None:

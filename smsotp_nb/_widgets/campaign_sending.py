@@ -144,11 +144,11 @@ class Sending(CampaignState):
     def _meanwhile(self) -> str:
         """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
         campaign = self.recorded()
-        if (campaign.counts if campaign else {}) != self.counts:
+        if self.posted_and_to_go(campaign.counts if campaign else {}) != (self.tried, self.waiting):
             self._look_again()
             self._show(self.stage, *self._standing())
             return CHANGED
-        begun_here = bool(self.counts)  # whoever is texted by both was agreed to when it began
+        begun_here = bool(self.tried)  # whoever is texted by both was agreed to when it began
         return "" if begun_here or in_both(self._others()) == self._agreed else f"Not sent. {_MEANWHILE}"
 
     def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:

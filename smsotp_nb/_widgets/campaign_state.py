@@ -110,14 +110,18 @@ class CampaignState(Stages):
     @property
     def tried(self) -> int:
         """Rows of the recorded campaign that were posted."""
-        return sum(self.counts.get(state, 0) for state in TRIED)
+        return self.posted_and_to_go(self.counts)[0]
 
     @property
     def waiting(self) -> int:
         """Rows that are to be texted, now or when a rule lets them."""
-        if self.counts:
-            return self.counts["planned"]
-        return int((self.plan.rows["status"] == "planned").sum()) if self.plan else 0
+        return self.posted_and_to_go(self.counts)[1]
+
+    def posted_and_to_go(self, counts: dict[str, int]) -> tuple[int, int]:
+        """Return how many rows were posted and how many are to go by these counts; without any, by the plan."""
+        if counts:
+            return sum(counts[state] for state in TRIED), counts["planned"]
+        return 0, int((self.plan.rows["status"] == "planned").sum()) if self.plan else 0
 
     @property
     def to_go(self) -> int:

@@ -178,8 +178,8 @@ class ResultsView:
         numbers = self.frame["to"].astype(STR)
         head, dots, tail = search.partition("...")
         if dots and _SIGNS_OF_A_NUMBER.issuperset(search):
-            fits = numbers.str.startswith(head) & numbers.str.endswith(tail)
-            return fits.fillna(False).to_numpy(bool)
+            fits = numbers.str.startswith(head, na=False) & numbers.str.endswith(tail, na=False)
+            return fits.to_numpy(bool)
         digits = "".join(sign for sign in search if sign.isdigit())
         if len(digits) < _LEAST_DIGITS or not _SIGNS_OF_A_NUMBER.issuperset(search):
             return np.zeros(len(numbers), dtype=bool)
@@ -247,8 +247,7 @@ def _fitting(words: pd.Index, search: str) -> list[int]:
 
 
 def _holds(texts: pd.Series, search: str) -> Mask:
-    found = texts.astype(STR).str.contains(search, case=False, regex=False)
-    return found.fillna(False).to_numpy(bool)
+    return texts.astype(STR).str.contains(search, case=False, regex=False, na=False).to_numpy(bool)
 
 
 def _labels(index: pd.Index) -> pd.Series:

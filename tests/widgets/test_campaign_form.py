@@ -1039,3 +1039,13 @@ def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: San
 def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:
     form.fields.words.value = "secret words"
     assert form._repr_mimebundle_()["text/plain"] == "<CampaignForm at step 'Write'; run the cell to use it>"
+
+
+def test_a_send_that_its_budget_refused_may_be_sent_without_it(steps: CampaignSteps, box: Sandbox) -> None:
+    """The campaign is recorded by then, and nobody else changed it."""
+    checked(steps).send(Guards({"budget": "EUR 20"}))
+    assert "does not mention USD" in steps.refusal.text
+    assert len(box.inbox) == 0
+    steps.send(Guards())
+    assert steps.refusal.text == ""
+    assert len(box.inbox) > 0
