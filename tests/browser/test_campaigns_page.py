@@ -57,6 +57,20 @@ def downloaded(page: Any, card: Any, kind: str) -> tuple[str, bytes]:
     return got.value.suggested_filename, Path(got.value.path()).read_bytes()
 
 
+def saved_with(notebook: Notebook, lab: Lab, words: str) -> str:
+    """Save until the state of the widgets that is saved has these words; return it with the outputs."""
+    states = ""
+    for _ in range(50):
+        notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+        notebook.command("docmanager:save")
+        saved = json.loads((lab.folder / "notebooks" / "campaigns.ipynb").read_text(encoding="utf-8"))
+        states = json.dumps([saved["metadata"].get("widgets"), *[cell["outputs"] for cell in saved["cells"]]])
+        if words in states:
+            return states
+        notebook.page.wait_for_timeout(200)
+    raise AssertionError(f"{words!r} was not saved: {states[:200]}")
+
+
 def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook, lab: Lab) -> None:
     notebook.open(lab.write("campaigns.ipynb", PAGE)).run_all()
     page, card = notebook.page, notebook.page.locator(".smsotp-form")
@@ -107,12 +121,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     card.get_by_label("Search, then Enter").fill("+1 202 555 0107")
     page.keyboard.press("Enter")
     card.get_by_text("1 of 40 rows").wait_for()
-    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
-    notebook.command("docmanager:save")
-    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    saved = json.loads((lab.folder / "notebooks" / "campaigns.ipynb").read_text(encoding="utf-8"))
-    states = json.dumps([saved["metadata"]["widgets"], *[cell["outputs"] for cell in saved["cells"]]])
-    assert "1 of 40 rows" in states  # they were saved
+    states = saved_with(notebook, lab, "1 of 40 rows")
     assert NUMBER.findall(states) == []
     assert notebook.kernel("page.results._download_box.open") == "False"
 
