@@ -16,6 +16,7 @@ from . import segment_blocks
 from .wording import label_of
 
 if TYPE_CHECKING:
+    from .._ledger import Prospect
     from .value import Plan
 
 _COUNTRIES = 12
@@ -86,6 +87,17 @@ def _requests(planned: pd.DataFrame) -> int:
 def _parts(planned: pd.DataFrame) -> str:
     known = planned["est_parts"].dropna()
     return "unknown" if len(planned) and known.empty else f"{int(known.sum()):,}"
+
+
+def about_to_go(plan: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> str:
+    """Return the estimated cost of what a send would post now: rows still planned that no rule holds back."""
+    rows = plan.rows
+    going = rows["status"].eq("planned").to_numpy()
+    if recorded is not None:
+        going = going & rows["to"].isin(recorded.loc[recorded["status"].eq("planned"), "to"]).to_numpy()
+    if prospect is not None:
+        going = going & ~rows["to"].isin(prospect.held["to"]).to_numpy()
+    return about(rows[going])
 
 
 def about(rows: pd.DataFrame) -> str:

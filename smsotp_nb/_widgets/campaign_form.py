@@ -102,7 +102,7 @@ class CampaignForm(skin.Shown):
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self._keep, self._take, wait=QUIET)
         self._stage = "write"
-        self._sure = False  # whether the button that withdraws was pressed once
+        self._sure = False  # whether it is asked if the rest is to be withdrawn
         self._gesture = 0  # counts what was clicked
         self._opted_out = ""  # the source of the opt-out recorded last
         self._uploaded: Uploaded | None = None
@@ -167,7 +167,9 @@ class CampaignForm(skin.Shown):
         sending.test_button.on_click(lambda _: self._test())
         sending.send_button.on_click(lambda _: self._send())
         sending.back_button.on_click(lambda _: self._back())
-        sending.withdraw_button.on_click(lambda _: self._withdraw())
+        sending.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
+        sending.sure_button.on_click(lambda _: self._withdraw())
+        sending.keep_button.on_click(lambda _: self._keep_rest())
         sending.stop_button.on_click(lambda _: self.steps.stop())
         outcome.opt_out_button.on_click(lambda _: self._opt_out())
         write.take_button.on_click(lambda _: self._take_draft())
@@ -250,12 +252,20 @@ class CampaignForm(skin.Shown):
         self.steps.back()
         self.fields.words.focus()
 
+    def _ask_to_withdraw(self) -> None:
+        self._sure = True
+        self._gesture += 1
+        self._render()
+        self.sending.keep_button.focus()
+
     def _withdraw(self) -> None:
-        if not self._sure:
-            self._sure = True
-            self._render()
-            return
-        self._work(lambda: self.steps.withdraw(self.sending.reason.value))
+        if self._sure:
+            self._work(lambda: self.steps.withdraw(self.sending.reason.value))
+
+    def _keep_rest(self) -> None:
+        self._sure = False
+        self._render()
+        self.sending.withdraw_button.focus()
 
     def _opt_out(self) -> None:
         fields = self.outcome

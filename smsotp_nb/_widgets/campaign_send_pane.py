@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets
 
+from .._cards import counted
 from .._guards import GUARDS
 from . import skin
 from .campaign_choices import SPEED, Guards
@@ -32,6 +33,8 @@ class SendPane:
         self.send_button = skin.button("Send")
         self.back_button = skin.button("Back to the text")
         self.withdraw_button = skin.button("Withdraw")
+        self.sure_button = skin.button("Yes, withdraw")
+        self.keep_button = skin.button("No, keep them")
         self.stop_button = skin.button("Stop sending")
         for field in (*self.guard_fields.values(), self.reason):
             field.observe(lambda _: changed(), "value")
@@ -55,7 +58,7 @@ class SendPane:
                 field.value = draft[name]
 
     def draw(self, steps: CampaignSteps, *, sure: bool) -> None:
-        """Show what can be done now; ``sure``: the button that withdraws was pressed once."""
+        """Show what can be done now; ``sure``: it is asked whether the rest is to be withdrawn."""
         guards, sending = self.guards(), steps.stage == "sending"
         can_send = not sending and steps.to_go > 0
         self.faults.show(steps.faults)
@@ -80,12 +83,18 @@ class SendPane:
         skin.show(self.back_button, not sending)
         skin.primary(self.back_button, not can_send)
         self.back_button.description = steps.back_label()
-        skin.show(self.withdraw_button, not sending and bool(steps.unfinished))
-        ask = "Yes, withdraw them for good" if sure else f"Withdraw the other {steps.waiting:,}"
-        self.withdraw_button.description = ask
+        skin.show(self.withdraw_button, not sending and not sure and bool(steps.unfinished))
+        self.withdraw_button.description = f"Withdraw the other {steps.waiting:,}"
+        skin.show(self._sure, sure)
+        rows = counted(steps.waiting, "row")
+        self._warning.value = skin.line(f"{rows} will be taken out for good: this campaign never texts them.", "warn")
+        self.sure_button.description = f"Yes, withdraw {steps.waiting:,}"
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._where, self._tested, self._limits = skin.block(""), skin.block(""), skin.block("")
+        self._warning = skin.block("")
+        answers = skin.box(self.sure_button, self.keep_button, classes=("smsotp-pair",))
+        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
         self._first = self.faults.around("canary", self.guard_fields["canary"])
         self._guards = skin.box(
             *skin.folded("Limits: cost, speed, quiet hours, failures", "Hide the limits", *self._guard_rows()),
@@ -110,6 +119,7 @@ class SendPane:
             self.faults.around("typed", self.typed),
             skin.box(self.send_button, self.stop_button, self._limits, classes=("smsotp-field",)),
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
+            self._sure,
             classes=("smsotp-main",),
         )
 

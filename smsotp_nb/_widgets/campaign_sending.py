@@ -18,9 +18,8 @@ from . import campaign_faults
 from .campaign_choices import Guards
 from .campaign_refusals import NEXT
 from .campaign_state import CampaignState, Running, in_both
-from .stages import CHANGED, UNREAD, Notice, broken, refused, sentence
+from .stages import CHANGED, HEARD_EVERY, UNREAD, Notice, broken, ended_early, refused, sentence
 
-HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
 STEPS = ("Write", "Check", "Send", "Results")
 IN_THE_FORM = "corrected in the form"
 
@@ -163,7 +162,7 @@ class Sending(CampaignState):
             faults = campaign_faults.by_field(error)
             self._refuse(back, f"Not sent. {' '.join(faults.values())}", "warn", faults)
         except SmsOtpError as error:
-            self._refuse(back, *refused(error, "Not sent."))
+            self._broke_off(error, back)
         except Exception as error:
             self._refuse(back, *broken(error))
             raise
@@ -198,6 +197,20 @@ class Sending(CampaignState):
             line = f"{_capital(why.meaning)}: {line} {_capital(_next(why))}." if why else f"Not complete: {line}"
         line += " Rows in doubt are never sent again automatically." if doubt else ""
         self._show("done", line, "warn" if planned or doubt else "ok")
+
+    def _broke_off(self, error: SmsOtpError, back: str) -> None:
+        """Say of a send that ended with an error whether anything was sent before."""
+        before = self.waiting
+        try:
+            self._look()
+            if self.waiting == before:
+                self._refuse(back, *refused(error, "Not sent."))
+                return
+            self._read_results()
+        except SmsOtpError:
+            self._show("done", UNREAD, "bad")
+        else:
+            self._show("done", *refused(error, ended_early(self.counts)))
 
     def _held_back(self) -> Problem | None:
         """Return what held the rest back: the first of these reasons that stands in the rows themselves."""

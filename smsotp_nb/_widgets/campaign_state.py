@@ -179,7 +179,8 @@ class CampaignState(Stages):
             self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
         )
         frame = campaign.frame if campaign else None
-        self._cost = self._cost_to_go(frame)
+        # Read once a stage: a million rows are not looked up at every redraw.
+        self._cost = planning.overview.about_to_go(self.plan, frame, self.plan.prospect)
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
         return frame
 
@@ -211,18 +212,6 @@ class CampaignState(Stages):
             rows = counted(min(self.reworded, self.to_go), "row")
             return f"{said} {rows} not yet sent get the new text, the others keep theirs.", "warn"
         return f"{said} Sending continues where it stopped.", "warn"
-
-    def _cost_to_go(self, recorded: pd.DataFrame | None) -> str:
-        """The estimated cost of what is left, read once a stage: a million rows are not looked up at every redraw."""
-        if self.plan is None:
-            return ""
-        rows = self.plan.rows[(self.plan.rows["status"] == "planned").to_numpy()]
-        if recorded is not None:
-            left = recorded.loc[recorded["status"].eq("planned"), "to"]
-            rows = rows[rows["to"].isin(left).to_numpy()]
-        if self.plan.prospect is not None:
-            rows = rows[~rows["to"].isin(self.plan.prospect.held["to"]).to_numpy()]
-        return planning.overview.about(rows)
 
 
 def in_both(met: list[Unfinished]) -> int:

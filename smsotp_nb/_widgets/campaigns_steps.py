@@ -23,7 +23,7 @@ from .._sandbox.facade import client_of
 from .._services import shown
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..results import Progress
-from .stages import CHANGED, UNREAD, Notice, Sign, Stages, broken, refused
+from .stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, Stages, broken, ended_early, refused
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -210,7 +210,8 @@ class CampaignsSteps(Stages):
         if plan is None or not counts["planned"]:
             return Opened(entry, ledger, campaign, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
-        return Opened(entry, ledger, campaign, frame, counts, plan, prospect, _cost(plan, prospect, frame))
+        cost = planning.overview.about_to_go(plan, frame, prospect)
+        return Opened(entry, ledger, campaign, frame, counts, plan, prospect, cost)
 
     # -- withdraw
 
@@ -316,7 +317,7 @@ class CampaignsSteps(Stages):
         except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
             self._sent(opened)
         except SmsOtpError as error:
-            self._show("open", *refused(error, "Not sent."))
+            self._broke_off(opened, error)
         except Exception as error:
             self._show("open", *broken(error))
             raise
@@ -328,7 +329,7 @@ class CampaignsSteps(Stages):
     def _heard(self, progress: Progress) -> None:
         """Take one update, and pass on a few a second."""
         last = self.progress
-        if last is None or progress.at - last.at >= 0.25 or not progress.left:
+        if last is None or progress.at - last.at >= HEARD_EVERY or not progress.left:
             self.progress = progress
             self._changed()
 
@@ -342,15 +343,17 @@ class CampaignsSteps(Stages):
         said = f"Not complete: {state_line(counts)}." if unfinished else f"Sent: {state_line(counts)}."
         self._reread(said, "warn" if unfinished else "ok")
 
+    def _broke_off(self, opened: Opened, error: SmsOtpError) -> None:
+        """Say of a send that ended with an error whether anything was sent before."""
+        try:
+            counts = opened.campaign.counts
+        except SmsOtpError:
+            self._show("open", UNREAD, "bad")
+            return
+        self._reread(*refused(error, "Not sent." if counts == opened.counts else ended_early(counts)))
+
 
 def _checked(plan: object) -> Plan:
     if not isinstance(plan, Plan):
         raise UsageError(f"plans= must be plans, what plan(...) returns, got {type(plan).__name__}")
     return plan
-
-
-def _cost(plan: Plan, prospect: Prospect, frame: pd.DataFrame) -> str:
-    """Return the estimated cost of what a send would post now, in words."""
-    left = frame.loc[frame["status"].eq("planned"), "to"]
-    rows = plan.rows[plan.rows["to"].isin(left).to_numpy() & ~plan.rows["to"].isin(prospect.held["to"]).to_numpy()]
-    return planning.overview.about(rows[rows["status"].eq("planned").to_numpy()])

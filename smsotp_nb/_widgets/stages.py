@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from .._ledger import state_line
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
 
 Sign = Literal["", "ok", "warn", "bad"]
@@ -34,6 +35,7 @@ FIELDS = {
     "ttl": "the lifetime",
 }
 
+HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
 CHANGED = "Not sent. This campaign has changed meanwhile: look at what is to go now, and press again."
 UNREAD = (
     "The send has ended, and what it came to cannot be read in the ledger. See that the ledger is where it was and can "
@@ -113,6 +115,16 @@ def plain(words: str) -> str:
         return FIELDS.get(found[1], found[1].replace("_", " ")) + (" '" if found[2] else "")
 
     return re.sub(r"\b([a-z_]+)=(?:(?=[\s:])|('))", named, words)
+
+
+def ended_early(counts: dict[str, int]) -> str:
+    """Return the outcome of a send that ended with an error after messages had left.
+
+    Example:
+        >>> ended_early({"accepted": 5, "in_doubt": 1, "rejected": 0, "planned": 4})
+        'Ended early: 5 accepted, 1 in doubt, 0 rejected, 4 to go.'
+    """
+    return f"Ended early: {state_line(counts)}."
 
 
 def broken(error: Exception) -> tuple[str, Sign]:

@@ -15,10 +15,12 @@ import pytest
 
 import smsotp_nb._planning as planning
 from smsotp_nb._client import Client
+from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._policy import Policy
 from smsotp_nb._progress import span
 from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets import campaign_sending, skin
 from smsotp_nb._widgets.campaign_choices import Choices, Guards
 from smsotp_nb._widgets.campaign_html import draft_html, lines_html, plan_html, progress_html, results_html
 from smsotp_nb._widgets.campaign_list import read_upload
@@ -26,7 +28,7 @@ from smsotp_nb._widgets.campaign_refusals import groups, refusals_html
 from smsotp_nb._widgets.campaign_state import Running
 from smsotp_nb._widgets.campaign_steps import CampaignSteps
 from smsotp_nb._widgets.campaign_writing import Draft
-from smsotp_nb.errors import UsageError
+from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Secret, Settings
@@ -724,15 +726,19 @@ def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> N
     assert sorted(words[1]) == [f"P{n}" for n in range(9)]
 
 
-def test_the_rest_is_withdrawn_by_a_second_click(form: CampaignForm, box: Sandbox) -> None:
+def test_the_rest_is_withdrawn_by_a_button_of_its_own(form: CampaignForm, box: Sandbox) -> None:
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
     form.fields.default_region.value, form.sending.guard_fields["canary"].value = "us", 4
     form.write.check_button.click()
     form.sending.send_button.click()
     form.sending.withdraw_button.click()
-    assert form.sending.withdraw_button.description == "Yes, withdraw them for good"
+    form.sending.withdraw_button.click()  # a double click asks, and answers nothing
+    assert form.sending.sure_button.description == "Yes, withdraw 6"
+    form.sending.keep_button.click()
+    form.sending.sure_button.click()
     assert form.steps.counts["planned"] == 6
     form.sending.withdraw_button.click()
+    form.sending.sure_button.click()
     assert form.steps.counts["planned"] == 0
 
 
@@ -1049,3 +1055,36 @@ def test_a_send_that_its_budget_refused_may_be_sent_without_it(steps: CampaignSt
     steps.send(Guards())
     assert steps.refusal.text == ""
     assert len(box.inbox) > 0
+
+
+@pytest.mark.parametrize(("left", "said"), [(0, "Not sent. The disk is full."), (4, "Ended early: 4 accepted")])
+def test_a_send_that_breaks_off_says_whether_messages_had_left(
+    steps: CampaignSteps, box: Sandbox, monkeypatch: pytest.MonkeyPatch, left: int, said: str
+) -> None:
+    def breaks_off(*args: Any, **asked: Any) -> None:
+        if left:
+            send(*args, **asked | {"canary": left})
+        raise LedgerError("the disk is full")
+
+    monkeypatch.setattr(campaign_sending, "send", breaks_off)
+    checked(steps).send(Guards())
+    assert len(box.inbox) == left
+    assert (steps.refusal.text or steps.notice.text).startswith(said)
+    assert steps.stage == ("done" if left else "planned")
+
+
+def test_a_second_click_on_the_test_message_sends_no_second_one(
+    form: CampaignForm, box: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both clicks are heard before the first of them is worked on, as while a kernel is busy."""
+    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
+    form.write.check_button.click()
+    form.sending.test_number.value = "+12025550199"
+    moves: list[Callable[[], None]] = []
+    monkeypatch.setattr(form, "_work", lambda move, then=None: moves.append(move))
+    form.sending.test_button.click()
+    form.sending.test_button.click()
+    monkeypatch.setattr(skin, "settled", lambda read, wait: "+12025550199")
+    for move in moves:
+        move()
+    assert len(box.inbox) == 1

@@ -18,9 +18,10 @@ from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger, listed
 from smsotp_nb._ledger.summing import Billed
 from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._widgets import campaigns_steps
 from smsotp_nb._widgets.campaigns_html import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns_steps import PAGE, CampaignsSteps, Question
-from smsotp_nb.errors import UsageError
+from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignsPage
 
@@ -369,3 +370,20 @@ def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
     steps.send()
     assert (steps.stage, steps.notice.sign) == ("open", "bad")
     assert steps.notice.text.startswith("The send has ended")
+
+
+@pytest.mark.parametrize(("left", "said"), [(0, "Not sent. The disk is full."), (2, "Ended early: 5 accepted")])
+def test_a_send_that_breaks_off_says_whether_messages_had_left(
+    box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, left: int, said: str
+) -> None:
+    def breaks_off(*args: Any, **asked: Any) -> None:
+        if left:
+            sms.send(*args, **asked | {"canary": 3 + left})
+        raise LedgerError("the disk is full")
+
+    plan = sent("begun", client, ledger, canary=3)
+    steps = opened(ledger, "begun", client=client, plans=[plan])
+    monkeypatch.setattr(campaigns_steps, "send", breaks_off)
+    steps.send()
+    assert len(box.inbox) == 3 + left
+    assert (steps.stage, steps.notice.text[: len(said)]) == ("open", said)

@@ -1,0 +1,23 @@
+"""What a send would cost now: without rows that are recorded as done, and without whom a rule holds back."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from smsotp_nb import People, plan
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning.overview import about_to_go
+
+PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550125"]})
+RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.01"]})
+
+
+def test_only_what_a_send_would_post_now_is_counted(ledger: Ledger) -> None:
+    made = plan(PEOPLE, to="phone", campaign="sale", text="Hello", rates=RATES)
+    assert about_to_go(made, None, None) == "USD 0.03"
+    People(ledger).opt_out("+12025550123", source="phone call")
+    prospect = ledger.prospect(made, service="sandbox:a")
+    assert about_to_go(made, None, prospect) == "USD 0.02"
+    recorded = pd.DataFrame({"to": PEOPLE["phone"], "status": ["planned", "accepted", "planned"]})
+    assert about_to_go(made, recorded, None) == "USD 0.02"
+    assert about_to_go(made, recorded, prospect) == "USD 0.01"
