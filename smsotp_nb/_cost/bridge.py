@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._calls import in_our_words
-from .._cards import Bar, Card, Note, Table, counted, money, places_of
+from .._cards import Bar, Card, Note, Table, WithCard, counted, money, places_of
 from .._cards.blocks import Align
 from .._pandas import STR
 from .._planning import Plan
@@ -30,7 +30,7 @@ _COUNTED: Final = ("messages_before", "messages_now", "parts_before", "parts_now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bridge:
+class Bridge(WithCard):
     """A change of cost, taken apart into effects that add up to it exactly.
 
     The cost of a group is *messages in all x the group's share of them x parts a message x rate*, where the rate is
@@ -66,12 +66,6 @@ class Bridge:
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
         return _card(self)
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
-
-    def __str__(self) -> str:
-        return str(self.card())
 
 
 @in_our_words
@@ -161,8 +155,11 @@ def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> 
     table[effects] = _effects(cells)
     table["change"] = table[effects].sum(axis=1)
     table["now"] = cells["micros_now"].astype("int64")
-    totals = table.drop(columns=names).groupby("currency", sort=True).sum().reset_index()
-    totals["left_out"] = left_out.reindex(totals["currency"], fill_value=0).astype("Int64").array
+    sums = table.drop(columns=names).groupby("currency", sort=True).sum()
+    left_out = left_out[(left_out > 0).to_numpy() & left_out.index.notna()]
+    every = sums.index.union(left_out.index)  # a currency of which no price is known has nothing but what is left out
+    totals = sums.reindex(every, fill_value=0).rename_axis("currency").reset_index()
+    totals["left_out"] = left_out.reindex(every, fill_value=0).astype("Int64").array
     for name in _COUNTED:
         table[name] = cells[name].astype("Int64")
     order = table.assign(_size=-table["change"].abs()).sort_values(["currency", "_size"], kind="stable").index

@@ -27,6 +27,7 @@ from .sums import priced
 Exchange: TypeAlias = Mapping[str, Any] | AnyFrame | str | Path
 
 OLD_AFTER: Final = 7  # days that a daily rate is used for: over weekends and holidays no rates are published
+MOST: Final = Decimal(10**9)  # of a rate; an exact amount of more digits than a Decimal holds could not be rounded
 _NEEDED: Final = ("date", "currency", "rate")
 _SHOWN: Final = 3
 
@@ -186,7 +187,7 @@ def _positive(rate: Any) -> Decimal | None:
         worth = Decimal("NaN" if isinstance(rate, bool) else str(rate).strip())
     except InvalidOperation:
         return None
-    return worth if worth.is_finite() and worth > 0 else None
+    return worth if worth.is_finite() and 0 < worth < MOST else None
 
 
 def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to: str) -> list[Decimal | None]:

@@ -71,8 +71,8 @@ class Reconciled:
 
     @property
     def doubts(self) -> pd.DataFrame:
-        """The lines that say of a row in doubt that it was accepted: look at them before `settle`."""
-        return self.lines[self.lines["match"] == "in_doubt"]
+        """The lines that say of a row in doubt that it was accepted; a credit does not. See them before `settle`."""
+        return self.lines[(self.lines["match"] == "in_doubt") & (self.lines["price"] >= 0)]
 
     def settle(self, *, reason: str) -> int:
         """Mark the rows in doubt that the invoice has as accepted, and return how many.

@@ -182,3 +182,10 @@ def test_bars_of_the_waterfall_begin_where_the_one_above_ends() -> None:
     assert ends[0] == 0.25
     assert ends[:-2] == [round(bar.start, 9) for bar in bars[1:-1]]
     assert ends[-2:] == [1, 1]
+
+
+def test_a_currency_without_any_price_is_told() -> None:
+    now = results(iso=["US", "CN"], parts=[1, 1], price=[0.01, None]).assign(currency=["USD", "CNY"])
+    made = cost.bridge(now, now.iloc[:1])
+    assert made.totals[["currency", "change", "left_out"]].values.tolist() == [["CNY", 0.0, 1], ["USD", 0.0, 0]]
+    assert "1 message without a price" in made.card().text()

@@ -82,7 +82,8 @@ def test_dated_rates_need_a_table_with_times() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [("2026-13", "CNY", 1), ("soon", "CNY", 1), ("2026-10", "cny", 1), ("2026-10", "CNY", 0), (None, "CNY", 1),
+    [("2026-13", "CNY", 1), ("soon", "CNY", 1), ("2026-10", "cny", 1), ("2026-10", "CNY", 0),
+     ("2026-11", "CNY", "1e25"), (None, "CNY", 1),
      ("2026-10", "CNY", "0.3"), ("2026-10-01", None, 1), ("2026-10", "USD", "1.1")],
     ids=str,
 )  # fmt: skip

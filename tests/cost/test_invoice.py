@@ -83,6 +83,9 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     assert found.doubts["to"].tolist() == doubt["to"].iloc[:2].tolist()
     assert found.totals["in_doubt"].tolist() == [0.015]
     adds_up(found)
+    credit = cost.reconcile_invoice(ledger, lines.assign(price=-lines["price"]))
+    assert credit.lines["match"].eq("in_doubt").sum() == 2
+    assert credit.doubts.empty
     campaign = ledger.campaign("sale")
     assert campaign.counts["in_doubt"] == 4
     assert found.settle(reason="invoice 2026-11") == 2
