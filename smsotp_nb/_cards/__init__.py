@@ -32,6 +32,7 @@ __all__ = [
     "Note",
     "State",
     "Table",
+    "WithCard",
     "about",
     "counted",
     "fitted",
@@ -95,6 +96,22 @@ class Card:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+class WithCard:
+    """What has a card is shown by it: HTML in a notebook, text where it is printed."""
+
+    __slots__ = ()
+
+    def card(self) -> Card:
+        """Return the card."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.card())
+
+    def _repr_html_(self) -> str:
+        return self.card().html()
 
 
 def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] = ()) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from .. import parts
 from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
-from .._cards import Block, Card, Code, Figures, Message, Note, Table, counted, money, places_by
+from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, counted, money, places_by
 from .._pandas import STR
 from .._parts import many, packing
 from .._planning import Plan
@@ -27,7 +27,7 @@ _FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Savings:
+class Savings(WithCard):
     """What plain characters would save on a plan, and where else its cost comes from. Nothing has been changed.
 
     Attributes:
@@ -64,12 +64,6 @@ class Savings:
     def card(self) -> Card:
         """Return the savings as a card."""
         return _card(self)
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
-
-    def __str__(self) -> str:
-        return str(self.card())
 
 
 @in_our_words

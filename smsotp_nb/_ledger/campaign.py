@@ -23,6 +23,7 @@ from . import changing, contacts, overview, reading
 from .overview import state_line
 from .recording import Planned, purge
 from .recovering import OWNER_DIED, give_up
+from .standing import OPTED_OUT
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 
@@ -339,7 +340,7 @@ class Campaign:
                         "changed. Pass the rows as the campaign gives them, with their index"
                     )
                 contacts.unpack(connection, self._number)
-                gone = (SKIPPED, "OPTED_OUT") if after == PLANNED else (after, None)
+                gone = (SKIPPED, OPTED_OUT) if after == PLANNED else (after, None)
                 moved = [(*self._becomes(connection, after, places[number][0]), *places[number]) for number in wanted]
                 moved += [(*gone, *forgotten[position]) for position in nameless]
                 connection.executemany(

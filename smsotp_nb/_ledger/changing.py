@@ -228,9 +228,9 @@ def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem
 def leave_forgotten(connection: sqlite3.Connection, campaign: int, chunk: int, *, attempt: int) -> None:
     """Skip those of an attempt that certainly was not sent who asked to be forgotten meanwhile: they have no number."""
     connection.execute(
-        "UPDATE recipient SET own_state=?, problem='OPTED_OUT' "
+        "UPDATE recipient SET own_state=?, problem=? "
         "WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? AND number<0",
-        (SKIPPED, campaign, chunk, attempt, SENDING),
+        (SKIPPED, OPTED_OUT, campaign, chunk, attempt, SENDING),
     )
 
 

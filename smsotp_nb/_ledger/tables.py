@@ -132,7 +132,7 @@ CREATE TABLE change (            -- what a person changed of a campaign after it
   id INTEGER PRIMARY KEY,
   campaign INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  what TEXT NOT NULL,            -- corrected, extended, suppressed, withdrawn
+  what TEXT NOT NULL,            -- corrected, extended, suppressed, withdrawn; of rows: found (not) accepted, to retry
   rows INTEGER NOT NULL,
   reason TEXT,
   replaced TEXT                  -- the fingerprint of the plan that no longer holds

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arguments import not_frame, not_path, refuse
 from .._calls import in_our_words
-from .._cards import Card, Figures, Note, State, Table, counted
+from .._cards import Card, Figures, Note, State, Table, WithCard, counted
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath
 from .._pandas import STR
@@ -33,7 +33,7 @@ Cells = dict[Hashable, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(WithCard):
     """A list with its owner's answers, and what became of each.
 
     Attributes:
@@ -82,14 +82,8 @@ class Answers:
         closing = "Write another workbook for what is still unusable." if self.unusable else ""
         return Card("Answers", state, (Figures(figures), *_told(refused)), closing)
 
-    def __str__(self) -> str:
-        return str(self.card())
-
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
 
 
 @in_our_words

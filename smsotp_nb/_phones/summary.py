@@ -14,7 +14,7 @@ import pyarrow.compute
 
 from .._arguments import given, not_frame, refuse
 from .._calls import in_our_words
-from .._cards import Card, Figures, Table, share
+from .._cards import Card, Figures, Table, WithCard, share
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..errors import UsageError
@@ -34,7 +34,7 @@ ASKS: Final = {code: ask for code in PROBLEMS if (ask := asked_for(code)) is not
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(WithCard):
     """A normalized list in figures.
 
     Attributes:
@@ -94,14 +94,8 @@ class Report:
             tables.append(Table(heads, rows, ("code", "left", "right"), title="By country", more=more))
         return tables
 
-    def __str__(self) -> str:
-        return str(self.card())
-
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> tuple[tuple[Any, ...], ...]:
