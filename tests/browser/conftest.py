@@ -212,6 +212,9 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+SAVE_WIDGETS = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
+
+
 class Notebook:
     """A notebook open in JupyterLab, driven as its user would."""
 
@@ -254,6 +257,18 @@ class Notebook:
         """Return the repr of a Python expression in the notebook's kernel, without a cell."""
         return str(self.page.evaluate(IN_KERNEL, f"print(repr({expression}), end='')"))
 
+    def save_widgets(self, wanted: bool = True) -> None:
+        """Set "Save Widget State Automatically": one setting of the whole JupyterLab, and its command is a toggle."""
+        toggled = "([name, wanted]) => window.jupyterapp.commands.isToggled(name) === wanted"
+        if not self.page.evaluate(toggled, [SAVE_WIDGETS, wanted]):
+            self.command(SAVE_WIDGETS)
+            self.page.wait_for_function(toggled, arg=[SAVE_WIDGETS, wanted])
+
+    def saved(self) -> str:
+        """Save and return the text of the notebook's file, with the state of its widgets where that was asked for."""
+        self.command("docmanager:save")
+        return (self.lab.folder / self.page.evaluate(PATH)).read_text(encoding="utf-8")
+
     def width(self, pixels: int) -> None:
         self.page.set_viewport_size({"width": pixels, "height": 1400})
 
@@ -282,6 +297,8 @@ def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iter
         file = SHOTS / f"failed-{request.node.name.replace('/', '-')}.png"
         page.screenshot(path=file)
         print(f"screenshot: {file}\n{page.evaluate(ERRORS)}")
+    if page.evaluate("() => !!window.jupyterapp"):
+        made.save_widgets(False)
     made.shut_down()
     page.close(run_before_unload=False)
     assert browser.strayed == []

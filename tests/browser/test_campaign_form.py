@@ -8,7 +8,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-from .conftest import PATH, THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
 
 FORM = """
 import smsotp_nb as sms
@@ -102,14 +102,6 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     assert notebook.kernel("box.inbox['to'].is_unique") == "True"
 
 
-def saved_state(notebook: Notebook) -> str:
-    """Return the notebook as it is saved with the state of its widgets."""
-    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
-    notebook.command("docmanager:save")
-    path = notebook.page.evaluate(PATH)
-    return (notebook.lab.folder / path).read_text(encoding="utf-8")
-
-
 def upload(notebook: Notebook, card: Any, file: str) -> None:
     with notebook.page.expect_file_chooser() as chosen:
         card.get_by_role("button", name="Choose the list").click()
@@ -194,7 +186,8 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     assert notebook.kernel(f"'{stopped}' in set(box.inbox['to'])") == "False"
     assert notebook.kernel(f"{inbox}['text'].str.contains(', 2 %').tolist()") == repr([True] * 5 + [False] * others)
     assert int(notebook.kernel(f"int({inbox}['text'].str.contains(', 20 %').sum())")) == others
-    saved = saved_state(notebook)
+    notebook.save_widgets()
+    saved = notebook.saved()
     content = (lab.folder / "sample_data" / "recipients.csv").read_bytes()
     assert "FileUploadModel" in saved
     assert b64encode(content[:300]).decode()[:200] not in saved

@@ -57,13 +57,12 @@ def downloaded(page: Any, card: Any, kind: str) -> tuple[str, bytes]:
     return got.value.suggested_filename, Path(got.value.path()).read_bytes()
 
 
-def saved_with(notebook: Notebook, lab: Lab, words: str) -> str:
+def saved_with(notebook: Notebook, words: str) -> str:
     """Save until the state of the widgets that is saved has these words; return it with the outputs."""
     states = ""
+    notebook.save_widgets()
     for _ in range(50):
-        notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
-        notebook.command("docmanager:save")
-        saved = json.loads((lab.folder / "notebooks" / "campaigns.ipynb").read_text(encoding="utf-8"))
+        saved = json.loads(notebook.saved())
         states = json.dumps([saved["metadata"].get("widgets"), *[cell["outputs"] for cell in saved["cells"]]])
         if words in states:
             return states
@@ -121,7 +120,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     card.get_by_label("Search, then Enter").fill("+1 202 555 0107")
     page.keyboard.press("Enter")
     card.get_by_text("1 of 40 rows").wait_for()
-    states = saved_with(notebook, lab, "1 of 40 rows")
+    states = saved_with(notebook, "1 of 40 rows")
     assert NUMBER.findall(states) == []
     assert notebook.kernel("page.results._download_box.open") == "False"
 

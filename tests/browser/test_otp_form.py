@@ -168,22 +168,17 @@ def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook: 
 def test_neither_code_nor_number_is_left_in_a_saved_notebook(notebook: Notebook, lab: Lab) -> None:
     """Not even with "Save Widget State Automatically", and not while the page shows the code."""
     card = shown(notebook, lab)
-    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    notebook.save_widgets()
     code = send(card, "+1 202 555 0123")
     assert code == notebook.kernel("box.code('+12025550123')").strip("'")
-    while_open = saved(notebook, lab)
+    while_open = notebook.saved()
     enter(card, code)
     verified(card, "+1202...0123")
-    assert card.locator(".smsotp-mail b").first.inner_text() == "••••••"
-    for text in (while_open, saved(notebook, lab)):
+    card.locator(".smsotp-mail b").filter(has_text="••••••").first.wait_for()
+    for text in (while_open, notebook.saved()):
         assert "application/vnd.jupyter.widget-state+json" in text
         assert code not in text
         assert "2025550123" not in re.sub("[ ()+-]", "", text)
-
-
-def saved(notebook: Notebook, lab: Lab) -> str:
-    notebook.command("docmanager:save")
-    return (lab.folder / "notebooks" / "form.ipynb").read_text(encoding="utf-8")
 
 
 def test_the_passcode_notebook_runs_and_its_form_works(notebook: Notebook) -> None:
