@@ -238,6 +238,13 @@ _KNOWN: Final = (
         "nothing: this person said no; People().register says when and how",
     ),
     _yours(
+        "HELD_OUT",
+        "send",
+        "skipped",
+        "this person belongs to the holdout of an experiment, who are not texted so that its effect can be read",
+        "nothing: texting the holdout would spoil the experiment",
+    ),
+    _yours(
         "WITHDRAWN",
         "send",
         "skipped",

@@ -5,10 +5,11 @@
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
 ``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
 ``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
-when each planned row is held back, ``holds`` whom a claim must leave, ``recovering`` what a dead runner left,
-``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to all of it, ``unfinished`` which other
-campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was spent, ``listing`` campaigns a page at a
-time, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person sees it.
+when each planned row is held back, ``holdouts`` whom experiments hold out, ``holds`` whom a claim must leave,
+``recovering`` what a dead runner left, ``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to
+all of it, ``unfinished`` which other campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was
+spent, ``listing`` campaigns a page at a time, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person
+sees it.
 """
 
 from .book import Ledger, LedgerOrPath, opened

@@ -169,7 +169,7 @@ class Ledger:
                 (name_key(plan.campaign), service, name_key(plan.campaign)),
             ).fetchone()
         number, where = found or (None, service)
-        rules = Rules.of(plan.policy, repeat_text=repeat_text)
+        rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
         return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
 
     @in_our_words
@@ -203,7 +203,9 @@ class Ledger:
         try:
             self._agree(number, plan)
             self._end_dead_ones(number)
-            rules = Rules.of(plan.policy, repeat_text=repeat_text) if kind == "campaign" else Rules()
+            rules = Rules()
+            if kind == "campaign":
+                rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()

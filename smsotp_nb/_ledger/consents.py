@@ -143,6 +143,9 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) 
             (code, now, now, FORGOTTEN),
         )
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
+        connection.execute(
+            "UPDATE OR IGNORE assigned SET person=?, unit=NULL, stratum=NULL WHERE person=?", (code, person)
+        )
         gone += _forget_rows(connection, person, code, now)
     return gone
 

@@ -1,8 +1,8 @@
-"""Whom a run must not text now: people who opted out, who had the same words lately, or who were texted often enough.
+"""Whom a run must not text now: who opted out, is held out, had the same words lately or was texted often enough.
 
 Decided in the transaction of each claim, so that what other campaigns and processes record meanwhile counts. What the
 ledger knows is gathered once, when the run begins, in arrays with an entry a planned row. From then on a claim looks
-only at what was recorded since: requests of other campaigns and what people said.
+only at what was recorded since: requests of other campaigns, what people said, and arms that were drawn.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import numpy as np
 
 from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm
+from .holdouts import drawn
 from .people import persons
 from .standing import NO_PEOPLE, Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
 
 _BLOCK = 1_000  # chunks
+Upto = tuple[int, int, int]  # the latest request, the latest thing that was said, how often arms were drawn
 
 
 class Holds:
@@ -33,29 +35,30 @@ class Holds:
     def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
         self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
         self._standing: Standing | None = None
-        self._requests = self._consents = 0  # up to which they are known
+        self._known: Upto = (0, 0, 0)
         self._purged = 0  # how many campaigns were, when their contacts were gathered
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
-        self._requests, self._consents = latest(connection)
+        self._known = latest(connection)
         self._purged = _purged(connection)
         if self._anybody(connection):
             self._learn(connection)
 
-    def look(self, connection: sqlite3.Connection) -> tuple[int, int]:
+    def look(self, connection: sqlite3.Connection) -> Upto:
         """Take in what was recorded since, inside the transaction of a claim; return up to what that was.
 
         What is returned goes to `confirm` when the transaction is on the disk.
         """
         upto = latest(connection)
-        if upto != (self._requests, self._consents):
+        if upto != self._known:
             self._catch_up(connection, upto)
         return upto
 
-    def confirm(self, upto: tuple[int, int]) -> None:
+    def confirm(self, upto: Upto) -> None:
         """Know that a transaction which looked so far is recorded."""
-        self._requests, self._consents = max(self._requests, upto[0]), max(self._consents, upto[1])
+        requests, consents, drawings = map(max, self._known, upto)
+        self._known = requests, consents, drawings
 
     def of(self, chunk: int) -> list[Row]:
         """Return which rows of a chunk may not go now."""
@@ -95,18 +98,21 @@ class Holds:
         standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
         self._standing = standing
 
-    def _catch_up(self, connection: sqlite3.Connection, upto: tuple[int, int]) -> None:
-        requests = self._requests_of_others(connection) if upto[0] != self._requests else []
-        people = _said_since(connection, self._consents) if upto[1] != self._consents else []
+    def _catch_up(self, connection: sqlite3.Connection, upto: Upto) -> None:
+        requests = self._requests_of_others(connection) if upto[0] != self._known[0] else []
+        people = _said_since(connection, self._known[1]) if upto[1] != self._known[1] else []
+        more_arms = upto[2] != self._known[2]
         if (purged := _purged(connection)) != self._purged:  # of requests since, nothing may be left but contacts
             self._purged = purged
             self._learn(connection)
             return
-        if not requests and not people:
+        if not (requests or people or more_arms):
             return
         if self._standing is None:
             self._learn(connection)  # with all of it
             return
+        if more_arms:
+            self._standing.hold_out(connection, now=self._clock())
         for person, opted_out in people:
             self._standing.hear(connection, person, opted_out=opted_out)
         for attempt, campaign, body in requests:
@@ -122,12 +128,12 @@ class Holds:
             "SELECT a.id, a.campaign, c.body FROM attempt a CROSS JOIN campaign k ON k.id=a.campaign "
             "CROSS JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "
             f"WHERE a.id>? AND a.campaign<>? AND k.kind='campaign' AND {self._realm.sql}",
-            (self._requests, self._campaign, self._realm.service),
+            (self._known[0], self._campaign, self._realm.service),
         ).fetchall()
 
     def _anybody(self, connection: sqlite3.Connection) -> bool:
-        """Say whether the ledger knows of anybody who could matter: opted out, or contacted by another campaign."""
-        if connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out)").fetchone()[0]:
+        """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
+        if connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out)").fetchone()[0] or drawn(connection):
             return True
         if not self._rules.longest:
             return False
@@ -140,12 +146,12 @@ class Holds:
         return bool(found.fetchone()[0])
 
 
-def latest(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the numbers of the latest request and of what was last said."""
+def latest(connection: sqlite3.Connection) -> Upto:
+    """Return the numbers of the latest request and of what was last said, and how often arms were drawn."""
     found = connection.execute(
         "SELECT coalesce((SELECT max(id) FROM attempt), 0), coalesce((SELECT max(id) FROM consent), 0)"
     ).fetchone()
-    return found[0], found[1]
+    return found[0], found[1], drawn(connection)
 
 
 def _purged(connection: sqlite3.Connection) -> int:

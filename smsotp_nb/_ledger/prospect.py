@@ -17,7 +17,7 @@ from .contacts import Realm
 from .overview import until
 from .reading import times
 from .recording import Planned
-from .standing import CAPPED, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
+from .standing import CAPPED, HELD_OUT, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED
 
@@ -37,7 +37,7 @@ class Prospect:
         added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
             with another message; that are still planned and the plan lacks; and that it leaves out now.
         held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
-            for an opt-out), ``campaign`` (str: whose message it was).
+            for good), ``campaign`` (str: whose message it was).
         trouble: why the ledger could not be asked; then nothing else is known.
     """
 
@@ -84,6 +84,7 @@ class Prospect:
 
 _SAID = {
     OPTED_OUT: "opted out and will be skipped",
+    HELD_OUT: "will be skipped: an experiment holds them out",
     SAME_TEXT: "had the same message lately",
     CAPPED: "had as many messages as the policy allows",
 }

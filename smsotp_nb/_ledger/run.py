@@ -15,7 +15,7 @@ from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
 from .billed import billed, spent
-from .holds import Holds, set_aside
+from .holds import Holds, Upto, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
 from .reading import counts, outcomes
@@ -39,7 +39,7 @@ class Claim:
     body: int
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
-    upto: tuple[int, int] = (0, 0)  # what was recorded when it was decided, see holds
+    upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
 
 
 @dataclass(frozen=True, slots=True)

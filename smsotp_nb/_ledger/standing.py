@@ -1,7 +1,7 @@
 """Planned rows, and until when each is held back by what the ledger knows: arrays with an entry a row.
 
-The order of the rules: opted out, same text, capped. An opt-out is for good: its row is skipped. The other rules leave
-the row planned, with the moment at which it may go.
+The order of the rules: opted out, held out by an experiment, same text, capped. The first two are for good: the row is
+skipped. The other rules leave the row planned, with the moment at which it may go.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy.typing as npt
 from .._policy import Policy
 from .answers import Ints
 from .contacts import Contacts, Realm, others
+from .holdouts import held_out
 from .people import hashed, persons, secret_of
 
-OPTED_OUT, SAME_TEXT, CAPPED = "OPTED_OUT", "SAME_TEXT", "CAPPED"
+OPTED_OUT, HELD_OUT, SAME_TEXT, CAPPED = "OPTED_OUT", "HELD_OUT", "SAME_TEXT", "CAPPED"
 NO_PEOPLE: Ints = np.array([], np.int64)
 
 
@@ -26,22 +27,27 @@ NO_PEOPLE: Ints = np.array([], np.int64)
 class Rules:
     """What a run asks of each person; times in microseconds.
 
+    Attributes:
+        campaign: the name of the campaign, which says whose holdouts it heeds; None: nobody's, as a test to oneself.
+        marketing: whether holdouts of every campaign hold for it.
+
     Example:
-        >>> Rules.of(Policy(caps=[(1, "24h")], same_text=None))
-        Rules(caps=((1, 86400000000),), same_text=0)
+        >>> Rules.of(Policy(caps=[(1, "24h")], same_text=None), campaign="autumn/plain")
+        Rules(caps=((1, 86400000000),), same_text=0, campaign='autumn/plain', marketing=True)
     """
 
     caps: tuple[tuple[int, int], ...] = ()
     same_text: int = 0
+    campaign: str | None = None
+    marketing: bool = True
 
     @classmethod
-    def of(cls, policy: Policy | None, *, repeat_text: bool = False) -> Rules:
-        """Return the rules of a policy; without one there is the same text within three days."""
+    def of(cls, policy: Policy | None, *, campaign: str, repeat_text: bool = False) -> Rules:
+        """Return the rules of a campaign and its policy; without one there is the same text within three days."""
         asked = policy or Policy()
         same = None if repeat_text else asked.same_text
-        return cls(
-            tuple((most, _micros(window)) for most, window in asked.active_caps), 0 if same is None else _micros(same)
-        )
+        caps = tuple((most, _micros(window)) for most, window in asked.active_caps)
+        return cls(caps, 0 if same is None else _micros(same), campaign, asked.kind == "marketing")
 
     @property
     def longest(self) -> int:
@@ -85,7 +91,7 @@ class _Recent:
 
 
 class Standing:
-    """What the ledger knows of planned rows: who is opted out, and until when the others are held back.
+    """What the ledger knows of planned rows: who is opted out or held out, and until when the others are held back.
 
     ``same_until`` and ``cap_until`` have an entry a row, in microseconds since 1970; 0 where nothing holds it.
     ``touched`` are the chunks of which a row may be held back: most claims need not look at their rows at all.
@@ -98,7 +104,8 @@ class Standing:
         self._order = np.argsort(self._people, kind="stable")
         self._ascending = self._people[self._order]
         self._hashes: tuple[Ints, Ints] | None = None
-        self.out, self.aside = np.zeros(size, bool), np.zeros(size, bool)  # aside: recorded as held back
+        self.out, self.held_out = np.zeros(size, bool), np.zeros(size, bool)
+        self.aside = np.zeros(size, bool)  # recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
         self.touched: set[int] = set()
@@ -109,6 +116,7 @@ class Standing:
     def learn(self, connection: sqlite3.Connection, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
         self.heed(connection, _opted_out(connection))
+        self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
         if self._rules.longest:
@@ -131,7 +139,7 @@ class Standing:
         self._touch()
 
     def _touch(self) -> None:
-        held = (self.out | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
+        held = (self.out | self.held_out | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
         self.touched = set(np.unique(self.rows.chunk[held]).tolist())
 
     @property
@@ -142,6 +150,14 @@ class Standing:
     def heed(self, connection: sqlite3.Connection, people: Ints) -> None:
         """Take in who is opted out."""
         self.out[self._find(connection, people)[1]] = True
+
+    def hold_out(self, connection: sqlite3.Connection, *, now: int) -> None:
+        """Take in whom experiments hold out of this campaign; who was held out once stays so for the run."""
+        if self._rules.campaign is not None:
+            people = held_out(connection, self._rules.campaign, marketing=self._rules.marketing, now=now)
+            place = self._find(connection, people)[1]
+            self.held_out[place] = True
+            self.touched |= {*self.rows.chunk[place].tolist()}
 
     def hear(self, connection: sqlite3.Connection, person: int, *, opted_out: bool) -> None:
         """Take in what one person said since."""
@@ -187,7 +203,8 @@ class Standing:
     def held(self, where: slice, now: int) -> Ints:
         """Return the places of those of these rows that may not go now and are not set aside."""
         until = np.maximum(self.same_until[where], self.cap_until[where])
-        found: Ints = np.flatnonzero((self.out[where] | (until > now)) & ~self.aside[where])
+        for_good = self.out[where] | self.held_out[where]
+        found: Ints = np.flatnonzero((for_good | (until > now)) & ~self.aside[where])
         return np.asarray(found + where.start, np.int64)
 
     def row(self, place: int, now: int) -> Row:
@@ -195,6 +212,8 @@ class Standing:
         position = int(self.rows.position[place])
         if self.out[place]:
             return Row(position, OPTED_OUT, None)
+        if self.held_out[place]:
+            return Row(position, HELD_OUT, None)
         until = int(max(self.same_until[place], self.cap_until[place]))
         return Row(position, SAME_TEXT if self.same_until[place] > now else CAPPED, until)
 

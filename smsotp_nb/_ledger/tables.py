@@ -155,6 +155,28 @@ CREATE TABLE opted_out (         -- who does not want to be texted, as the lates
   person INTEGER PRIMARY KEY
 );
 
+CREATE TABLE experiment (        -- as it was declared when its arms were first drawn; no purge touches it
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  name_key TEXT NOT NULL UNIQUE, -- its campaigns are called so, or so with a slash and more, see holdouts
+  declared TEXT NOT NULL,        -- JSON: arms and their shares, holdout, unit, strata, seed, outcomes, window
+  created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
+  until INTEGER,                 -- until then its holdout holds for every campaign; NULL: for its own only
+  drawn INTEGER NOT NULL         -- how often people were added to it: a campaign that runs looks again
+);
+
+CREATE TABLE assigned (          -- who is in which arm of an experiment; no purge touches it
+  experiment INTEGER NOT NULL,
+  person INTEGER NOT NULL,       -- see people
+  unit TEXT,                     -- what outcomes are counted by; NULL of somebody who was forgotten
+  arm INTEGER NOT NULL,          -- 0: held out, else the number of the arm
+  place INTEGER NOT NULL,        -- in the order of the list, so that neighbours are known
+  stratum TEXT,                  -- JSON list
+  at INTEGER NOT NULL,           -- when it was drawn
+  PRIMARY KEY (experiment, person)
+) WITHOUT ROWID;
+CREATE INDEX assigned_held_out ON assigned (experiment, person) WHERE arm = 0;
+
 CREATE TABLE contacts (          -- whom a campaign may have reached, packed; absent while it runs, see contacts
   campaign INTEGER PRIMARY KEY,
   latest INTEGER NOT NULL,       -- its latest contact, microseconds since 1970

@@ -25,6 +25,7 @@ NEXT = {
     "ACCOUNT": "check address and key with the account's owner, then send again",
     "THROTTLED": "send again later, or with fewer messages a second",
     "OPTED_OUT": "nothing: this person said no",
+    "HELD_OUT": "nothing: they are compared with those who are texted",
     "CAPPED": "send again at the time said here",
     "DUPLICATE_OF": "nothing: the other row is texted",
 }

@@ -1,0 +1,96 @@
+"""Whom an experiment holds out is texted by none of its campaigns, whatever cell runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, send
+
+from .sending import NUMBERS, Clock, outcome, plan_of, sent
+
+HELD = NUMBERS[::10]
+
+
+def hold_out(ledger: Ledger, numbers: list[str], *, name: str = "autumn", until: int | None = None) -> None:
+    """Record a holdout as an assignment does."""
+    with ledger._store.writing() as connection:
+        connection.execute(
+            "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, '{}', 0, ?, 0) "
+            "ON CONFLICT DO NOTHING",
+            (name, name, until),
+        )
+        number = connection.execute("SELECT id FROM experiment WHERE name=?", (name,)).fetchone()[0]
+        connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (number,))
+        rows = [(number, int(to[1:]), to, place) for place, to in enumerate(numbers)]
+        connection.executemany("INSERT INTO assigned VALUES (?, ?, ?, 0, ?, NULL, 0)", rows)
+
+
+@pytest.mark.parametrize("name", ["autumn", "autumn/plain", "AUTUMN / emoji/reminder"])
+def test_a_campaign_of_the_experiment_leaves_them(box: Sandbox, ledger: Ledger, name: str) -> None:
+    hold_out(ledger, HELD)
+    table = sent(plan_of(name), box, ledger)
+    assert outcome(table) == {"accepted": 27, "skipped HELD_OUT": 3}
+    assert not set(box.inbox["to"]) & set(HELD)
+    assert outcome(sent(plan_of(name), box, ledger)) == {"accepted": 27, "skipped HELD_OUT": 3}
+
+
+def test_other_campaigns_text_them(box: Sandbox, ledger: Ledger) -> None:
+    hold_out(ledger, HELD)
+    assert outcome(sent(plan_of("autumnal"), box, ledger)) == {"accepted": 30}
+
+
+def test_a_holdout_of_every_campaign_ends(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    hold_out(ledger, HELD, until=int(clock.at.timestamp() * 1_000_000) + 86_400_000_000)
+    assert outcome(sent(plan_of("a", text="a"), box, ledger)) == {"accepted": 27, "skipped HELD_OUT": 3}
+    notice = plan_of("b", text="b", policy=Policy(kind="transactional"))
+    assert outcome(sent(notice, box, ledger)) == {"accepted": 30}
+    clock.later(days=1)
+    assert outcome(sent(plan_of("c", text="c"), box, ledger)) == {"accepted": 30}
+    assert outcome(sent(plan_of("a", text="a"), box, ledger)) == {"accepted": 27, "skipped HELD_OUT": 3}
+
+
+def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(box: Sandbox, ledger: Ledger) -> None:
+    done: list[bool] = []
+
+    def progress(told: Any) -> None:
+        if told.accepted >= 7 and not done:
+            hold_out(ledger, NUMBERS[20:])
+            done.append(True)
+
+    made = plan_of("autumn/plain", chunk_size=1)
+    table = send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    assert outcome(table)["skipped HELD_OUT"] >= 2
+    assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
+
+
+def test_plan_card_preflight_and_campaign_say_it(box: Sandbox, ledger: Ledger) -> None:
+    hold_out(ledger, HELD)
+    made = plan_of("autumn/plain", ledger=ledger)
+    assert "3 recipients will be skipped: an experiment holds them out." in str(made)
+    assert "an experiment holds them out" in preflight(made, client=box.client(), ledger=ledger).text()
+    sent(made, box, ledger)
+    assert "3 rows: this person belongs to the holdout" in ledger.campaign("autumn/plain").card().text()
+
+
+def test_who_opted_out_is_opted_out_and_who_was_forgotten_stays_held_out(box: Sandbox, ledger: Ledger) -> None:
+    people = People(ledger)
+    hold_out(ledger, HELD)
+    people.opt_out(HELD[0], source="reply STOP")
+    assert outcome(sent(plan_of("autumn/a", text="a"), box, ledger))["skipped OPTED_OUT"] == 1
+    people.forget(HELD[1])
+    people.opt_in(HELD[1], source="web form")
+    assert outcome(sent(plan_of("autumn/b", text="b"), box, ledger))["skipped HELD_OUT"] == 2
+    with ledger._store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM assigned WHERE unit=?", (HELD[1],)).fetchone() == (0,)
+
+
+def test_a_correction_and_an_extension_text_none_of_them(box: Sandbox, ledger: Ledger) -> None:
+    hold_out(ledger, HELD)
+    sent(plan_of("autumn/plain", NUMBERS[:15], text="Helo!"), box, ledger, canary=4)
+    ledger.campaign("autumn/plain").correct(plan_of("autumn/plain", NUMBERS[:15]))
+    ledger.campaign("autumn/plain").extend(plan_of("autumn/plain"))
+    table = sent(plan_of("autumn/plain"), box, ledger)
+    assert outcome(table) == {"accepted": 27, "skipped HELD_OUT": 3}
+    assert not set(box.inbox["to"]) & set(HELD)
