@@ -19,7 +19,7 @@ from .._pandas import STR
 from .._services import is_rehearsal, name_key
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, overview, reading
+from . import changing, contacts, copies, overview, purging, reading, retention
 from .campaign import Campaign
 from .disk import runs
 from .lock import RunLock
@@ -32,6 +32,8 @@ from .run import Run
 from .standing import Rules
 from .store import Store
 from .unfinished import Unfinished, unfinished
+
+_CALLER = 4  # frames above the warning of a purge
 
 
 class Ledger:
@@ -78,6 +80,8 @@ class Ledger:
         self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
+        with contextlib.suppress(LedgerError):  # in use: it stays noted, and the card says so
+            purging.finish(self._store)
 
     def campaigns(self) -> pd.DataFrame:
         """List the campaigns, one row each: service, campaign, kind, created_at, rows, then the rows by state
@@ -226,7 +230,7 @@ class Ledger:
             >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
             'backup.sqlite'
         """
-        return copies.backup(self._store, given(path, create=True))
+        return copies.backup(self._store, given(path, create=True), now=self._clock())
 
     @classmethod
     @in_our_words
@@ -252,8 +256,42 @@ class Ledger:
             0
         """
         place = users_own() if path is None else given(path, create=True)
-        copies.restore(given(backup, create=True), place, accept_older=accept_older)
-        return cls(place, accept_older=accept_older)
+        kept = copies.restore(given(backup, create=True), place, accept_older=accept_older)
+        ledger = cls(place, accept_older=accept_older)
+        if kept is not None:
+            copies.note(ledger._store, kept, "replaced file", now=ledger._clock())
+        return ledger
+
+    @in_our_words
+    def retain(self, age: str) -> pd.DataFrame:
+        """Purge campaigns and tests of which nothing was recorded for so long; return them, one row each.
+
+        It deletes only when it is called. The ledger keeps the age, and its card says what has come due since. What
+        people said about being texted (`People`) stays.
+
+        Args:
+            age: a whole number with a unit: days, weeks, months or years, such as ``"24 months"``.
+
+        Returns:
+            ``campaign, service, kind`` (str: campaign or test), ``latest`` (UTC: its latest request, else when it was
+            recorded), ``rows`` (Int64) and ``purged`` (bool; False for a campaign that is running).
+
+        Raises:
+            UsageError: it is no age.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> len(ledger.retain("24 months"))
+            0
+        """
+        moment = retention.before(age, self._clock())
+        retention.decide(self._store, age)
+        found = retention.older(self._store, moment)
+        found["purged"] = list(map(self._purged, found["id"], found["campaign"]))
+        if found["purged"].any():
+            purging.warn_of_unreached(self._store, above=_CALLER)
+        return found.drop(columns="id")
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -266,14 +304,17 @@ class Ledger:
         self.close()
 
     def card(self) -> cards.Card:
-        """Return the ledger as a card: its path, and a line for each campaign, latest first.
+        """Return the ledger as a card: its path, a line for each campaign, latest first, how long numbers are kept, and
+        which copies no deletion reaches.
 
         Example:
             >>> import tempfile, pathlib
             >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).card().state)
             No campaign is recorded yet.
         """
-        return overview.of_ledger(self.path, self.campaigns())
+        return overview.of_ledger(
+            self.path, self.campaigns(), retention.due(self._store, self._clock()), purging.unreached(self._store)
+        )
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
@@ -292,6 +333,22 @@ class Ledger:
                     give_up(self._store, number, OWNER_DIED, now=self._clock())
                 finally:
                     lock.release()
+
+    def _purge(self, number: int, name: str) -> int:
+        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it is running."""
+        lock = self._lock(number, name)
+        try:
+            return purging.purge(self._store, number, now=self._clock())
+        finally:
+            lock.release()
+
+    def _purged(self, number: int, name: str) -> bool:
+        """Purge a campaign unless it is running; return whether it was purged."""
+        try:
+            self._purge(number, name)
+        except CampaignHeld:
+            return False
+        return True
 
     def _lock(self, number: int, name: str) -> RunLock:
         return RunLock(runs(self.path) / str(number), name)

@@ -21,7 +21,8 @@ from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, overview, reading
 from .overview import state_line
-from .recording import Planned, purge
+from .purging import warn_of_unreached
+from .recording import Planned
 from .recovering import OWNER_DIED, give_up
 from .standing import OPTED_OUT
 from .store import Store
@@ -261,18 +262,19 @@ class Campaign:
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
 
-        What the campaign cost stays known, in sums that name nobody (`cost.spending`), and a keyed hash of each person
-        for the policy of later campaigns. Opt-outs are not touched. Its name stays taken: without
-        the numbers nobody can know who was texted, so the campaign is never sent again.
+        Test messages that were sent under its name go with it. What the campaign cost stays known, in sums that name
+        nobody (`cost.spending`), and for at most 366 days a keyed hash of each person, for the policy of later
+        campaigns. Opt-outs are not touched. Its name stays taken: without the numbers nobody can know who was texted,
+        so the campaign is never sent again.
+
+        A warning says what the purge could not reach: backups, and the file itself while something else is reading
+        it. The file is then overwritten when the ledger is next opened.
 
         Raises:
             CampaignHeld: the campaign is running.
         """
-        lock = self._ledger._lock(self._number, self.name)
-        try:
-            gone = purge(self._store, self._number, now=self._ledger._clock())
-        finally:
-            lock.release()
+        gone = self._ledger._purge(self._number, self.name)
+        warn_of_unreached(self._store)
         return gone
 
     def line(self) -> str:

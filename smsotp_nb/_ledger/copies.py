@@ -17,7 +17,7 @@ from .store import Store, named
 FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) stays with its place
 
 
-def backup(store: Store, path: Path) -> Path:
+def backup(store: Store, path: Path, *, now: int) -> Path:
     """Write a ledger as of one moment to a new file, for its owner alone.
 
     Raises:
@@ -25,24 +25,40 @@ def backup(store: Store, path: Path) -> Path:
     """
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
-    with named(path):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
-                connection.backup(copy)
-                copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
-            sync_file(beside)
-            _put(beside, path)
-            sync_folder(path.parent)
-        finally:
-            beside.unlink(missing_ok=True)
+    note(store, path, "backup", now=now)  # before it is made: a backup that lacked the note would count as older
+    try:
+        with named(path):
+            _write(store, path)
+    except BaseException:
+        with store.writing() as connection:
+            connection.execute("DELETE FROM copy WHERE path=?", (str(path),))
+        raise
     return path
 
 
-def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
-    """Replace a ledger by a backup; the replaced file is kept beside it.
+def _write(store: Store, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
+        sync_file(beside)
+        _put(beside, path)
+        sync_folder(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def note(store: Store, path: Path, what: str, *, now: int) -> None:
+    """Record that a copy of the ledger's rows is being made: no deletion reaches it."""
+    with store.writing() as connection:
+        connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?)", (str(path), what, now))
+
+
+def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
+    """Replace a ledger by a backup; return the path under which the replaced file is kept.
 
     Raises:
         LedgerError: the ledger is in use; the backup is not one, is damaged, or is older than what was last seen.
@@ -68,11 +84,12 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> None:
                     copy.backup(written)
                 sync_file(beside)
                 break_seal(path)
-                _set_aside(path)
+                kept = _set_aside(path)
                 os.replace(beside, path)
                 sync_folder(path.parent)
             finally:
                 beside.unlink(missing_ok=True)
+    return kept
 
 
 def _put(beside: Path, path: Path) -> None:
@@ -85,8 +102,9 @@ def _put(beside: Path, path: Path) -> None:
         os.rename(beside, path)
 
 
-def _set_aside(path: Path) -> None:
-    """Rename the file that is in the place of a ledger, with its log, so that it is kept."""
+def _set_aside(path: Path) -> Path | None:
+    """Rename the file that is in the place of a ledger, with its log, so that it is kept; return its path."""
+    there = os.path.lexists(path)
     kept = f"{path.name}-replaced-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
     number = 0
     while path.with_name(kept + f".{number}" * bool(number)).exists():
@@ -95,3 +113,4 @@ def _set_aside(path: Path) -> None:
     for end in FILES:
         with contextlib.suppress(FileNotFoundError):
             os.rename(path.with_name(path.name + end), path.with_name(kept + end))
+    return path.with_name(kept) if there else None

@@ -84,14 +84,14 @@ class Opened:
             self.marks.begin(Session(self._token, at=time.time_ns() // 1000))
             _note_place(self.path, self.ledger)
 
-    def checkpoint(self) -> None:
+    def checkpoint(self) -> bool:
         """Copy the log into the file, empty it if nobody reads, and note how the file then stands."""
         self.connection.execute("PRAGMA busy_timeout=0")
         busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         self.connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
-        if busy:
-            return
-        self.marks.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
+        if not busy:
+            self.marks.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
+        return not busy
 
     def close(self) -> None:
         """Leave the ledger in one file and note its checksum."""

@@ -15,8 +15,8 @@ LATEST = 20
 SHOWN = 10
 
 
-def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
-    """Return a card of what ``Ledger.campaigns`` gives."""
+def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str) -> cards.Card:
+    """Return a card of what ``Ledger.campaigns`` gives, how long it is kept, and what no deletion reaches."""
     latest = campaigns.iloc[::-1].head(LATEST)
     rows = tuple(
         (
@@ -35,7 +35,13 @@ def of_ledger(path: Path, campaigns: pd.DataFrame) -> cards.Card:
     )  # fmt: skip
     columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
     more = f"and {len(campaigns) - LATEST:,} earlier ones" if len(campaigns) > LATEST else ""
-    blocks = (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),) if rows else ()
+    blocks: tuple[cards.Block, ...] = ()
+    if rows:
+        blocks += (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),)
+    if kept:
+        blocks += (cards.Note("i", kept),)
+    if unreached:
+        blocks += (cards.Note("i", f"What is deleted can still be read in {unreached}."),)
     what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
     state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
     return cards.Card(

@@ -1,4 +1,4 @@
-"""Write a plan into the ledger, once, and purge it."""
+"""Write a plan into the ledger, once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pandas as pd
 from .._policy import Policy
 from .._services import name_key
 from ..errors import LedgerError
-from . import summing
 from .answers import MOST_KINDS, Ints
-from .contacts import pack_hashed
+from .people import hashed, persons, secret_of
 from .store import Store
 from .tables import PLANNED, SKIPPED
 
+SUPPRESSED = "SUPPRESSED"  # the problem of a row whose person is on a suppression list
 LEFT_OUT = -1  # the chunk of rows that a plan leaves out
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
 
@@ -112,39 +112,6 @@ def insert_rows(
         connection.execute(sql, [*chain.from_iterable(islice(values, many))])
 
 
-def purge(store: Store, campaign: int, *, now: int) -> int:
-    """Delete a campaign's rows and what is known of its requests, from the file and its log too; return how many.
-
-    Two things stay: what it cost, in sums that name nobody; and, for the rules on how often a person is texted, when
-    somebody was sent which message, with a hash in place of the person.
-    """
-    sums = summing.sums_of(store, campaign)
-    with store.writing() as connection:
-        pack_hashed(connection, campaign, now=now)
-        summing.keep(connection, campaign, sums)
-        gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
-        # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
-        connection.execute(
-            "UPDATE session SET upto=max(upto, coalesce((SELECT max(attempt.id) FROM attempt WHERE campaign=? "
-            "AND attempt.session=session.id), 0))",
-            (campaign,),
-        )
-        # The latest of all requests stays, emptied: its number must not be given to another one.
-        latest = "(SELECT max(id) FROM attempt)"
-        connection.execute(f"DELETE FROM attempt WHERE campaign=? AND id<>{latest}", (campaign,))
-        connection.execute(
-            f"UPDATE attempt SET outcome='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
-            f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
-            (campaign,),
-        )
-        connection.execute("DELETE FROM chunk WHERE campaign=?", (campaign,))
-        connection.execute("DELETE FROM change WHERE campaign=?", (campaign,))
-        connection.execute("DELETE FROM billing WHERE campaign=?", (campaign,))
-        connection.execute("UPDATE campaign SET purged=1 WHERE id=?", (campaign,))
-    store.vacuum()
-    return gone
-
-
 def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
     """Insert one row and return its number."""
     number = connection.execute(sql, values).lastrowid
@@ -189,13 +156,27 @@ def _columns(
 ) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Return column names and rows, as they are inserted into the table."""
     columns: dict[str, list[Any]] = {**places, "destination": destinations(connection, rows)}
+    said_no = rows["problem"].eq(SUPPRESSED).to_numpy(bool) if state == SKIPPED else np.zeros(len(rows), bool)
     if kept:
-        columns["kept"] = _kept_texts(rows, kept)
+        columns["kept"] = _without(_kept_texts(rows, kept), said_no, json.dumps([None] * len(kept)))
     if state == SKIPPED:
         columns["problem"] = _objects(rows["problem"])
     # Last, for a traceback prints the variables of every frame, and more can go wrong above.
-    columns["number"] = _objects(rows["to"].str[1:].astype("Int64"))
+    columns["number"] = _objects(_numbers(connection, rows["to"], said_no))
     return list(columns), zip(*columns.values(), strict=True)
+
+
+def _numbers(connection: sqlite3.Connection, to: pd.Series[str], said_no: np.ndarray[Any, Any]) -> pd.Series[int]:
+    """Return the numbers of rows; in the place of people who said no, the hashes by which they are recognized."""
+    numbers = to.str[1:].astype("Int64")
+    if said_no.any():
+        people = persons(numbers[said_no].to_numpy("int64"))
+        numbers[said_no] = hashed(people, secret_of(connection))
+    return numbers
+
+
+def _without(texts: list[str], said_no: np.ndarray[Any, Any], nothing: str) -> list[str]:
+    return [nothing if gone else text for text, gone in zip(texts, said_no.tolist(), strict=True)]
 
 
 def destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:

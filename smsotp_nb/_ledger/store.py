@@ -170,20 +170,25 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-    def checkpoint(self) -> None:
-        """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger."""
-        with self._guard:
-            if self._opened is not None and not self._opened.connection.in_transaction:
-                with self._turn() as opened:
-                    opened.anchor.verify()
-                    opened.checkpoint()
+    def checkpoint(self) -> bool:
+        """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger.
 
-    def vacuum(self) -> None:
-        """Remove the remains of deleted rows from the file and its log."""
+        Returns:
+            Whether it is empty now; it is not while another process reads.
+        """
+        with self._guard:
+            if self._opened is None or self._opened.connection.in_transaction:
+                return False
+            with self._turn() as opened:
+                opened.anchor.verify()
+                return opened.checkpoint()
+
+    def vacuum(self) -> bool:
+        """Remove the remains of deleted rows from the file and its log; return whether they are gone from both."""
         self.checkpoint()
         with self.writing_outside() as connection:
             connection.execute("VACUUM")
-        self.checkpoint()
+        return self.checkpoint()
 
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""

@@ -29,8 +29,14 @@ MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have 
 TABLES = """
 CREATE TABLE ledger (            -- one row: which ledger this is, wherever it stands
   id BLOB NOT NULL,
-  secret BLOB NOT NULL           -- of the hashes that stand for people who were forgotten, see people
+  secret BLOB NOT NULL,          -- of the hashes that stand for people who were forgotten, see people
+  remains INTEGER NOT NULL DEFAULT 0,  -- 1: what was deleted is still in the bytes of the file, see purging
+  retention TEXT                 -- how long campaigns are kept, where somebody decided that
 );
+
+CREATE TABLE copy (              -- files that were made of the ledger, which no deletion reaches
+  path TEXT PRIMARY KEY, what TEXT NOT NULL, made_at INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE session (           -- one process that wrote, from its first transaction to its closing; see marks
   id INTEGER PRIMARY KEY,

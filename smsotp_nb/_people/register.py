@@ -16,7 +16,7 @@ from .. import phones
 from .._arguments import given, not_flag, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, opened
+from .._ledger import Ledger, LedgerOrPath, opened, purging
 from .._ledger import consents as recorded
 from .._ledger.consents import Said
 from .._moments import Now, microseconds, utc_now
@@ -212,7 +212,8 @@ class People:
         """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
 
         Their numbers, kept columns and what they said are gone. They stay opted out: the register keeps a hash of the
-        number, keyed with a secret in the ledger's file. A later opt-in ends that.
+        number, keyed with a secret in the ledger's file. A later opt-in ends that. A warning says what could not be
+        reached, as in `Campaign.purge`.
 
         Raises:
             UsageError: a number cannot be read. Nothing was changed.
@@ -222,7 +223,9 @@ class People:
             found = _read(numbers, default_region)
             with book._store.writing() as connection:
                 gone = recorded.forget(connection, found, now=microseconds(self._now()))
-            book._store.vacuum()
+                purging.leave_remains(connection)
+            purging.overwrite(book._store)
+            purging.warn_of_unreached(book._store, above=_CALLER)
             return gone
 
     def card(self) -> cards.Card:

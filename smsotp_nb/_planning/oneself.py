@@ -46,4 +46,4 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
         pd.Series([None], dtype=STR).array,
     )  # another country, perhaps
     body = one["body"].to_numpy("int64")
-    return dataclasses.replace(plan, fingerprint=fingerprint(one["to"], plan.body_keys[body]), _rows=one)
+    return dataclasses.replace(plan, fingerprint=fingerprint(one["to"], plan.body_keys[body]), kept=(), _rows=one)

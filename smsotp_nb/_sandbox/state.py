@@ -179,10 +179,20 @@ class State:
         return int(self.rows(counted, (n, most))[0][0])
 
     def clear(self) -> None:
-        """Delete every accepted message; balance and passcodes stay, message numbers are not used again."""
+        """Delete every accepted message, also from the file's bytes; balance and passcodes stay.
+
+        Message numbers are not used again.
+        """
         with self.transaction():
             for table in ("messages", "requests", "spend", "shapes", "receipts"):
                 self._db.execute(f"DELETE FROM {table}")
+        self._overwrite()
+
+    def _overwrite(self) -> None:
+        """Rewrite the file without what was deleted, and empty its log: SQLite leaves deleted rows in both."""
+        if self.path is not None:
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def forget(self, id_: str) -> bool:
         """Delete one accepted message, also from the sums; return False if there is none with this id."""
@@ -200,6 +210,7 @@ class State:
                 self._db.execute(f"DELETE FROM {table} WHERE messages = 0")
             unused = "DELETE FROM requests WHERE n = ? AND NOT EXISTS (SELECT 1 FROM messages WHERE request = ?)"
             self._db.execute(unused, (row["request"], row["request"]))
+        self._overwrite()
         return True
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:

@@ -1,0 +1,216 @@
+"""What a purge leaves: every byte of every file is looked at, the log, the marks and the sandbox's state included."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import warnings
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import requests
+
+from smsotp_nb import Client, Ledger, People, Plan, Sandbox, plan, send, send_test
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+
+PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
+SUPPRESSED = PEOPLE[7]
+ONESELF = "+14155550100"
+NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
+
+
+def planned(name: str = "autumn") -> Plan:
+    frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
+    return plan(frame, to="phone", campaign=name, text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7)
+
+
+def done(client: Client, ledger: Ledger, name: str = "autumn") -> None:
+    made = planned(name)
+    send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
+    send(made, client=client, ledger=ledger, progress=False)
+
+
+def found_in(folder: Path, numbers: Iterable[str], words: Iterable[str] = ()) -> set[str]:
+    """Return which numbers, as digits or as integers of either byte order, and which words stand in a file's bytes."""
+    everything = b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+    spelled = {word: {word.encode()} for word in words}
+    for number in numbers:
+        value = int(number[1:])
+        spelled[number] = {number[1:].encode(), value.to_bytes(5, "big"), value.to_bytes(5, "little")}
+    return {what for what, forms in spelled.items() if any(form in everything for form in forms)}
+
+
+@contextlib.contextmanager
+def reader(path: Path) -> Iterator[None]:
+    """Another program that reads the ledger in the middle of a block."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM campaign").fetchone()
+        yield
+
+
+def test_a_purge_leaves_nobody_in_any_file(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    assert found_in(tmp_path, [PEOPLE[0], ONESELF], [NAMES[0]]) == {PEOPLE[0], ONESELF, NAMES[0]}
+    assert ledger.campaign("autumn").purge() == len(PEOPLE) + 1
+    assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
+    ledger.close()
+    assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
+
+
+def test_somebody_who_said_no_is_kept_as_a_hash_alone(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    assert found_in(tmp_path, [SUPPRESSED], [NAMES[7]]) == set()
+    row = ledger.campaign("autumn").frame.iloc[7]
+    assert (row["status"], row["problem"], pd.isna(row["to"]), pd.isna(row["name"])) == (
+        "skipped",
+        "SUPPRESSED",
+        True,
+        True,
+    )
+    assert People(ledger).history(SUPPRESSED)["problem"].tolist() == ["SUPPRESSED"]
+    assert len(send(planned(), client=client, ledger=ledger, progress=False)) == len(
+        PEOPLE
+    )  # it is the same plan still
+
+
+def test_a_test_message_keeps_nothing_of_whose_it_was(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    send_test(planned(), client=client, to=ONESELF, row=3, ledger=ledger)
+    assert found_in(tmp_path, [PEOPLE[3]], [NAMES[3]]) == set()
+
+
+def test_what_a_reader_kept_from_being_overwritten_is_told_and_made_up_for(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    with reader(ledger.path):
+        with pytest.warns(SmsOtpWarning, match=r"can still be read .* itself, because something else is reading it"):
+            ledger.campaign("autumn").purge()
+        assert PEOPLE[0] in found_in(tmp_path, PEOPLE)
+        assert "is reading it" in str(ledger.card().html())
+    ledger.close()
+    with Ledger(ledger.path) as again:
+        assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
+        assert "is reading it" not in str(again.card().html())
+
+
+def test_forgetting_one_person_while_somebody_reads_is_made_up_for_too(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    with reader(ledger.path), pytest.warns(SmsOtpWarning, match="something else is reading"):
+        People(ledger).forget(PEOPLE[2])
+    ledger.close()
+    Ledger(ledger.path).close()
+    assert found_in(tmp_path, PEOPLE[2:4], NAMES[2:4]) == {PEOPLE[3], NAMES[3]}
+
+
+def test_copies_are_named_until_they_are_made_no_more(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    backup = ledger.backup(tmp_path / "kept.sqlite")
+    with pytest.raises(LedgerError, match="already exists"):
+        ledger.backup(backup)
+    with pytest.warns(SmsOtpWarning, match=r"the backup .*kept\.sqlite of 20"):
+        ledger.campaign("autumn").purge()
+    assert "kept.sqlite" in ledger.card().html()
+
+
+def test_a_ledger_that_a_restore_replaced_is_named(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    backup = ledger.backup(tmp_path / "kept.sqlite")
+    done(client, ledger)
+    ledger.close()
+    restored = Ledger.restore(backup, ledger.path, accept_older=True)
+    assert "-replaced-" in restored.card().html()
+
+
+def test_the_fingerprint_goes_with_the_numbers(client: Client, ledger: Ledger) -> None:
+    """Whoever knows the text of a campaign of one could find the number by trying them all."""
+    done(client, ledger)
+    ledger.campaign("autumn").purge()
+    with ledger._store.reading() as connection:
+        assert connection.execute("SELECT DISTINCT fingerprint FROM campaign").fetchall() == [("",)]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.at = datetime(2026, 11, 12, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+def test_retention_purges_what_is_older_when_it_is_called_and_says_what_comes_due(
+    client: Client, tmp_path: Path
+) -> None:
+    clock = Clock()
+    ledger = Ledger(tmp_path / "r.sqlite", create=True, now=clock)
+    done(client, ledger, "first")
+    clock.at += timedelta(days=400)
+    done(client, ledger, "second")
+    assert "Numbers are kept" not in ledger.card().html()
+    gone = ledger.retain("12 months")
+    assert sorted(zip(gone["campaign"], gone["kind"], gone["purged"], strict=True)) == [
+        ("first", "campaign", True),
+        ("first", "test", True),
+    ]
+    assert "Numbers are kept for 12 months; nothing is older." in ledger.card().html()
+    clock.at += timedelta(days=400)
+    assert "2 campaigns and tests are older" in ledger.card().html()
+    assert ledger.campaign("second").counts["accepted"] == len(PEOPLE) - 1  # nothing happens by itself
+
+
+def test_contacts_that_no_rule_asks_for_are_deleted_by_a_later_purge(client: Client, tmp_path: Path) -> None:
+    clock = Clock()
+    ledger = Ledger(tmp_path / "r.sqlite", create=True, now=clock)
+    done(client, ledger, "first")
+    ledger.campaign("first").purge()
+    with ledger._store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM contacts").fetchone()[0]
+    clock.at += timedelta(days=367)
+    done(client, ledger, "second")
+    ledger.campaign("second").purge()
+    with ledger._store.reading() as connection:
+        kept = connection.execute("SELECT name FROM contacts JOIN campaign ON id=campaign").fetchall()
+    assert {name for (name,) in kept} == {"second"}
+
+
+@pytest.mark.parametrize("age", ["", "24", "months", "0 days", "-1 days", "1.5 years", "9999 years", 24, None])
+def test_an_age_that_is_none_deletes_nothing(client: Client, ledger: Ledger, age: object) -> None:
+    done(client, ledger)
+    with pytest.raises(UsageError, match="Nothing was deleted"):
+        ledger.retain(age)  # type: ignore[arg-type]
+    assert ledger.campaign("autumn").counts["accepted"]
+
+
+def test_a_sandbox_that_was_cleared_holds_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "box.sqlite"
+    with Sandbox(state=path) as box:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            send(
+                planned(),
+                client=box.client(),
+                ledger=Ledger(tmp_path / "far" / "l.sqlite", create=True),
+                progress=False,
+            )
+        assert found_in(path.parent, PEOPLE[:1], NAMES[:1])
+        box.clear()
+        left = b"".join(part.read_bytes() for part in path.parent.glob("box.sqlite*"))
+        assert not [name for name in NAMES if name.encode() in left]
+        assert not [number for number in PEOPLE if number[1:].encode() in left]
+
+
+def test_one_message_that_was_deleted_is_gone_from_the_sandboxs_file(tmp_path: Path) -> None:
+    path = tmp_path / "box.sqlite"
+    with Sandbox(state=path) as box:
+        box.client().send_message(PEOPLE[:1], text="Hi Zebedee00")
+        box.client().send_message(PEOPLE[1:2], text="Hi Zebedee01")
+        gone = requests.delete(f"{box.url}/inbox.json", params={"id": box.inbox["id"].iloc[0]}, timeout=5)
+        assert gone.ok
+        left = b"".join(part.read_bytes() for part in path.parent.glob("box.sqlite*"))
+        kept = box.inbox["text"].tolist()
+    assert (len(kept), sorted(set(re.findall(rb"Zebedee..", left)))) == (1, [kept[0][-9:].encode()])
