@@ -170,7 +170,7 @@ def _numbers(connection: sqlite3.Connection, to: pd.Series[str], said_no: np.nda
     """Return the numbers of rows; in the place of people who said no, the hashes by which they are recognized."""
     numbers = to.str[1:].astype("Int64")
     if said_no.any():
-        people = persons(numbers[said_no].to_numpy("int64"))
+        people = persons(np.array(numbers[said_no], np.int64))
         numbers[said_no] = hashed(people, secret_of(connection))
     return numbers
 

@@ -37,7 +37,7 @@ def before(age: Any, now: int) -> int:
             f"age= needs a whole number from 1 to {_MOST:,} and a unit (days, weeks, months or years), such as "
             f'"24 months", got {given(age)}. Nothing was deleted'
         )
-    moment = pd.Timestamp(now, unit="us", tz="UTC") - pd.DateOffset(**{f"{found[2]}s": int(found[1])})
+    moment = pd.Timestamp(now, unit="us", tz="UTC") - pd.DateOffset(**{f"{found[2]}s": int(found[1])})  # type: ignore[arg-type]
     return moment.value // 1000
 
 

@@ -227,6 +227,7 @@ async def _clear(asked: Asked) -> web.Response:
     if set(asked.query) - {"id"}:
         raise UsageError("DELETE /inbox.json takes id, the id of one message, or nothing")
     if chosen is None:
+        asked.account.journal.clear()
         asked.state.clear()
     elif not asked.state.forget(chosen):
         return as_json({"error": "there is no message with this id"}, status=404)

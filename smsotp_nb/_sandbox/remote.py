@@ -153,7 +153,9 @@ class Remote:
         return frames.messages(good(status, found)["messages"])
 
     def clear(self) -> None:
-        """Delete every accepted message; balance and passcodes are kept.
+        """Delete every accepted message and every recorded request; balance and passcodes are kept.
+
+        Nothing of them is left in the bytes of the file, if the sandbox has one.
 
         Example:
             >>> from smsotp_nb import Sandbox
