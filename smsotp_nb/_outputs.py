@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 from .errors import FileExists, UsageError
 
 StrPath = str | os.PathLike[str]
-NEW: Final = 0o666  # the caller's umask takes its part
+OWNER: Final = 0o600  # what we write names people: nobody else reads it unless its owner says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +104,14 @@ class Output:
 def outputs(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = False) -> Iterator[list[Output]]:
     """Open files to be written; they take their places together when the block ends without an error.
 
-    A file that is replaced keeps its permissions, and its owner where the system lets us; a new one has those that the
-    umask leaves. A symbolic link stays one: the file that it leads to is replaced. Another hard link to a replaced file
-    keeps the old content.
+    A file is readable and writable by its owner alone; one that replaces a file is never less strict than that was,
+    and has its owner where the system lets us. A symbolic link is refused: whoever planted it would say what is
+    written over. Another hard link to a replaced file keeps the old content.
 
     Raises:
         FileExists: a file is there and ``overwrite`` is not set, or it has appeared since.
         UsageError: a file is one of the ``inputs`` or is named twice (by whatever spelling or link), is a folder, a
-            pipe or a device, is write-protected, has no folder; or the system refuses to write it.
+            pipe, a device or a link, is write-protected, has no folder; or the system refuses to write it.
     """
     places = [_place(path) for path in paths]
     for at, place in enumerate(places):
@@ -157,10 +157,17 @@ def _place(path: object) -> _Place:
         raise UsageError(f"path must be the name of a file to write, not {path!r}: such as 'clean.csv'")
     named = Path(os.path.expanduser(path))
     try:
-        target = Path(os.path.realpath(named))
+        target = _behind_folders(named)
         return _Place(named, target, _found(target))
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(named)!r} cannot be written: {_reason(error)}") from None
+
+
+def _behind_folders(named: Path) -> Path:
+    """Return the place behind the links of its folder; its own name is not followed."""
+    if named.name in ("", "..") or not named.is_symlink():
+        return Path(os.path.realpath(named))
+    return Path(os.path.realpath(named.parent)) / named.name
 
 
 def _found(path: StrPath) -> os.stat_result | None:
@@ -193,6 +200,11 @@ def _refuse_unfit(place: _Place) -> None:
     parent = place.target.parent
     if not parent.is_dir():
         raise UsageError(f"folder not found: {parent}; create it first")
+    if place.target.is_symlink():
+        raise UsageError(
+            f"{place.named} is a link to {os.readlink(place.target)}, which is never followed to write; name that file "
+            "itself, or remove the link"
+        )
     if place.old is None:
         return
     if stat.S_ISDIR(place.old.st_mode):
@@ -220,12 +232,11 @@ def _reason(error: Exception) -> str:
 
 def _opened_beside(place: _Place) -> tuple[int, Path | None]:
     """Open a file in the folder of the target: without a name where the system and the file system know that."""
-    mode = NEW if place.old is None else 0o600
     try:
-        descriptor, beside = os.open(place.target.parent, os.O_TMPFILE | os.O_RDWR, mode), None
+        descriptor, beside = os.open(place.target.parent, os.O_TMPFILE | os.O_RDWR, OWNER), None
     except (AttributeError, OSError):
         beside = _free_name(place.target.parent)
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER)
     if place.old is not None:
         _like(descriptor, place.old)
     return descriptor, beside
@@ -236,12 +247,12 @@ def _free_name(folder: Path) -> Path:
 
 
 def _like(descriptor: int, old: os.stat_result) -> None:
-    """Give a file the permissions of the one it replaces, and its owner where that is allowed."""
+    """Give a file what the one it replaces allows its owner, and that owner where it is allowed."""
     if sys.platform == "win32":  # a new file has the permissions of its folder there
         return
     with suppress(OSError):
         os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & OWNER)
 
 
 def _link(descriptor: int, path: Path) -> None:

@@ -142,7 +142,22 @@ def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:
 
 def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Add up integers by currency and these names; missing names are groups of their own."""
-    return cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
+    keys = {name: _groupable(cells[name]) for name in names}
+    by = ["currency", *names]
+    return cells.assign(**keys).groupby(by, dropna=False, observed=True, sort=True).sum().reset_index()
+
+
+def _groupable(column: pd.Series) -> pd.Series:
+    """Return a column with the text of every value that cannot be a key, such as the list of somebody's tags."""
+    if column.dtype != object:
+        return column
+    odd = [at for at, cell in enumerate(column.array) if not isinstance(cell, Hashable)]
+    if not odd:
+        return column
+    cells = column.to_numpy(object, copy=True)
+    for at in odd:
+        cells[at] = str(cells[at])
+    return pd.Series(cells, index=column.index, name=column.name, dtype=object)
 
 
 def amounts(micros: pd.Series, decimals: bool) -> pd.Series:

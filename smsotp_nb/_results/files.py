@@ -25,7 +25,7 @@ from .._outputs import StrPath, write_file
 from .._pandas import STR
 from ..errors import UsageError
 from . import workbook
-from .cells import joined, neutral_frame, restored
+from .cells import joined, neutral_frame, restored, told
 from .contract import COLUMNS, check
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -212,10 +212,14 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(frame)
-    if excel_safe:
-        flat = neutral_frame(flat)
+    flat = neutral_frame(flat) if excel_safe else _told(flat)
     encoding = "utf-8-sig" if excel_safe else "utf-8"
     flat.to_csv(file, mode="wb", index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
+
+
+def _told(flat: pd.DataFrame) -> pd.DataFrame:
+    columns = [told(flat.iloc[:, at]) for at in range(flat.shape[1])]
+    return pd.concat(columns, axis=1) if columns else flat
 
 
 def _read_csv(file: Path) -> pd.DataFrame:

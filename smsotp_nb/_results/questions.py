@@ -57,7 +57,7 @@ def asked(cell: str) -> str:
         >>> asked("'=1+1"), asked("+1 202 555 0123")
         ('=1+1', '+1 202 555 0123')
     """
-    return str(restored(pd.Series([workbook.unescaped(cell)], dtype=STR)).iat[0])
+    return workbook.unescaped(str(restored(pd.Series([cell], dtype=STR)).iat[0]))
 
 
 def harmless(texts: pd.Series) -> pd.Series:

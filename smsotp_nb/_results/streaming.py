@@ -88,6 +88,7 @@ def _sheet(output: Output, books: ExitStack) -> workbook.Sheet | None:
 
 
 def _texts(frame: pd.DataFrame) -> pyarrow.Table:
-    safe = neutral_frame(frame.astype(STR))
-    columns = [pyarrow.array(safe.iloc[:, at], pyarrow.large_string(), from_pandas=True) for at in range(safe.shape[1])]
+    safe = neutral_frame(frame)
+    texts = [safe.iloc[:, at].astype(STR) for at in range(safe.shape[1])]
+    columns = [pyarrow.array(text, pyarrow.large_string(), from_pandas=True) for text in texts]
     return pyarrow.table(columns, names=[str(name) for name in safe.columns])

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .._pandas import STR, holds_text
 from ..errors import UsageError
-from .cells import joined, map_distinct, neutral_frame, restored
+from .cells import joined, map_distinct, neutral_frame, restored, told
 
 ROWS: Final = 1_048_575  # and a header
 TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a word
@@ -79,7 +79,7 @@ class Sheet:
         first = not self._rows
         self._rows += len(table) + first
         refuse_long(self._name, self._rows - 1)
-        safe = [writable(table.iloc[:, at]) for at in range(table.shape[1])]
+        safe = [writable(told(table.iloc[:, at])) for at in range(table.shape[1])]
         frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
         columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
         if first:
@@ -180,7 +180,7 @@ def read(file: Path) -> pd.DataFrame:
 def _values(cells: pd.Series) -> pd.Series:
     kinds = {type(cell) for cell in cells.dropna()}
     if kinds <= {str}:
-        return restored(map_distinct(cells.astype(STR), unescaped))
+        return map_distinct(restored(cells.astype(STR)), unescaped)
     if kinds == {int}:
         return cells.astype("Int64" if cells.isna().any() else "int64")
     return cells.astype("float64") if kinds <= {int, float} else cells.infer_objects()

@@ -43,6 +43,12 @@ def test_a_price_without_a_currency_is_no_part_of_any_sum() -> None:
     assert found["unpriced"].tolist() == [0, 1]
 
 
+def test_a_column_of_lists_is_grouped_by_its_text() -> None:
+    """What `plan(keep=...)` took and `send` handed back can be summed up."""
+    rows = table(3).assign(tags=[["a", "b"], ["c"], ["c"]])
+    assert cost.by(rows, "tags")[["tags", "messages"]].values.tolist() == [["['c']", 2], ["['a', 'b']", 1]]
+
+
 def test_decimals_are_exact_amounts_of_six_places() -> None:
     """Those who ask get Decimals, and their sum is the sum of the raw texts."""
     found = cost.by(two_currencies(), "iso", decimals=True)

@@ -90,17 +90,17 @@ def test_nothing_is_there_before_all_is(way: str, tmp_path: Path, old: Path) -> 
     assert os.listdir(tmp_path) == ["list.csv"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
-def test_permissions_of_a_replaced_file_stay(way: str, old: Path, mode: int) -> None:
+@pytest.mark.parametrize(("mode", "then"), [(0o600, 0o600), (0o664, 0o600), (0o755, 0o600), (0o200, 0o200)])
+def test_a_replaced_file_is_never_less_strict(way: str, old: Path, mode: int, then: int) -> None:
     old.chmod(mode)
-    assert stat.S_IMODE(new(old, overwrite=True).stat().st_mode) == mode
+    assert stat.S_IMODE(new(old, overwrite=True).stat().st_mode) == then
 
 
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_a_new_file_has_the_permissions_of_the_umask(way: str, tmp_path: Path, umask: int, mode: int) -> None:
-    before = os.umask(umask)
+def test_a_new_file_is_its_owners_alone(way: str, tmp_path: Path) -> None:
+    """Whatever the umask leaves to others: a list of people is nobody else's."""
+    before = os.umask(0)
     try:
-        assert stat.S_IMODE(new(tmp_path / "new.csv").stat().st_mode) == mode
+        assert stat.S_IMODE(new(tmp_path / "new.csv").stat().st_mode) == 0o600
     finally:
         os.umask(before)
 
@@ -112,22 +112,30 @@ def test_the_owner_of_a_replaced_file_stays(old: Path) -> None:
     assert (found.st_uid, found.st_gid) == (65534, 65534)
 
 
-def test_a_symbolic_link_stays_and_its_target_is_replaced(way: str, tmp_path: Path, old: Path) -> None:
-    (tmp_path / "links").mkdir()
-    link = tmp_path / "links" / "to.csv"
-    link.symlink_to(old)
-    with pytest.raises(FileExists):
-        new(link)
-    new(link, overwrite=True)
+@pytest.mark.parametrize("leads_to", ["list.csv", "nothing.csv"])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_planted_link_is_never_followed(way: str, old: Path, leads_to: str, overwrite: bool) -> None:
+    """What it leads to is neither replaced nor made, and the link stays."""
+    link = old.parent / "out.csv"
+    link.symlink_to(leads_to)
+    with pytest.raises(UsageError, match=r"out\.csv is a link to (list|nothing)\.csv.*; name that file itself"):
+        new(link, overwrite=overwrite)
     assert link.is_symlink()
+    assert old.read_bytes() == OLD
+    assert not (old.parent / "nothing.csv").exists()
+
+
+def test_a_link_that_is_planted_meanwhile_is_not_followed_either(way: str, old: Path) -> None:
+    file = old.parent / "out.csv"
+    with pytest.raises(FileExists, match="appeared while"):
+        write_file(file, lambda _: file.symlink_to(old))
+    assert old.read_bytes() == OLD
+
+
+def test_a_folder_may_be_a_link(way: str, tmp_path: Path, old: Path) -> None:
+    (tmp_path / "links").symlink_to(tmp_path)
+    new(tmp_path / "links" / "list.csv", overwrite=True)
     assert old.read_bytes() == b"new"
-
-
-def test_a_link_to_nothing_makes_what_it_leads_to(way: str, tmp_path: Path) -> None:
-    (tmp_path / "link.csv").symlink_to("target.csv")
-    new(tmp_path / "link.csv")
-    assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "target.csv").read_bytes() == b"new"
 
 
 # -- what is refused

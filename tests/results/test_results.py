@@ -101,6 +101,45 @@ def test_no_cell_of_a_spreadsheet_runs(tmp_path: Path) -> None:
     assert [cell.value for cell in prices] == ["price"] + [0.0075] * len(HOSTILE)
 
 
+class Sly(int):
+    """A number that says something else of itself."""
+
+    def __str__(self) -> str:
+        return "=8+8"
+
+
+ODD = pd.Series([b"=7+7", Path("=2+2"), Sly(3), ["=1+1"], "a;=1+1", "a\r=1+1;b", "\uff1d1+1"], dtype=object)
+AS_TEXT = ["b'=7+7'", "=2+2", "=8+8", "['=1+1']", "a;=1+1", "a\r=1+1;b", "\uff1d1+1"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_values_that_are_no_text_are_guarded_like_text(tmp_path: Path, ending: str) -> None:
+    """Bytes, paths, lists, numbers in disguise: each is its text before anything looks at how it begins."""
+    back = results.read(results.write(table(len(ODD)).assign(odd=ODD), tmp_path / f"r{ending}"))
+    assert back["odd"].tolist() == AS_TEXT
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_begins_a_formula_whatever_separates_cells(tmp_path: Path, separator: str) -> None:
+    """A spreadsheet that separates by semicolons does not see our quotes; a header is a cell too."""
+    hostile = table(len(ODD)).assign(odd=ODD).rename(columns={"odd": "x;=1+100"})
+    text = results.write(hostile, tmp_path / "r.csv").read_bytes().decode("utf-8-sig")
+    cells = [cell.lstrip('" ') for cell in re.split(f"[{separator}\r\n]", text)]
+    assert not [cell for cell in cells if re.match("[=@\uff1d]", cell)]
+
+
+class Silent:
+    def __str__(self) -> str:
+        raise OSError("closed")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_a_value_without_a_text_is_named(tmp_path: Path, ending: str) -> None:
+    rows = table(2).assign(odd=["a", Silent()])
+    with pytest.raises(UsageError, match=r"column 'odd', row 1: a value of type Silent \(OSError\) has no text"):
+        results.write(rows, tmp_path / f"r{ending}")
+
+
 def test_csv_cells_are_neutral_unless_told_otherwise(tmp_path: Path) -> None:
     """The switch only concerns formulas; E.164 is whole in both."""
     hostile = table(1).assign(name="=1+1")
@@ -229,7 +268,8 @@ def test_what_a_spreadsheet_would_run_is_the_same_in_every_dtype(dtype: str) -> 
     cells = pd.Series([*texts, None], dtype=dtype, index=range(7, 8 + len(texts)), name="n")
     found = neutral(cells)
     changed = [text != kept for text, kept in zip(texts, found.tolist(), strict=False)]
-    runs = [text.lstrip("'")[:1] in set("=+-@\t\n") and not re.fullmatch(r"\+[0-9]+", text) for text in texts if text]
+    begins = [text.lstrip("'")[:1] in set("=+-@\t\n") and not re.fullmatch(r"\+[0-9]+", text) for text in texts if text]
+    runs = [run or re.search(r"[\t\n]'*[=+\-@]", text) is not None for run, text in zip(begins, texts[1:], strict=True)]
     assert changed == [False, *runs]
     assert found.index.equals(cells.index)
     assert found.isna().tolist() == cells.isna().tolist()
