@@ -9,8 +9,9 @@ from __future__ import annotations
 from ._frames import like
 from ._results.contract import COLUMNS, STATES, Progress, check
 from ._results.files import read, write
+from ._results.publishing import publishable
 
-__all__ = ["COLUMNS", "STATES", "Progress", "check", "like", "read", "write"]
+__all__ = ["COLUMNS", "STATES", "Progress", "check", "like", "publishable", "read", "write"]
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,88 @@
+"""A form of the result table that may be passed on: nobody in it can be found with a list of the numbers."""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b
+from typing import Final
+
+import pandas as pd
+
+from .._arguments import not_whole, refuse
+from .._calls import in_our_words
+from .._frames import AnyFrame
+from .._pandas import STR
+from .contract import check, micros, money
+
+OTHER: Final = "other"
+FIGURES: Final = {"messages": "Int64", "parts": "Int64", "cost": "float64"}
+COLUMNS: Final = {"person": STR, "iso": STR, "type": STR, **FIGURES, "currency": STR}
+_TOLD: Final = ["iso", "type", *FIGURES, "currency"]
+_LEAST: Final = 2
+_NEEDED: Final = ("to", "region", "type", "status", "iso", "parts", "price", "currency")
+
+
+@in_our_words
+def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
+    """Return what was billed, one row a person, in a form that cannot be joined with a list of the numbers.
+
+    A mask such as ``+1202...0123`` is a hint for the eye: in a list of ten thousand numbers nearly every mask belongs
+    to one number, so whoever has the list joins the two. Here a person is a pseudonym, made with a key that is thrown
+    away: it is the same in all rows of one call and another one in the next call. Of each person country, kind of
+    number and figures are told, as long as at least ``k`` people have all of them alike. Where fewer do, the kind
+    becomes ``other``, then the country, then the figures are left out; if there are still fewer than ``k`` such people,
+    their rows are left out. Sums over the published rows can therefore be lower than `cost.by_country`, which is the
+    table to publish where nobody needs to be told apart.
+
+    Args:
+        table: results of ``send``, or `Campaign.frame`. Rows that were not accepted are left out.
+        k: the least number of people who look alike, at least 2.
+
+    Returns:
+        One row for each person and currency, in random order on a new index: ``person, iso, type`` (str), ``messages,
+        parts`` (Int64), ``cost`` (float64, in ``currency``) and ``currency`` (str).
+
+    Raises:
+        UsageError: it is not a result table, or ``k`` is no whole number from 2.
+
+    Example:
+        >>> one = {"status": "accepted", "region": "US", "type": "MOBILE", "iso": "US", "parts": 1, "price": 0.0075}
+        >>> table = pd.DataFrame([{**one, "to": f"+1202555010{n}", "currency": "USD"} for n in range(5)])
+        >>> publishable(table).drop(columns="person").drop_duplicates().values.tolist()
+        [['US', 'MOBILE', 1, 1, 0.0075, 'USD']]
+        >>> len(publishable(table, k=6))
+        0
+    """
+    refuse(not_whole("k", k, least=_LEAST))
+    people = _people(check(table, columns=_NEEDED))
+    for column in ("type", "iso"):
+        people.loc[_too_few(people, k), column] = OTHER
+    few = _too_few(people, k)
+    people.loc[few, "iso"] = people.loc[few, "type"] = OTHER
+    people.loc[few, list(FIGURES)] = pd.NA
+    kept = people[~_too_few(people, k)]
+    return kept.sort_values("person", ignore_index=True).astype(COLUMNS)[list(COLUMNS)]
+
+
+def _people(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each person and currency."""
+    rows = table[(table["status"].eq("accepted") & table["to"].notna()).fillna(False).to_numpy(bool)]
+    rows = rows.assign(iso=rows["iso"].fillna(rows["region"]), price=micros(rows["price"]), messages=1)
+    sums = {name: (name, "first") for name in ("iso", "type")} | {"messages": ("messages", "sum")}
+    sums |= {"parts": ("parts", "sum"), "cost": ("price", "sum")}
+    people = rows.groupby(["to", "currency"], dropna=False, sort=False).agg(**sums).reset_index()
+    people["cost"] = money(people["cost"])
+    key = secrets.token_bytes(32)
+    named = (blake2b(f"{to}/{currency}".encode(), key=key, digest_size=8) for to, currency in _pairs(people))
+    people["person"] = [one.hexdigest() for one in named]
+    return people.drop(columns="to").astype(FIGURES)
+
+
+def _pairs(people: pd.DataFrame) -> zip[tuple[str, str]]:
+    return zip(people["to"], people["currency"], strict=True)
+
+
+def _too_few(people: pd.DataFrame, k: int) -> pd.Series:
+    """Say of each row whether fewer than ``k`` people have all that is told of it alike."""
+    alike: pd.Series = people.groupby(_TOLD, dropna=False, sort=False)["person"].transform("size")
+    return alike < k
