@@ -3,6 +3,7 @@
 # make test-oldest  all that can depend on it, with the oldest pandas and libraries we support (constraints-oldest.txt)
 # make check  lint, format, types, spelling, and the documentation
 # make docs   the documentation site in site/, without a network; opens from the folder, its search needs a server
+# make sbom   the bill of materials of an installation without extras, in sbom.json (CycloneDX)
 # make lab    JupyterLab on the notebooks (LAB_ARGS="--no-browser" prints the address instead of opening it)
 PYTHON ?= python3
 VENV := .venv
@@ -21,7 +22,7 @@ OLDEST_READY := $(OLDEST)/.ready
 LEFT_OUT := browser documents/test_site.py typed kills ledger/test_stories.py secrecy/test_saved_notebooks.py \
 	house/test_patterns.py phones/test_every_sign.py
 
-.PHONY: demo test test-oldest check docs lab format clean
+.PHONY: demo test test-oldest check docs sbom lab format clean
 
 demo: $(READY)
 	$(BIN)/python -m smsotp_nb demo
@@ -39,10 +40,17 @@ check: $(TEST_READY)
 	$(BIN)/mypy --strict tests/typed/user_code.py
 	$(BIN)/basedpyright
 	$(BIN)/codespell
+	$(BIN)/python -m pip check
 	$(MAKE) --no-print-directory docs
 
 docs: $(TEST_READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
+sbom: $(TEST_READY)
+	$(PYTHON) -m venv --clear $(VENV)-sbom
+	$(VENV)-sbom/bin/python -m pip install --quiet -c constraints.txt .
+	$(BIN)/cyclonedx-py environment $(VENV)-sbom/bin/python --pyproject pyproject.toml --mc-type library \
+		--output-reproducible -o sbom.json
 
 format: $(TEST_READY)
 	$(BIN)/ruff check --fix .
@@ -67,4 +75,4 @@ $(OLDEST_READY): pyproject.toml constraints-oldest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site
+	rm -rf $(VENV) $(VENV)-sbom $(OLDEST) sbom.json build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import LedgerError
 from .anchor import in_use
-from .disk import sync_file, sync_folder
+from .disk import private_folder, sync_file, sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
@@ -37,7 +37,7 @@ def backup(store: Store, path: Path, *, now: int) -> Path:
 
 
 def _write(store: Store, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
@@ -76,7 +76,7 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
         if not accept_older:
             refuse_if_older(copy, path)
         with named(path):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(path.parent)
             beside = path.with_name(f".{path.name}.{os.getpid()}")
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             try:

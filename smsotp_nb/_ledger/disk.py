@@ -16,6 +16,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 )
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 # Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a file of our own is never one that somebody else's link leads to
 READ, READ_WRITE = (how | getattr(os, "O_BINARY", 0) for how in (os.O_RDONLY, os.O_RDWR))
 _seeking = threading.Lock()
 
@@ -57,10 +58,17 @@ def in_memory(path: Path) -> str:
     return kind if kind in MEMORY_FILE_SYSTEMS else ""
 
 
+def private_folder(folder: Path) -> None:
+    """Create a folder, and those above it that are missing, for their owner alone."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
+
+
 def create_private(path: Path) -> bool:
     """Create the file readable by its owner alone; SQLite would make it readable by everybody."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         sync_folder(path.parent)
     except OSError as error:

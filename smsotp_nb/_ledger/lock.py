@@ -10,7 +10,7 @@ import weakref
 from pathlib import Path
 
 from ..errors import CampaignHeld, LedgerError
-from .disk import READ_WRITE, read_at
+from .disk import NO_LINK, READ_WRITE, read_at
 
 if sys.platform == "win32":
     import msvcrt
@@ -73,7 +73,7 @@ class RunLock:
 def _open(path: Path) -> int:
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        return os.open(path, READ_WRITE | os.O_CREAT, 0o600)
+        return os.open(path, READ_WRITE | NO_LINK | os.O_CREAT, 0o600)
     except OSError as error:
         reason = error.strerror
     raise LedgerError(

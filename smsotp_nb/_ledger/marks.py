@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import SmsOtpWarning
-from .disk import READ_WRITE, read_at, write_at
+from .disk import NO_LINK, READ_WRITE, private_folder, read_at, write_at
 
 SLOT = 64
 _HEADER = struct.Struct(">8s16sIQI20x")  # magic, ledger, generation, size, CRC-32 of the file
@@ -77,8 +77,8 @@ class Mark:
     def begin(self, ledger: bytes, session: Session) -> None:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._descriptor = os.open(self.path, os.O_CREAT | READ_WRITE, 0o600)
+            private_folder(self.path.parent)
+            self._descriptor = os.open(self.path, os.O_CREAT | NO_LINK | READ_WRITE, 0o600)
             end = os.fstat(self._descriptor).st_size
             if end < SLOT:
                 write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
@@ -102,7 +102,7 @@ class Mark:
     def break_seal(self, ledger: bytes) -> None:
         """Forget how the file stood."""
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            descriptor = os.open(self.path, READ_WRITE)
+            descriptor = os.open(self.path, NO_LINK | READ_WRITE)
             try:
                 known = read_at(descriptor, SLOT, 0)
                 if known.startswith(HEADER_MAGIC) and known[_GENERATION] != bytes(4):
@@ -121,7 +121,7 @@ class Mark:
         """Stop expecting these sessions of the ledger: a person said that it may be older."""
         gone = set(tokens)
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            descriptor = os.open(self.path, READ_WRITE)
+            descriptor = os.open(self.path, NO_LINK | READ_WRITE)
             try:
                 for place in range(SLOT, os.fstat(descriptor).st_size, SLOT):
                     slot = read_at(descriptor, SLOT, place)

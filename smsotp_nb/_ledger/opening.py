@@ -16,6 +16,7 @@ from .._cards import counted
 from ..errors import LedgerError, LedgerOlder
 from ..settings import state_folder
 from .anchor import Anchor
+from .disk import NO_LINK
 from .marks import Mark, Marks, Seal, Session
 from .tables import APPLICATION_ID, TABLES, VERSION
 
@@ -290,7 +291,9 @@ def _note_place(path: Path, ledger: bytes) -> None:
     with contextlib.suppress(OSError):  # the mark in this folder has said so
         place = _place(path)
         if not place.exists() or place.read_text() != ledger.hex():
-            place.write_text(ledger.hex())
+            how = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | NO_LINK
+            with os.fdopen(os.open(place, how, 0o600), "w") as file:
+                file.write(ledger.hex())
 
 
 def _marks(path: Path, ledger: bytes) -> Marks:

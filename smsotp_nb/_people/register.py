@@ -196,8 +196,9 @@ class People:
     ) -> Path:
         """Write all that is stored about a person to a JSON file, for a person who asks; return its path.
 
-        It holds what they said (``said``), and their rows in all campaigns as the result table has them, with the kept
-        columns (``messages``). The texts of messages are not stored.
+        It holds what they said (``said``); all of their rows, those of tests and those that were held back included
+        (``history``); and their rows in campaigns as the result table has them, with the kept columns (``messages``).
+        The texts of messages are not stored.
         """
         asked = _one(number)
         del number
@@ -320,5 +321,11 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
 def _stored(ledger: Ledger, number: int) -> bytes:
     """Return all that is stored about a person, as JSON."""
     said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
-    found = {"number": f"+{number}", "said": json.loads(said), "messages": recorded.messages(ledger, number)}
+    rows = recorded.history(ledger._store, number).to_json(orient="records", date_format="iso")
+    found = {
+        "number": f"+{number}",
+        "said": json.loads(said),
+        "history": json.loads(rows),
+        "messages": recorded.messages(ledger, number),
+    }
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import warnings
 from collections.abc import Iterable, Iterator
@@ -214,3 +215,17 @@ def test_one_message_that_was_deleted_is_gone_from_the_sandboxs_messages(tmp_pat
         kept = box.inbox["to"].tolist()
     assert [number for number in PEOPLE if number[1:].encode() in left] == kept
     assert len(kept) == 1
+
+
+def test_who_asks_gets_every_row_and_after_forgetting_no_byte_is_left(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    send_test(planned(), client=client, to=PEOPLE[4], ledger=ledger)
+    exported = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [row["kind"] for row in exported["history"]] == ["campaign", "test"]
+    assert [row["name"] for row in exported["messages"]] == [NAMES[4]]
+    (tmp_path / "one.json").unlink()
+    assert People(ledger).forget(PEOPLE[4]) == 2
+    ledger.close()
+    assert found_in(tmp_path, PEOPLE[4:6], NAMES[4:6]) == {PEOPLE[5], NAMES[5]}
