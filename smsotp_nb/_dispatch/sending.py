@@ -23,6 +23,7 @@ from .._progress import Bar
 from .._wire import Body, SendReply, check_body
 from ..errors import (
     InvalidPhoneNumbers,
+    LedgerError,
     NotSent,
     ServiceError,
     TransportError,
@@ -30,6 +31,7 @@ from ..errors import (
 )
 from ..results import Progress
 from . import guards
+from .addressees import Addressees
 from .crew import Crew
 from .pacing import Pacer, check_speed
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
@@ -246,6 +248,7 @@ class _Sending:
         self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
         run.release()
         run.set_aside()
+        self._addressees = Addressees(plan, run)
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
@@ -389,11 +392,13 @@ class _Sending:
                 if again is None:
                     return None
                 claim = again
+            self._hold_against_plan(claim)
             started = time.monotonic()
             outcome = self._deliver(claim, admission)
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
                 self._run.settle(claim, ending(outcome)[0])
+                self._addressees.give_back(claim)
                 self._watch.returned(admission)
                 claimed = False
             else:
@@ -404,6 +409,14 @@ class _Sending:
         if outcome is None or not claimed:
             return self._given_up(claim, outcome)
         return self._judged(claim, admission, outcome, seconds)
+
+    def _hold_against_plan(self, claim: Claim) -> None:
+        """Refuse to send what an altered or damaged record would have sent, before a byte of it leaves."""
+        try:
+            self._addressees.take(claim)
+        except LedgerError as error:
+            self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
+            raise
 
     def _claim_again(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
         if admission.wanted:
@@ -464,6 +477,7 @@ class _Sending:
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
         """Send a refused list again in two halves; by assumption nothing of it was sent."""
         self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
+        self._addressees.give_back(claim)
         self._watch.returned(admission)
         middle = len(claim.positions) // 2
         rows, costs, said = Counter[str](), Counter[str](), []

@@ -3,7 +3,8 @@
 ``tables`` says what is true of a row and where it stands, ``disk`` on what it is kept, ``store`` how it is written,
 ``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
-``run`` what a running campaign does, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
+``run`` what a running campaign does,
+``claims`` what it took, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
 ``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
 when each planned row is held back, ``holdouts`` whom experiments hold out, ``holds`` whom a claim must leave,
 ``recovering`` what a dead runner left, ``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to
@@ -15,10 +16,11 @@ sees it.
 from .book import Ledger, LedgerOrPath, opened
 from .campaign import Campaign
 from .changing import places
+from .claims import Claim
 from .listing import Entry, Listing, listed
 from .overview import state_line, until
 from .prospect import Prospect
-from .run import Claim, Ending, Pending, Run, Wanted
+from .run import Ending, Pending, Run, Wanted
 from .unfinished import Unfinished
 
 __all__ = [

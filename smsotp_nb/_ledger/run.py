@@ -15,31 +15,20 @@ from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
 from .billed import billed, spent
-from .holds import Holds, Upto, set_aside
+from .claims import Claim, Found
+from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
-from .reading import counts, outcomes
+from .reading import counts, numbers_of, outcomes
 from .recording import billing_number, inserted, number_of
 from .recovering import OWNER_DIED, give_up
 from .standing import Rules
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
+from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, spread
 
 INTERRUPTED = "interrupted a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Rows whose intent to be sent is on the disk: one attempt, one chunk, its numbers by position."""
-
-    attempt: int
-    chunk: int
-    body: int
-    positions: tuple[int, ...]
-    to: tuple[str, ...] = field(repr=False)
-    upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +176,10 @@ class Run:
         found = self.counts()
         return sum(found.values()) - found["planned"] - found["skipped"]
 
+    def reached(self) -> list[str]:
+        """Return the numbers that are being texted or may have been."""
+        return [str(number) for number in numbers_of(self._store, self.campaign, MAY_HAVE_LEFT)]
+
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
         return spent(self._store, self.campaign)
@@ -220,6 +213,14 @@ class Run:
         wanted = Wanted(chunk, positions)
         return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
 
+    def _readable(self, found: Found) -> Claim:
+        """Return what was claimed; a record that cannot be read is taken back, and nothing of it is sent."""
+        if (claim := found.claim()) is not None:
+            return claim
+        unread = Claim(found.attempt, found.chunk, 0, (), ())
+        self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
+        raise found.unreadable()
+
     def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
         """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
         with self._store.writing("NORMAL") as connection:
@@ -249,7 +250,7 @@ class Run:
 
         totals = _totals(reply)  # before the transaction, in which no other thread records anything
 
-        def work(connection: sqlite3.Connection) -> Claim | None:
+        def work(connection: sqlite3.Connection) -> Found | None:
             self._learn(connection, reply, countries, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
             if answers and self._accept_whole(connection, claim):
@@ -269,22 +270,23 @@ class Run:
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
 
-        def work(connection: sqlite3.Connection) -> Claim | None:
+        def work(connection: sqlite3.Connection) -> Found | None:
             self._write_attempt(connection, claim, ending)
             self._write_state(connection, claim, state, problem)
             return self._claim(connection, then) if then else None
 
         return self._owned(self._store.together(work, "FULL" if then else "NORMAL"))
 
-    def _owned(self, found: Claim | None) -> Claim | None:
+    def _owned(self, found: Found | None) -> Claim | None:
         """Refuse, outside of the transaction that others may share, what another account has taken over."""
         if self._ownership is not None:
             self._ownership.refuse_if_lost()
-        if found is not None:
-            self._holds.confirm(found.upto)
-        return found
+        if found is None:
+            return None
+        self._holds.confirm(found.upto)
+        return self._readable(found)
 
-    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Claim | None:
+    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Found | None:
         upto = self._holds.look(connection)
         attempt = self._begin_attempt(connection, wanted.chunk)
         if attempt is None:
@@ -307,17 +309,15 @@ class Run:
                 _take_back(connection, attempt)
                 return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
-        positions, numbers, body = connection.execute(
-            "SELECT group_concat(r.position), group_concat(r.number), c.body FROM chunk c "
+        rows, positions, numbers, body, odd = connection.execute(
+            "SELECT count(*), group_concat(r.position), group_concat(r.number), c.body, "
+            "count(*) FILTER (WHERE typeof(r.number)<>'integer') FROM chunk c "
             "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
             "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
             (*mine, attempt, attempt, SENDING),
         ).fetchone()
-        numbered = ("+" + numbers.replace(",", ",+")).split(",")
-        pairs = sorted(zip(map(int, positions.split(",")), numbered, strict=True))
-        self._store.claimed(attempt, len(pairs))
-        places, to = zip(*pairs, strict=True)
-        return Claim(attempt, wanted.chunk, body, places, to, upto)
+        self._store.claimed(attempt, rows)
+        return Found(attempt, wanted.chunk, positions, numbers, body, odd, upto)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the name of the campaign is another account's."""
