@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._cost.bridge import Bridge, bridge
 from ._cost.exchange import convert
+from ._cost.forecasting import Forecast, forecast
 from ._cost.invoice import Reconciled, reconcile_invoice
 from ._cost.learned import rates
 from ._cost.overview import card
@@ -20,6 +21,7 @@ from ._ledger.summing import spending
 
 __all__ = [
     "Bridge",
+    "Forecast",
     "Reconciled",
     "Savings",
     "bridge",
@@ -34,6 +36,7 @@ __all__ = [
     "convert",
     "differences",
     "drift",
+    "forecast",
     "outcomes",
     "rates",
     "reconcile",

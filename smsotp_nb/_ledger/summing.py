@@ -104,9 +104,9 @@ def spending(
     if None not in span and span[0] >= span[1]:  # type: ignore[operator]
         raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
     names = [columns] if isinstance(columns, str) else list(columns)
-    with _snapshot(ledger) as store:
+    with snapshot_of(ledger) as store:
         _check_kept(store, names)
-        campaigns = _campaigns(store, service)
+        campaigns = services_asked(store, service)
         recorded = _summed(store, _requests(store, campaigns, *span, tz), names)
         kept = _kept_sums(store, campaigns, *span)
     sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
@@ -148,7 +148,7 @@ def _billed(sums: pd.DataFrame) -> Billed:
 
 
 @contextlib.contextmanager
-def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
+def snapshot_of(ledger: Ledger | str | Path) -> Iterator[Store]:
     """Read everything as of one moment, by a separate connection, because a campaign may be running."""
     store = Store(path_of(ledger))
     try:
@@ -158,7 +158,7 @@ def _snapshot(ledger: Ledger | str | Path) -> Iterator[Store]:
         store.close()
 
 
-def _campaigns(store: Store, asked: str | None) -> pd.DataFrame:
+def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
     found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
     rehearsed = found["service"].astype(STR).map(is_rehearsal).astype("bool")
@@ -184,8 +184,8 @@ class Sent:
 
 def when_sent(ledger: Ledger | str | Path) -> Sent:
     """Return when that was sent of which `spending` returns the cost, and what became of all rows."""
-    with _snapshot(ledger) as store:
-        numbers = _campaigns(store, None).index.tolist()
+    with snapshot_of(ledger) as store:
+        numbers = services_asked(store, None).index.tolist()
         of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
         sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
         times = table_of(store, sql, ("first", "last")).iloc[0]

@@ -9,10 +9,15 @@ from itertools import permutations
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.small_plans import people
+from support.small_plans import plan as small_plan
 
 from smsotp_nb import cost
 from smsotp_nb._cards import Bar, Table
 from smsotp_nb._cost.bridge import EFFECTS
+from smsotp_nb._results.contract import micros
 from smsotp_nb.errors import UsageError
 
 Side = dict[str, tuple[int, int, int]]  # group: messages, parts, millionths
@@ -189,3 +194,43 @@ def test_a_currency_without_any_price_is_told() -> None:
     made = cost.bridge(now, now.iloc[:1])
     assert made.totals[["currency", "change", "left_out"]].values.tolist() == [["CNY", 0.0, 1], ["USD", 0.0, 0]]
     assert "1 message without a price" in made.card().text()
+
+
+@st.composite
+def any_sums(draw: st.DrawFn) -> pd.DataFrame:
+    """Return sums of any size: groups that one side lacks, credits, messages without parts, in several currencies."""
+    cells = st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(-(10**9), 10**12))
+    sides = draw(
+        st.dictionaries(st.sampled_from(["USD", "EUR", "CNY"]), st.dictionaries(st.sampled_from("ABCDE"), cells))
+    )
+    tables = [summed(side, currency) for currency, side in sides.items() if side]
+    return pd.concat(tables) if tables else summed({"A": (1, 1, 1)}).iloc[:0]
+
+
+@settings(deadline=None, max_examples=50)
+@given(any_sums(), any_sums())
+def test_whatever_is_compared_the_effects_add_up_to_the_millionth(now: pd.DataFrame, before: pd.DataFrame) -> None:
+    made = cost.bridge(now, before)
+    for table in (made.groups, made.totals):
+        whole = {name: micros(table[name]) for name in ("before", *EFFECTS, "change", "now")}
+        assert (sum(whole[effect] for effect in EFFECTS) == whole["change"]).all()
+        assert (whole["before"] + whole["change"] == whole["now"]).all()
+    for side, given_ in (("now", now), ("before", before)):
+        expected = micros(given_["cost"]).groupby(given_["currency"]).sum()
+        found = made.totals.set_index("currency")[side].pipe(micros)
+        assert found[found != 0].to_dict() == expected[expected != 0].to_dict()
+
+
+def test_a_plan_against_an_earlier_plan() -> None:
+    rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0100"]})
+    dearer = rates.assign(price="0.0150")
+    before = small_plan(people(2), rates=rates)
+    cases = {
+        "volume": small_plan(people(4), rates=rates),
+        "parts": small_plan(people(2), rates=rates, text="x" * 200),
+        "rate": small_plan(people(2), rates=dearer),
+    }
+    for effect, now in cases.items():
+        total = cost.bridge(now, before).totals.iloc[0]
+        assert total[effect] == total["change"] > 0, effect
+        assert total["now"] == now.estimate["est_cost"].sum()
