@@ -89,7 +89,7 @@ def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> N
     for n, state in enumerate(of.state.tolist()):
         number, as_one = of.first + n + 1, whole and state == ACCEPTED
         connection.execute(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)",
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,NULL)",
             (
                 *(of.campaign, n, n, 1 + n % 2, "ucs2" if n % 3 else "gsm7"),
                 *((ACCEPTED, number) if as_one else (None, None)),

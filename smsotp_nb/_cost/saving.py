@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +14,13 @@ from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
 from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, counted, money, places_by
 from .._pandas import STR
-from .._parts import many, packing
-from .._planning import Plan
+from .._planning import Plan, gsm_parts
 from .._results import contract
 from ..errors import UsageError
 from .sources import records
 
 _SHOWN: Final = 8
 _NEAR: Final = 10  # units over a part that a person would shorten a text by
-_FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +89,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
         raise UsageError(f"savings needs a plan, as plan(...) returns it; got {type(plan).__name__}")
     refuse(not_replacement("replace", replace))
     bodies = plan.measure(replace=replace)
-    bodies = bodies.assign(text=plan.texts, gsm_parts=_without_foreign(plan.texts))
+    bodies = bodies.assign(text=plan.texts, gsm_parts=gsm_parts(plan.texts))
     known = bodies.dropna(subset=["parts"])
     sums = _by_body(plan.rows).join(known.drop(columns="recipients"), on="body", how="inner")
     # Every row of a body has the same parts, so the cost of one part over all of them divides evenly.
@@ -107,13 +104,6 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
         over=_over(sums),
         unknown=int(bodies.loc[bodies["parts"].isna(), "recipients"].sum()),
     )
-
-
-def _without_foreign(texts: pd.Series) -> pd.Series:
-    """Count the parts of each text as if every character were in the GSM alphabet."""
-    known = texts.dropna()
-    counted = many.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
-    return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 
 def _by_body(rows: pd.DataFrame) -> pd.DataFrame:

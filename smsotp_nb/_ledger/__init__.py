@@ -3,7 +3,7 @@
 ``tables`` says what is true of a row and where it stands, ``disk`` on what it is kept, ``store`` how it is written,
 ``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
-``run`` what a running campaign does,
+``wordings`` what is kept of its words, ``run`` what a running campaign does,
 ``claims`` what it took, ``answers`` how replies are kept, ``columns`` and ``reading`` how frames come out,
 ``people`` says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until
 when each planned row is held back, ``holdouts`` whom experiments hold out, ``holds`` whom a claim must leave,
@@ -22,6 +22,7 @@ from .overview import state_line, until
 from .prospect import Prospect
 from .run import Ending, Pending, Run, Wanted
 from .unfinished import Unfinished
+from .wordings import Wordings
 
 __all__ = [
     "Campaign",
@@ -36,6 +37,7 @@ __all__ = [
     "Run",
     "Unfinished",
     "Wanted",
+    "Wordings",
     "listed",
     "opened",
     "places",

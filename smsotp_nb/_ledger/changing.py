@@ -20,9 +20,10 @@ from .columns import Columns
 from .contacts import Realm
 from .holds import planned
 from .people import hashed, persons, secret_of
-from .recording import LEFT_OUT, Planned, destinations, insert_rows, optional_int, optional_text
+from .recording import LEFT_OUT, Planned, bodies_of, destinations, insert_rows, optional_int, optional_text
 from .standing import OPTED_OUT, Rules, Standing
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
+from .wordings import record_words
 
 WITHDRAWN = "WITHDRAWN"
 
@@ -167,8 +168,9 @@ def adopt(
             f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
         )
     _leave_out(connection, campaign, plan, found)
-    _reword(connection, campaign, plan, found, found.changed)
-    _add(connection, campaign, plan, found)
+    version = _version(connection, campaign) + (what == "corrected")
+    _reword(connection, campaign, plan, found, version=version)
+    _add(connection, campaign, plan, found, version=version)
     _move(connection, campaign, found.people)
     rows = len(found.added) + len(found.changed) + len(found.dropped)
     connection.execute(
@@ -182,7 +184,7 @@ def adopt(
 def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None:
     """Give rows that are planned again, after the campaign was corrected, the words of the plan."""
     found = compare(connection, campaign, plan)
-    _reword(connection, campaign, plan, found, found.changed)
+    _reword(connection, campaign, plan, found, version=_version(connection, campaign))
 
 
 def withdraw(
@@ -256,6 +258,12 @@ def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
     return bool(connection.execute(sql, (campaign,)).fetchone()[0])
 
 
+def _version(connection: sqlite3.Connection, campaign: int) -> int:
+    """Return the version of a campaign's words: 1, and one more with each correction."""
+    sql = "SELECT 1 + count(*) FROM change WHERE campaign=? AND what='corrected'"
+    return int(connection.execute(sql, (campaign,)).fetchone()[0])
+
+
 def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
     """Return whether this change was already made, so that this plan is the one in force."""
     sql = "SELECT fingerprint=? AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) FROM campaign WHERE id=?"
@@ -316,12 +324,13 @@ def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, pro
     )
 
 
-def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, places: Ints) -> None:
+def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     """Give rows that have not been sent the message of the plan, in chunks of their own."""
+    places = found.changed
     if not len(places):
         return
     rows = plan.rows.iloc[places]
-    chunk = _new_chunks(connection, campaign, plan, rows)
+    chunk = _new_chunks(connection, campaign, plan, rows, version)
     recorded = found.recorded.loc[found.people[places]]
     values = zip(chunk.tolist(), destinations(connection, rows), _places(recorded), strict=True)
     connection.executemany(
@@ -331,11 +340,11 @@ def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found:
     )
 
 
-def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
+def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     """Record the people whom the campaign does not have."""
     if len(found.added):
         rows = plan.rows.iloc[found.added]
-        chunk = _new_chunks(connection, campaign, plan, rows)
+        chunk = _new_chunks(connection, campaign, plan, rows, version)
         insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
 
 
@@ -372,20 +381,22 @@ def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: 
         connection.execute("UPDATE attempt SET ids=?, kinds=? WHERE id=?", (*moved, attempt))
 
 
-def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame) -> Ints:
+def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame, version: int) -> Ints:
     """Make a new chunk for these rows of each chunk of a plan; return the new chunk of each row."""
     first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
     number = (which + int(first[0])).astype(np.int64)
-    body = np.asarray(plan.body_keys)[rows["body"].to_numpy("int64")]
+    keys = np.asarray(plan.body_keys)
+    body = rows["body"].to_numpy("int64")
     made = pd.DataFrame(
         {"chunk": number, "body": body, "parts": rows["est_parts"].array, "encoding": rows["encoding"].array}
     ).drop_duplicates("chunk")
+    measures = record_words(connection, campaign, plan.wordings(), bodies_of(rows), version=version)
     connection.executemany(
-        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (campaign, int(chunk), int(key), optional_int(parts), optional_text(encoding))
-            for chunk, key, parts, encoding in made.itertuples(index=False)
+            (campaign, chunk, int(keys[body]), optional_int(parts), optional_text(encoding), measures[body])
+            for chunk, body, parts, encoding in made.astype({"chunk": object, "body": object}).itertuples(index=False)
         ],
     )
     return number

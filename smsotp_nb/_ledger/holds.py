@@ -219,8 +219,8 @@ def _other_chunks(connection: sqlite3.Connection, campaign: int, like: Sequence[
     first = connection.execute("SELECT max(chunk)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
     numbers = [*range(first, first + len(like))]
     connection.executemany(
-        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) "
-        "SELECT campaign, ?, body, est_parts, encoding FROM chunk WHERE campaign=? AND chunk=?",
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) "
+        "SELECT campaign, ?, body, est_parts, encoding, measure FROM chunk WHERE campaign=? AND chunk=?",
         [(number, campaign, one) for number, one in zip(numbers, like, strict=True)],
     )
     return numbers

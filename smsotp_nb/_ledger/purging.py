@@ -21,6 +21,7 @@ from ..errors import SmsOtpWarning
 from . import summing
 from .contacts import pack_hashed
 from .store import Store
+from .wordings import delete_words
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OLDEST = LONGEST // timedelta(microseconds=1)  # microseconds after which no rule asks for a contact
@@ -129,6 +130,7 @@ def _delete(connection: sqlite3.Connection, campaign: int, sums: str, *, now: in
         f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
         (campaign,),
     )
+    delete_words(connection, campaign)
     for table in ("chunk", "change", "billing"):
         connection.execute(f"DELETE FROM {table} WHERE campaign=?", (campaign,))
     # Whoever knows the text could find out by trying whose numbers the fingerprint was made of.

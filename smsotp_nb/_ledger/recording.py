@@ -18,6 +18,7 @@ from .answers import MOST_KINDS, Ints
 from .people import hashed, persons, secret_of
 from .store import Store
 from .tables import PLANNED, SKIPPED
+from .wordings import Wordings, record_words
 
 SUPPRESSED = "SUPPRESSED"  # the problem of a row whose person is on a suppression list
 LEFT_OUT = -1  # the chunk of rows that a plan leaves out
@@ -47,6 +48,9 @@ class Planned(Protocol):
     @property
     def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The key of each body, by the number in the column ``body``."""
+
+    def wordings(self) -> Wordings:
+        """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
 def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
@@ -78,8 +82,8 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
             ),
         )
         connection.executemany(
-            "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding) VALUES (?,?,?,?,?)",
-            _chunk_rows(rows, keys, number),
+            "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?,?,?,?,?,?)",
+            _chunk_rows(rows, keys, record_words(connection, number, plan.wordings(), bodies_of(rows)), number),
         )
         chunk = rows["chunk"].to_numpy("int64", na_value=LEFT_OUT)
         going = rows["status"].eq("planned").to_numpy()
@@ -141,10 +145,17 @@ def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence
     return int(latest) + 1
 
 
-def _chunk_rows(rows: pd.DataFrame, keys: Sequence[int], campaign: int) -> Iterable[tuple[Any, ...]]:
+def bodies_of(rows: pd.DataFrame) -> Ints:
+    """Return the numbers of the bodies that rows of a plan have, each once."""
+    return np.unique(rows["body"].dropna().to_numpy("int64"))
+
+
+def _chunk_rows(
+    rows: pd.DataFrame, keys: Sequence[int], measures: Mapping[int, int], campaign: int
+) -> Iterable[tuple[Any, ...]]:
     first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
     for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
-        yield campaign, int(chunk), keys[int(body)], optional_int(parts), optional_text(encoding)
+        yield campaign, int(chunk), keys[int(body)], optional_int(parts), optional_text(encoding), measures[int(body)]
 
 
 def _columns(

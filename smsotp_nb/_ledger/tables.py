@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 5  # nobody has a file of an earlier one: they are refused
+VERSION = 7  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -69,13 +69,36 @@ CREATE UNIQUE INDEX campaign_name ON campaign (service, name_key) WHERE kind = '
 CREATE TABLE chunk (             -- rows of one request: one body, so one encoding and one estimate of parts
   campaign INTEGER NOT NULL,
   chunk INTEGER NOT NULL,
-  body INTEGER NOT NULL,         -- the body's key; texts are not recorded
+  body INTEGER NOT NULL,         -- the body's key
   est_parts INTEGER,
   encoding TEXT,
   state INTEGER,                 -- sending or accepted: of all its rows, as a whole; NULL: each has its own
   attempt INTEGER,               -- NULL where state is
+  measure INTEGER,               -- how its body reads and packs
   PRIMARY KEY (campaign, chunk)
 ) WITHOUT ROWID;
+
+CREATE TABLE wording (           -- what a campaign says, before its placeholders are filled; see wordings
+  id INTEGER PRIMARY KEY,
+  campaign INTEGER NOT NULL,
+  version INTEGER NOT NULL,      -- of the campaign in which it stood first: 1, and one more with each correction
+  segment TEXT,                  -- whose message it is; NULL: everybody's
+  key INTEGER NOT NULL,          -- a hash of all this, which stays where the words are not kept
+  template TEXT,                 -- the id of the service's template; NULL: none
+  text TEXT,                     -- as people read it, with its signature; NULL: not kept, or a template's, not known
+  variables TEXT                 -- JSON list: the caller's columns that fill it; NULL: not kept
+);
+CREATE INDEX wording_campaign ON wording (campaign);
+
+CREATE TABLE measure (           -- how bodies of a wording pack: one row for all that pack alike
+  id INTEGER PRIMARY KEY,
+  wording INTEGER NOT NULL,
+  parts INTEGER,                 -- NULL: of a template whose text is not known
+  plain_parts INTEGER,           -- with plain characters instead
+  gsm_parts INTEGER,             -- if no character forced ucs2
+  forcing TEXT                   -- JSON: the characters that force ucs2 by the column they come from, "" for the text
+);
+CREATE INDEX measure_wording ON measure (wording);
 
 CREATE TABLE recipient (
   campaign INTEGER NOT NULL,

@@ -25,11 +25,12 @@ from ..errors import LedgerError
 from ..settings import ledger_path
 from . import arguments, assembly, making, suppression
 from .bodies import body_key
+from .kept_words import gsm_parts
 from .oneself import to_oneself
 from .value import Plan
 from .wording import Column, TemplateData, Words, column
 
-__all__ = ["UNASKED", "Column", "Plan", "body_key", "column", "plan", "to_oneself"]
+__all__ = ["UNASKED", "Column", "Plan", "body_key", "column", "gsm_parts", "plan", "to_oneself"]
 
 UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 
@@ -57,6 +58,7 @@ def plan(
     ignore_unreadable_suppressions: bool = False,
     exclude: Any = None,
     keep: Sequence[str] = (),
+    keep_bodies: bool = True,
     rates: AnyFrame | str | Path | None = None,
     today: dt.date | None = None,
     replace: Mapping[str, str] | None = None,
@@ -102,6 +104,8 @@ def plan(
             (accepted, in doubt or being sent); anything that ``suppress`` takes, such as a result table, excludes
             everybody in it.
         keep: your own columns to carry into the results and the ledger.
+        keep_bodies: keep in the ledger what the messages say, with their placeholders, for `cost.words`. With False it
+            keeps only a hash of them, their encoding and parts. What placeholders are filled with is never kept.
         rates: a rate table (see `rates.check`), or the path of one.
         today: date for which rates are looked up; today in UTC by default.
         replace: characters to replace in the message, such as ``parts.PLAIN``. By default nothing is replaced.
@@ -154,6 +158,7 @@ def plan(
         variant=variant,
         rates=rates,
         today=today,
+        keep_bodies=keep_bodies,
         message=message,
     )
     refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions), not_policy(policy))

@@ -14,7 +14,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
-from .._arguments import given, not_frame, not_whole, refuse
+from .._arguments import given, not_flag, not_frame, not_whole, refuse
 from .._frames import AnyFrame
 from ..columns import absent
 from ..errors import UsageError
@@ -45,6 +45,7 @@ class Asked:
     words: Words
     rates: rate_tables.Book
     today: dt.date
+    keep_bodies: bool
 
 
 def read(
@@ -58,6 +59,7 @@ def read(
     variant: wire.Variant,
     rates: AnyFrame | str | Path | None,
     today: dt.date | None,
+    keep_bodies: bool,
     message: Mapping[str, Any],
 ) -> Asked:
     """Check the arguments of `plan`.
@@ -74,7 +76,8 @@ def read(
         wrong.append(f"campaign= must be a name, such as 'autumn-sale', got {given(campaign)}{named}")
     elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
         wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can store; retype the name")
-    wrong += filter(None, [not_whole("chunk_size", chunk_size, most=wire.MAX_RECIPIENTS)])
+    whole = not_whole("chunk_size", chunk_size, most=wire.MAX_RECIPIENTS)
+    wrong += filter(None, [whole, not_flag("keep_bodies", keep_bodies)])
     worded = table = None
     if not (today is None or (isinstance(today, dt.date) and not pd.isna(today))):
         wrong.append(f"today= must be a date, such as datetime.date(2026, 1, 31), got {given(today)}")
@@ -87,7 +90,17 @@ def read(
     if wrong or worded is None:
         raise UsageError("the plan cannot be made: " + "; ".join(wrong), problems=tuple(wrong))
     regions = recipients[region] if isinstance(region, str) else region
-    return Asked(campaign.strip(), variant, int(chunk_size), kept, regions, worded, table or {}, today or _today())
+    return Asked(
+        campaign.strip(),
+        variant,
+        int(chunk_size),
+        kept,
+        regions,
+        worded,
+        table or {},
+        today or _today(),
+        keep_bodies,
+    )
 
 
 def _gather(wrong: list[str], make: Callable[[], Found]) -> Found | None:

@@ -61,6 +61,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "_rows": rows,
         "_bodies": bodies,
         "_estimate": estimate,
+        "_first": first,
         "_wording": wording,
         "_made_of": made_of,
     }

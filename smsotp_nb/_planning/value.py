@@ -16,11 +16,11 @@ from .. import parts
 from .._arguments import not_replacement, not_whole, refuse
 from .._calls import in_our_words
 from .._frames import as_pandas
-from .._ledger import Prospect
+from .._ledger import Prospect, Wordings
 from .._pandas import STR, lent
 from .._policy import Policy
 from ..errors import UsageError
-from . import assembly, bodies, estimating, overview, segments
+from . import assembly, bodies, estimating, kept_words, overview, segments
 from .bodies import Ints
 from .making import MadeOf
 from .wording import TemplateData, Wording, Words
@@ -70,6 +70,7 @@ class Plan:
     _estimate: pd.DataFrame = field(repr=False)
     _wording: Wording = field(repr=False)
     _made_of: MadeOf = field(repr=False)
+    _first: npt.NDArray[np.intp] = field(repr=False)  # of each body the first row that has it
     policy: Policy | None = None
     prospect: Prospect | None = field(default=None, repr=False)
 
@@ -143,6 +144,11 @@ class Plan:
         refuse(not_replacement("replace", replace))
         plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
         return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
+
+    def wordings(self) -> Wordings:
+        """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
+        of = self._made_of
+        return kept_words.wordings(of.asked.words, of.frame, self._bodies, self._first, keep=of.asked.keep_bodies)
 
     @in_our_words
     def preview(self, n: int | None = None) -> pd.DataFrame:

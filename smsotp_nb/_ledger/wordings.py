@@ -1,0 +1,101 @@
+"""The words of a campaign: what it says before the placeholders are filled, and how its bodies pack.
+
+A body may be one person's alone, so no filled text is kept: of each wording its text with the placeholders, and of all
+its bodies that pack alike one row with their parts and the characters that force ucs2. A chunk names its row.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+import pandas as pd
+
+from .answers import Ints
+
+SAID: Final = ("segment", "template", "text", "variables")
+MEASURED: Final = ("parts", "plain_parts", "gsm_parts", "forcing")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wordings:
+    """What the bodies of a plan say, and how they pack.
+
+    Attributes:
+        said: a row a wording: ``segment, template, text, variables`` (str; ``variables`` is a JSON list of columns).
+        measures: a row a body, by its number: ``wording`` (int64: the row of ``said``), ``parts, plain_parts,
+            gsm_parts`` (Int64; missing where the text is not known) and ``forcing`` (str, JSON: by the column that they
+            come from, "" for the text itself, the characters that force ucs2).
+        keep: whether the words may be kept; otherwise only a hash of them, and the parts.
+    """
+
+    said: pd.DataFrame
+    measures: pd.DataFrame
+    keep: bool
+
+
+def record_words(
+    connection: sqlite3.Connection, campaign: int, words: Wordings, bodies: Ints, *, version: int = 1
+) -> dict[int, int]:
+    """Record the wordings of these bodies and how they pack; return the number of each body's measure.
+
+    A wording that the campaign had before keeps the version in which it stood first.
+    """
+    mine = words.measures.loc[bodies]
+    wordings = {
+        place: _wording(connection, campaign, version, words.said.iloc[place], keep=words.keep)
+        for place in mine["wording"].unique().tolist()
+    }
+    cells = mine if words.keep else mine.assign(forcing=None)
+    group = cells.groupby(["wording", *MEASURED], dropna=False, sort=False).ngroup().to_numpy()
+    first = cells[~pd.Series(group).duplicated().to_numpy()]
+    numbers = [
+        _number(
+            connection, "measure", wording=wordings[place], **dict(zip(MEASURED, map(_plain, measured), strict=True))
+        )
+        for place, *measured in first[["wording", *MEASURED]].itertuples(index=False)
+    ]
+    return dict(zip(mine.index.tolist(), map(numbers.__getitem__, group.tolist()), strict=True))
+
+
+def delete_words(connection: sqlite3.Connection, campaign: int) -> None:
+    """Delete the words of a campaign."""
+    connection.execute("DELETE FROM measure WHERE wording IN (SELECT id FROM wording WHERE campaign=?)", (campaign,))
+    connection.execute("DELETE FROM wording WHERE campaign=?", (campaign,))
+
+
+def _wording(connection: sqlite3.Connection, campaign: int, version: int, said: pd.Series, *, keep: bool) -> int:
+    values = {name: _plain(said[name]) for name in SAID}
+    key = _key(list(values.values()))
+    sql = "SELECT id FROM wording WHERE campaign=? AND segment IS ? AND key=?"
+    found = connection.execute(sql, (campaign, values["segment"], key)).fetchone()
+    if found:
+        return int(found[0])
+    if not keep:
+        values["text"] = values["variables"] = None
+    return _insert(connection, "wording", {"campaign": campaign, "version": version, "key": key, **values})
+
+
+def _key(values: list[object]) -> int:
+    digest = blake2b(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _number(connection: sqlite3.Connection, table: str, **values: object) -> int:
+    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in values)}"
+    found = connection.execute(sql, tuple(values.values())).fetchone()
+    return int(found[0]) if found else _insert(connection, table, values)
+
+
+def _insert(connection: sqlite3.Connection, table: str, values: dict[str, object]) -> int:
+    sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
+    return int(connection.execute(sql, tuple(values.values())).lastrowid or 0)
+
+
+def _plain(value: object) -> object:
+    if pd.isna(value):  # type: ignore[call-overload]
+        return None
+    return value if isinstance(value, str) else int(value)  # type: ignore[call-overload]
