@@ -15,11 +15,12 @@ OLDEST := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
 # What the oldest libraries change nothing of, and why it is left out. All else that handles a frame stays in.
 #   browser, documents/test_site.py, typed   need Chromium, mkdocs and mypy, of which no oldest version is claimed
+#   engines                                  Dask and Spark, of which no oldest version is claimed
 #   kills, ledger/test_stories.py            minutes of deaths; what survives them is SQLite's and the file system's
 #   secrecy/test_saved_notebooks.py          what Jupyter saves of forms; documents/ runs the same notebooks
 #   house/test_patterns.py                   our regular expressions put to `re`: no library takes part
 #   phones/test_every_sign.py                a minute for Unicode's signs; test_exact.py has the columns they stand in
-LEFT_OUT := browser documents/test_site.py typed kills ledger/test_stories.py secrecy/test_saved_notebooks.py \
+LEFT_OUT := browser engines documents/test_site.py typed kills ledger/test_stories.py secrecy/test_saved_notebooks.py \
 	house/test_patterns.py phones/test_every_sign.py
 
 .PHONY: demo test test-oldest check docs sbom lab format clean

@@ -1,0 +1,1 @@
+"""Lists in engines that others wrote: the snippets of the guide, as they stand there."""
