@@ -15,7 +15,7 @@ from .._arguments import given, not_a, not_mapping, refuse
 from .._calls import in_our_words
 from .._moments import Now, utc_now
 from ..errors import SmsOtpWarning, UsageError
-from ..settings import Settings
+from ..settings import Secret, Settings
 from . import signing
 from .meaning import Scrubber, error_of, success
 from .patience import Gate, Patience, Tries
@@ -272,10 +272,21 @@ class Client:
         return _given(tries.make(attempt))
 
     def _once(self, request: _Request) -> Any:
-        """Make one attempt; return the reply or the error it means."""
+        """Make one attempt; return the reply or the error it means.
+
+        Signing, writing and scrubbing have the key and the request in the clear, in their own frames and in those of
+        other libraries. Whatever ends them, a test's timeout or an exit from a signal handler too, comes out without
+        these frames.
+        """
+        try:
+            return self._attempt(request)
+        except BaseException as error:  # noqa: BLE001 - returned, and raised again by the caller
+            return _bare(error)
+
+    def _attempt(self, request: _Request) -> Any:
         settings = self.settings
         started = self._clock()
-        reply = self._transport.post(self._query(request.action), wire.encode(request.fields))
+        reply = self._transport.post(self._query(request.action), memoryview(wire.encode(request.fields)))
         seconds = self._clock() - started
         if isinstance(reply, Failure):
             found: Any = error_of(reply, action=request.action, seconds=seconds)
@@ -287,9 +298,9 @@ class Client:
         log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
         return found
 
-    def _query(self, action: str) -> str:
-        key, secret = self.settings.key(), self.settings.secret()
-        if secret is None:
+    def _query(self, action: str) -> Secret:
+        key, secret = self.settings.access_key_id, self.settings.access_key_secret
+        if not secret:
             return signing.plain(action, key)
         return signing.signed(action, key, secret, now=self._now().timestamp(), nonce=secrets.token_hex(16))
 
@@ -320,6 +331,12 @@ def once(client: Client) -> Client:
     made = object.__new__(type(client))
     vars(made).update(vars(client), patience=Patience(attempts=1))
     return made
+
+
+def _bare(error: BaseException) -> BaseException:
+    """Return an error without its frames and without the errors behind it, whose frames would be shown too."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _is_error(found: object) -> bool:

@@ -11,7 +11,8 @@ class never saw the request (another library stands in for urllib3), and what wa
 
 The same connection holds a deadline for the request as a whole (a reply that drips a byte a second never trips a read
 timeout), a cap on the size of a reply, a guard against kept connections the other side is about to close, and the
-access key: everything outside sees a masked address, and only the connection writes the real one.
+access key: everything outside sees a masked address and a body without a repr, and only the connection writes the real
+ones, in one expression, because a traceback may print the variables of every frame.
 
 requests and urllib3 find the connection (proxies, TLS, the pool); the reply is read by llhttp, the parser of Node.js,
 which is strict, and quick where http.client's own parsing cost as much as the rest of a request.
@@ -19,12 +20,12 @@ which is strict, and quick where http.client's own parsing cost as much as the r
 
 from __future__ import annotations
 
-import io
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +37,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from ..errors import UsageError
+from ..settings import LOOPBACK, Secret
+from .unpacking import ReplyTooLarge, unpacked
 
 _URLLIB3: str = vars(urllib3)["__version__"]
 if _URLLIB3.startswith("1."):  # its connections say neither when they connect nor whether they still are
@@ -53,10 +56,6 @@ MAX_HEAD = 1024 * 1024
 PIECE = 64 * 1024
 
 
-class ReplyTooLarge(Exception):
-    """The reply is larger than any this interface gives."""
-
-
 class ReplyCut(ConnectionError):
     """The peer closed before its reply was complete."""
 
@@ -70,7 +69,7 @@ class Trace:
     """What is known of one request: its phase, its real target, and its limits."""
 
     phase: str = "before"
-    target: str = field(default="", repr=False)
+    target: Secret | None = None
     deadline: float = 0.0
     read_timeout: float = 0.0
     received: int = 0
@@ -140,7 +139,7 @@ class _Reply:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            if not self.whole or isinstance(error.__context__, KeyboardInterrupt):
+            if not self.whole or _ends_all(error.__context__):
                 raise
             self.reusable = False
 
@@ -174,12 +173,11 @@ class _Reply:
         self.reusable = self.status >= 200 and self._parser.should_keep_alive()
         self.whole = self.status >= 200
 
-    def stream(self, amount: int, *, decode_content: bool) -> Iterable[bytes]:
+    def stream(self, amount: int) -> Iterable[bytes]:
         """Return the body in pieces, decompressed if the service compressed it although it was asked not to."""
         if "content-encoding" not in self.headers:
             return [bytes(self._body)]
-        packed = urllib3.HTTPResponse(io.BytesIO(self._body), headers=self.headers, preload_content=False)
-        return packed.stream(amount, decode_content=decode_content)
+        return unpacked(memoryview(self._body), self.headers["content-encoding"], limit=MAX_REPLY, piece=amount)
 
     def close(self) -> None:
         """Do nothing: requests closes every response, but this connection has long gone back to its pool."""
@@ -208,11 +206,10 @@ class _Watched:
         if self.sock is None:
             self.connect()
         trace.phase = "connected"
-        lines = [f"{method} {trace.target or url} HTTP/1.1", *[f"{name}: {value}" for name, value in headers.items()]]
-        data = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+        target, rest = trace.target or Secret(url), "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         self._limit(trace)
         trace.phase = "writing"
-        self.sock.sendall(data)
+        self.sock.sendall(memoryview(f"{method} {target.reveal()} HTTP/1.1\r\n{rest}\r\n".encode("latin-1") + body))
         trace.phase = "awaiting"
 
     def getresponse(self) -> Any:
@@ -280,10 +277,10 @@ class _Adapter(HTTPAdapter):
         return manager
 
     def request_url(self, request: requests.PreparedRequest, proxies: Any) -> str:
-        """Hand urllib3, and so its logs and errors, an address without the query; the connection has the real one."""
-        target = super().request_url(request, proxies) if proxies else request.path_url
-        self.trace().target = target
-        return target.split("?")[0] + "?" + MASKED
+        """Hand urllib3, and so its logs, errors and frames, an address without the query and a body without a repr."""
+        target = Secret(super().request_url(request, proxies) if proxies else request.path_url)
+        self.trace().target, request.body = target, memoryview(request.body)  # type: ignore[arg-type, assignment]
+        return target.reveal().split("?")[0] + "?" + MASKED
 
     def get_connection_with_tls_context(
         self, request: requests.PreparedRequest, verify: Any, proxies: Any = None, cert: Any = None
@@ -370,40 +367,46 @@ class Transport:
         session = requests.Session()
         session.trust_env = trust_env
         found: dict[str, Any] = dict(session.merge_environment_settings(self._address, {}, True, ca_bundle, None))
+        if urlsplit(prepared).hostname in LOOPBACK:  # a proxy would carry key and numbers off this machine
+            found["proxies"] = {}
         self._options = found
         self._renew()
 
     def _renew(self) -> None:
         self._adapter, self._process = _Adapter(), os.getpid()
 
-    def post(self, query: str, body: bytes) -> RawReply | Failure:
+    def post(self, query: Secret, body: memoryview) -> RawReply | Failure:
         """Send once and return the complete reply, or how far the request came.
 
-        An interrupt (KeyboardInterrupt) comes back as a Failure too: its own traceback would show the request.
+        An interrupt (KeyboardInterrupt) comes back as a Failure too, because only here is its phase known.
         """
         trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._read_timeout, clock=self._clock)
+        handled = sys.exception()  # the caller's own, which is no reason of ours
         try:
             if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
                 self._renew()
             self._adapter.watch(trace)
             return self._exchange(self._request(query, body), trace)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
-            stop = isinstance(error, KeyboardInterrupt)
-            return Failure(trace.phase, type(error if stop else _root(error)).__name__, trace.status)
+            root = error if _ends_all(error) else _root(error, handled)
+            if _ends_all(root) and not isinstance(root, KeyboardInterrupt):
+                raise root from None  # llhttp wraps what strikes in a callback
+            return Failure(trace.phase, type(root).__name__, trace.status)
         finally:
-            trace.target = ""  # the thread keeps its last trace
+            trace.target = None  # the thread keeps its last trace
 
-    def _request(self, query: str, body: bytes) -> requests.PreparedRequest:
-        request = requests.PreparedRequest()
-        request.method, request.url, request.body, request.hooks = "POST", f"{self._address}?{query}", body, {}
-        request.headers = {"Host": self._host, **_HEADERS, "Content-Length": str(len(body))}  # type: ignore[assignment]
+    def _request(self, query: Secret, body: memoryview) -> Any:
+        request: Any = requests.PreparedRequest()
+        request.method, request.hooks = "POST", {}
+        request.url, request.body = f"{self._address}?{query.reveal()}", bytes(body)
+        request.headers = {"Host": self._host, **_HEADERS, "Content-Length": str(len(body))}
         return request
 
     def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
         reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
         try:
             pieces, size = [], 0
-            for piece in reply.stream(PIECE, decode_content=True):
+            for piece in reply.stream(PIECE):
                 trace.left()
                 size += len(piece)
                 if size > MAX_REPLY:
@@ -426,9 +429,13 @@ _HEADERS = {
 }
 
 
-def _root(error: BaseException) -> BaseException:
+def _ends_all(error: BaseException | None) -> bool:
+    return isinstance(error, BaseException) and not isinstance(error, Exception)
+
+
+def _root(error: BaseException, handled: BaseException | None = None) -> BaseException:
     """Return the innermost error that requests and urllib3 wrapped; only the name of its class is ever shown."""
-    seen: set[int] = set()
+    seen: set[int] = {id(handled)}
     inner: BaseException | None = error
     while inner is not None and id(inner) not in seen:
         seen.add(id(inner))

@@ -62,7 +62,7 @@ class Account:
     _writing: bool = False
 
     def __post_init__(self) -> None:
-        secret = self.service.rules.secret
+        secret = self.service.rules.revealed()
         secrets = () if secret is None else (secret,)
         self.journal = Journal(self.state, self.service.clock.now, secrets=secrets, share=self.journal_share)
         self.receipts = Receipts(self.state, self.service.clock, self.bell)

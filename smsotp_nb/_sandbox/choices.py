@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import UsageError
+from ..settings import Secret
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The switchable part of `CHOICES`; each field is named in the ``switch`` of its row.
+
+    The secret is sealed: neither a repr nor ``asdict`` nor a pickle hands it out.
 
     Example:
         >>> Rules(attempts=3).single_use
@@ -25,9 +28,10 @@ class Rules:
     sends: int | None = None
     both_counts: bool = False
     templates: Mapping[str, str] | str | Path | None = None
-    secret: str | None = field(default=None, repr=False)
+    secret: str | Secret | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "secret", Secret.of(self.secret))
         for name in ("attempts", "max_recipients", "sends"):
             value = getattr(self, name)
             if name == "sends" and value is None:
@@ -37,8 +41,12 @@ class Rules:
         for name in ("single_use", "replace", "both_counts"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        if self.secret is not None and not self.secret.strip():
+        if isinstance(self.secret, Secret) and not str(self.secret.reveal()).strip():
             raise UsageError("secret must not be empty; leave it out for the mode without signatures")
+
+    def revealed(self) -> str | None:
+        """Return the secret in the clear, for what checks signatures with it; None in the mode without."""
+        return self.secret.reveal() if isinstance(self.secret, Secret) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,7 @@ def of_sandbox(
     server = Server(variant=variant, form=form, rules=chosen)
     server.start()
     with closing(server):
-        secret = None if chosen.secret is None else Secret(chosen.secret)
-        settings = Settings(server.url, Secret("contract"), variant, form, access_key_secret=secret)
+        settings = Settings(server.url, Secret("contract"), variant, form, access_key_secret=chosen.secret)
         return observe(Asker(settings, SANDBOX_NUMBER, template=TEMPLATE))
 
 

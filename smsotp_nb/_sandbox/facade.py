@@ -118,7 +118,7 @@ class Sandbox(Remote):
         server.start()
         self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
         self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
-        self._secret = None if rules is None or rules.secret is None else Secret(rules.secret)
+        self._secret = None if rules is None else Secret.of(rules.secret)
         self._tenant: Secret | None = None
         self._token = None if server.token is None else Secret(server.token)
         self._certificate: os.PathLike[str] | None = None if server.certificate is None else server.certificate.file()
@@ -191,7 +191,7 @@ class Sandbox(Remote):
             name: _plain(value) for name, value in options.items() if value is not None
         }
         if rules is not None and rules.secret is not None:
-            asked["secret"] = rules.secret
+            asked["secret"] = rules.revealed()
         status, found = self._asked("POST", "/tenants.json", json.dumps(asked).encode())
         opened = type(self).__new__(type(self))
         opened._url, opened._tenant = self._url, secret
@@ -201,7 +201,7 @@ class Sandbox(Remote):
         else:
             good(status, found)
         opened._id, opened._variant, opened._form = found["id"], found["variant"], found["form"]
-        opened._secret = self._secret if rules is None or rules.secret is None else Secret(rules.secret)
+        opened._secret = self._secret if rules is None or rules.secret is None else Secret.of(rules.secret)
         opened._end = None if status == 409 else opened._end_tenant
         return opened
 

@@ -90,7 +90,7 @@ class Service:
         self.rules = rules or Rules()
         self.tariff = tariff.sample(variant)
         self.clock = clock or Clock(state, base=now)
-        self.access = Access(self.rules.secret, now)
+        self.access = Access(self.rules.revealed(), now)
         self.templates = wording.templates(self.rules.templates)
         self._counts = ("parts", "count") if self.rules.both_counts else ("count" if form == "earlier" else "parts",)
         self._operations = {

@@ -83,7 +83,7 @@ class Options:
         rules = {name: getattr(self.rules, name) for name in _RULES if name != "templates"}
         templates = self.rules.templates
         rules["templates"] = templates if isinstance(templates, Mapping) or templates is None else str(templates)
-        kept = {"variant": self.variant, "form": self.form, "label": self.label, "secret": self.rules.secret}
+        kept = {"variant": self.variant, "form": self.form, "label": self.label, "secret": self.rules.revealed()}
         return json.dumps(kept | {"rules": rules})
 
 

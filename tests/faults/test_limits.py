@@ -21,6 +21,7 @@ from smsotp_nb import Client, Settings
 from smsotp_nb._client import Patience, transport
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
+from smsotp_nb.settings import Secret
 
 from .acts import (
     after_reading,
@@ -273,15 +274,19 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[BreakingServer]:
         yield proxy
 
 
-def test_a_proxy_of_the_environment_is_used_only_when_asked_for(proxied: BreakingServer) -> None:
-    """By default the numbers go to the service and nowhere else; with ``trust_env`` through the proxy."""
+def test_a_proxy_of_the_environment_is_used_only_when_asked_for_and_never_for_loopback(proxied: BreakingServer) -> None:
+    """By default the numbers go to the service and nowhere else, and what is on this machine does not leave it."""
     with BreakingServer(Script((serve,))) as server:
         with client(server.port) as one:
             assert send(one) == "accepted"
             assert (len(server.sends), proxied.connections) == (1, 0)
         with client(server.port, trust_env=True) as one:
             assert send(one) == "accepted"
-            assert (len(server.sends), len(proxied.sends)) == (1, 1)
+            assert (len(server.sends), proxied.connections) == (2, 0)
+    settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
+    with Client(settings, patience=Patience(attempts=1)) as one:
+        assert send(one) == "NotSent"
+    assert proxied.connections == 1
 
 
 def refuses_the_tunnel(peer: Peer) -> None:
@@ -485,7 +490,7 @@ def test_an_interrupt_while_the_end_of_a_reply_is_read_is_an_interrupt() -> None
 def test_an_address_goes_on_the_wire_in_ascii(address: str, url: str, host: str) -> None:
     """Hosts as their punycode, paths quoted."""
     with Client(Settings(base_url=address, access_key_id=KEY)) as one:
-        request = one._transport._request("action=x", b"")
+        request = one._transport._request(Secret("action=x"), memoryview(b""))
     assert (request.url, request.headers["Host"]) == (f"{url}?action=x", host)
 
 
