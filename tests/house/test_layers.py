@@ -24,7 +24,7 @@ LEVELS: dict[str, int] = {
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
-    "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4,
+    "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4, "experiments": 4,
     "accessor": 5, "widgets": 5, "cli": 5, "pytest_plugin": 5,
     "init": 6, "main": 6,
 }  # fmt: skip
@@ -59,6 +59,8 @@ LIBRARIES: dict[str, set[str]] = {
     "openpyxl": {"recipients", "results"},
     "keyring": {"settings"},
     "cryptography": {"sandbox"},
+    "scipy": {"experiments"},
+    "statsmodels": {"experiments"},
 }
 
 

@@ -1,0 +1,237 @@
+"""Outcomes brought to the people they belong to: by unit, and within the window that begins with each person's send."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .. import columns
+from .._arguments import given
+from .._pandas import STR
+from ..errors import UsageError
+from .amounts import Amounts
+from .shares import Share
+from .twice import twice
+
+HOLDOUT: Final = "holdout"
+UNKNOWN, BEFORE, AFTER = "unit of no arm", "before the send", "after the window"
+_MICROSECOND: Final = timedelta(microseconds=1)
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """The people by arm, what each outcome came to, and the rows of outcomes that count for nobody.
+
+    ``arm`` holds the number of each person's arm; ``outcomes`` holds for each outcome the people who have it (numbers
+    of rows of the assignment) and how much.
+    """
+
+    arms: tuple[str, ...]
+    arm: Integers
+    outcomes: Mapping[str, tuple[Integers, npt.NDArray[np.float64]]]
+    kinds: Mapping[str, str]
+    left_out: pd.DataFrame
+    counted: int
+
+    def people(self, within: npt.NDArray[np.bool_] | None = None) -> dict[str, int]:
+        """Return how many people each arm has."""
+        arm = self.arm if within is None else self.arm[within]
+        return dict(zip(self.arms, np.bincount(arm, minlength=len(self.arms)).tolist(), strict=True))
+
+    def measured(self, outcome: str, within: npt.NDArray[np.bool_] | None = None) -> dict[str, Share | Amounts]:
+        """Return what each arm has of one outcome."""
+        rows, values = self.outcomes[outcome]
+        if within is not None:
+            rows, values = rows[within[rows]], values[within[rows]]
+        people, of = self.people(within), self.arm[rows]
+        if self.kinds[outcome] == "binary":
+            counts = np.bincount(of, minlength=len(self.arms)).tolist()
+            return {arm: Share(count, people[arm]) for arm, count in zip(self.arms, counts, strict=True)}
+        return {arm: Amounts(values[of == code], people[arm]) for code, arm in enumerate(self.arms)}
+
+
+def joined(
+    assigned: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    *,
+    on: Hashable,
+    at: Hashable,
+    amount: Hashable | None,
+    kinds: Mapping[str, str],
+    window: timedelta,
+) -> Joined:
+    """Bring outcomes to the people they belong to.
+
+    Raises:
+        UsageError: a column is missing or holds something else, or a unit is there twice.
+    """
+    sources = _sources(outcomes, amount, kinds)
+    arms, arm = _arms(assigned["arm"])
+    row = _rows(assigned["unit"], _units(outcomes, on))
+    since = _since(outcomes, at, assigned["at"], row)
+    counts = (row >= 0) & (since >= 0) & (since < window // _MICROSECOND)
+    found = {name: _of(outcomes, source, kinds[name], row, counts) for name, source in sources.items()}
+    return Joined(arms, arm, found, kinds, _left_out(outcomes, row, since, counts), int(counts.sum()))
+
+
+def _sources(outcomes: pd.DataFrame, amount: Hashable | None, kinds: Mapping[str, str]) -> dict[str, Hashable | None]:
+    """Return the column of each outcome: its own, or that of the amount; None for any row at all."""
+    source: dict[str, Hashable | None] = {}
+    for name, kind in kinds.items():
+        if name in outcomes.columns:
+            source[name] = name
+        elif kind == "binary":
+            source[name] = None
+        else:
+            _need_amount(name, amount)
+            columns.require(amount, outcomes.columns, where="amount=")
+            source[name] = amount
+    for kind in ("binary", "amount"):
+        alike = [name for name in source if kinds[name] == kind and source[name] != name]
+        if len(alike) > 1:
+            raise UsageError(
+                f"outcomes {' and '.join(alike)} would count the same rows; give each a column of its name"
+            )
+    for name, column in source.items():
+        if column is not None:
+            _check_kind(outcomes[column], column, name, kinds[name])
+    return source
+
+
+def _need_amount(name: str, amount: Hashable | None) -> None:
+    if amount is None:
+        raise UsageError(f"outcome {name!r} is an amount: name its column, such as amount='spend'")
+
+
+def _check_kind(cells: pd.Series, column: Hashable, name: str, kind: str) -> None:
+    fits = pd.api.types.is_bool_dtype(cells.dtype) if kind == "binary" else _is_number(cells)
+    if not fits:
+        wanted = "True or False" if kind == "binary" else "numbers"
+        raise UsageError(f"column {column!r} must hold {wanted} for the outcome {name!r}; it holds {cells.dtype}")
+    wrong = cells.isna() if kind == "binary" else ~np.isfinite(cells.to_numpy("float64", na_value=np.nan))
+    labels = cells.index[np.asarray(wrong)]
+    if len(labels):
+        raise UsageError(
+            f"column {column!r} must hold a value in every row; rows {_first(labels)} have none. "
+            "Fill them in, or leave these rows out"
+        )
+
+
+def _is_number(cells: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
+
+
+def _first(labels: pd.Index) -> str:
+    more = f" and {len(labels) - 3:,} more" if len(labels) > 3 else ""
+    return ", ".join(map(str, labels[:3])) + more
+
+
+def _arms(column: pd.Series) -> tuple[tuple[str, ...], Integers]:
+    """Return the arms, the holdout last, and the number of each person's arm."""
+    encoded = pc.dictionary_encode(_arrow(column, "arm").combine_chunks())
+    names = encoded.dictionary.to_pylist()
+    order = sorted(names, key=lambda name: (name == HOLDOUT, names.index(name)))
+    place = np.array([order.index(name) for name in names], dtype="int64")
+    return tuple(order), place[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _units(outcomes: pd.DataFrame, on: Hashable) -> pd.Series:
+    columns.require(on, outcomes.columns, where="on=")
+    return outcomes[on]
+
+
+def _rows(units: pd.Series, wanted: pd.Series) -> Integers:
+    """Return for each outcome the row of its unit in the assignment, -1 where it is of none."""
+    there, asked = _arrow(units, "unit"), _arrow(wanted, wanted.name)
+    if len(asked) and pa.types.is_integer(there.type) != pa.types.is_integer(asked.type):
+        asked = _as_units(asked, there.type, wanted)
+    if again := twice(there):
+        labels = units.index[again]
+        raise UsageError(
+            f"a unit is assigned once; {len(again):,} rows of the assignment repeat one, rows {_first(labels)}. "
+            "Keep one row for each unit"
+        )
+    encoded = pc.dictionary_encode(asked.combine_chunks())
+    values = encoded.dictionary.cast(there.type) if encoded.dictionary.type != there.type else encoded.dictionary
+    known = np.full(len(values) + 1, -1, dtype="int64")
+    found = pc.index_in(there, value_set=values).combine_chunks()
+    hits = np.flatnonzero(pc.is_valid(found).to_numpy(zero_copy_only=False))
+    known[found.take(pa.array(hits)).to_numpy(zero_copy_only=False)] = hits
+    code = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return np.asarray(known[code])
+
+
+def _as_units(asked: pa.ChunkedArray, kind: pa.DataType, wanted: pd.Series) -> pa.ChunkedArray:
+    try:
+        if pa.types.is_floating(asked.type):  # whole numbers with a gap
+            return asked.cast(kind)
+    except pa.ArrowInvalid:
+        pass
+    raise UsageError(
+        f"column {wanted.name!r} must hold the units as the assignment does, {kind}; it holds {wanted.dtype}. "
+        "Read both files alike, so that 007 and 7 stay two people"
+    )
+
+
+def _arrow(column: pd.Series, name: Any) -> pa.ChunkedArray:
+    """Return a column as Arrow has it, texts as one kind of text."""
+    try:
+        made = pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise UsageError(
+            f"column {name!r} must hold one kind of value, all text or all whole numbers; it holds {given(column)}"
+        ) from None
+    chunked = made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
+    if pa.types.is_dictionary(chunked.type):
+        chunked = chunked.cast(chunked.type.value_type)
+    return chunked.cast(pa.large_string()) if _is_text(chunked.type) else chunked
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind))
+
+
+def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers) -> Integers:
+    """Return the microseconds from the send of its unit to each outcome; of no unit, 0."""
+    columns.require(at, outcomes.columns, where="at=")
+    moments = outcomes[at]
+    if not isinstance(moments.dtype, pd.DatetimeTZDtype):
+        raise UsageError(
+            f"column {at!r} must hold times with their zone; it holds {moments.dtype}. Write "
+            f"pd.to_datetime(frame[{at!r}]).dt.tz_localize('Europe/Berlin'), with the zone the times are from"
+        )
+    missing = outcomes.index[moments.isna()]
+    if len(missing):
+        raise UsageError(f"column {at!r} must hold a time in every row; rows {_first(missing)} have none")
+    return np.where(row >= 0, _microseconds(moments) - _microseconds(sent)[np.maximum(row, 0)], 0)
+
+
+def _microseconds(moments: pd.Series) -> Integers:
+    return np.asarray(moments.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[us]").astype("int64"))
+
+
+def _of(
+    outcomes: pd.DataFrame, source: Hashable | None, kind: str, row: Integers, counts: npt.NDArray[np.bool_]
+) -> tuple[Integers, npt.NDArray[np.float64]]:
+    """Return who has an outcome, and how much of it."""
+    values = np.ones(len(row)) if source is None else outcomes[source].to_numpy("float64")
+    people, place = np.unique(row[counts & ((values != 0) | (kind == "amount"))], return_inverse=True)
+    if kind == "binary":
+        return people, np.ones(len(people))
+    summed = np.bincount(place, weights=values[counts], minlength=len(people))
+    return people, np.asarray(summed, dtype="float64")
+
+
+def _left_out(outcomes: pd.DataFrame, row: Integers, since: Integers, counts: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    """Return the rows of outcomes that count for nobody, with the reason."""
+    why = np.select([row < 0, since < 0], [UNKNOWN, BEFORE], AFTER)
+    return outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))

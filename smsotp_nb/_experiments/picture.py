@@ -1,0 +1,126 @@
+"""A reading as a card: the check of the sizes first, then the sentence, the intervals and the figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from .._cards import MISSING, Bar, Block, Card, Note, Table, money, number
+from . import words
+from .joining import HOLDOUT
+from .ratio import Ratio
+from .words import Facts
+
+_STATES: Final = {
+    "waiting": "Not read yet: the reading day has not come",
+    "uneven": "Not read: the arms do not have the sizes they were given",
+    "early": "Preliminary: read before the reading day",
+    "sequential": "Read before the reading day, by intervals that hold at every look",
+    "read": "Read on its day, each person in the arm they were assigned to",
+}
+_SIZE: Final = 14.0  # em of the longest interval
+_POINT: Final = 0.008  # of its length: the mark of no effect
+
+
+def card(
+    name: str,
+    sentence: str,
+    state: str,
+    frame: pd.DataFrame,
+    pairs: pd.DataFrame,
+    checked: Ratio | None,
+    facts: Facts,
+) -> Card:
+    """Return the whole reading."""
+    blocks = [*_check(checked)]
+    if state not in ("waiting", "uneven"):
+        blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
+    else:
+        blocks += [] if state == "uneven" else [Note("i", sentence)]
+        blocks.append(_counts(frame))
+    out = words.left_out(facts)
+    return Card(_title(name), _STATES[state], (*blocks, *([Note("i", out)] if out else [])), _closing(state, facts))
+
+
+def chart(name: str, frame: pd.DataFrame, facts: Facts) -> Card:
+    """Return the intervals of each outcome as bars on one scale, with a mark where there is no effect."""
+    blocks = tuple(_charts(frame, frame.iloc[:0], facts)) if "outcome" in frame.columns else (_counts(frame),)
+    return Card(_title(name), f"Differences from the people held out, {facts.percent} intervals", blocks)
+
+
+def _title(name: str) -> str:
+    return f"Experiment: {name}" if name else "Experiment"
+
+
+def _closing(state: str, facts: Facts) -> str:
+    if state == "waiting":
+        return f"Next: read it again on {facts.day.strftime('%Y-%m-%d %H:%M UTC')}"
+    if state == "uneven":
+        return "Next: compare who was assigned with who is in the list of each arm"
+    return ""
+
+
+def _check(checked: Ratio | None) -> list[Block]:
+    if checked is None:
+        return []
+    return [Note("cross" if checked.is_red else "check", checked.sentence())]
+
+
+def _counts(frame: pd.DataFrame) -> Table:
+    rows = tuple((row["arm"], row["people"], row["contacted"]) for row in words.rows(frame))
+    return Table(("Arm", "People", "Texted"), rows, ("left", "right", "right"))
+
+
+def _charts(frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> list[Block]:
+    return [_intervals(outcome, frame, pairs, facts) for outcome in facts.kinds]
+
+
+def _intervals(outcome: str, frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> Table:
+    rows = [row for row in words.rows(frame) if row["outcome"] == outcome and row["arm"] != HOLDOUT]
+    against = [row for row in words.rows(pairs) if row["outcome"] == outcome]
+    drawn = [(row["arm"], row) for row in rows] + [(f"{row['arm']} against {row['against']}", row) for row in against]
+    least, most = _scale([row for _, row in drawn])
+    zero = ("no effect", Bar(_POINT, "0", size=_SIZE, start=-least / (most - least)))
+    bars = tuple((label, _bar(row, least, most, facts)) for label, row in drawn)
+    unit = "percentage points" if facts.kinds[outcome] == "binary" else f"{facts.currency} per person".strip()
+    title = f"{outcome}: difference from the people held out, {facts.percent} interval"
+    return Table(("Arm", f"Difference, {unit}"), (zero, *bars), title=title)
+
+
+def _scale(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the ends of the scale: every interval and no effect lie on it, with room for the mark."""
+    ends = [row[side] for row in rows for side in ("low", "high") if not math.isnan(row[side])]
+    least, most = min([0.0, *ends]), max([0.0, *ends])
+    room = (most - least or 1.0) * 0.02
+    return least - room, most + room
+
+
+def _bar(row: Mapping[str, Any], least: float, most: float, facts: Facts) -> Bar:
+    if math.isnan(row["low"]):
+        return Bar(0.0, "no interval", size=_SIZE)
+    share, start = (row["high"] - row["low"]) / (most - least), (row["low"] - least) / (most - least)
+    return Bar(share, words.span(row, facts).partition(" p")[0].partition(" (")[0], size=_SIZE, start=start)
+
+
+def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
+    rows = tuple(_figures(row, facts) for row in words.rows(frame))
+    names = ("Arm", "People", "Texted", "Outcome", "Cost", "For each extra")
+    return Table(names, rows, ("left", "right", "right", "right", "right", "left"))
+
+
+def _figures(row: Mapping[str, Any], facts: Facts) -> tuple[str, ...]:
+    held = row["arm"] == HOLDOUT
+    cost = MISSING if math.isnan(row["cost"]) else money(row["cost"], row["currency"])
+    return (
+        row["arm"] if len(facts.kinds) == 1 else f"{row['arm']}, {row['outcome']}",
+        number(row["people"]),
+        number(row["contacted"]),
+        f"{row['value']:.2%}"
+        if facts.kinds[row["outcome"]] == "binary"
+        else money(row["value"], facts.currency, places=4),
+        MISSING if held else cost,
+        MISSING if held or not row["cost"] > 0 else words.price(row, facts).partition(" for ")[0],
+    )

@@ -1,0 +1,195 @@
+"""A reading in sentences: no sentence says more than its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pandas as pd
+
+from .._cards import counted, money
+from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
+from .ratio import Ratio
+
+MINUS: Final = "−"
+_DAY: Final = "%Y-%m-%d %H:%M UTC"
+_LEFT: Final = {
+    UNKNOWN: ("row belongs to nobody of the experiment", "rows belong to nobody of the experiment"),
+    BEFORE: ("row is from before the send", "rows are from before the send"),
+    AFTER: ("row is from after the window", "rows are from after the window"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What sentences need beside the tables; ``left_out`` counts rows of outcomes by reason."""
+
+    kinds: Mapping[str, str]
+    currency: str
+    level: float
+    day: datetime
+    window: timedelta
+    left_out: Mapping[str, int]
+    counted: int
+
+    @property
+    def percent(self) -> str:
+        """Return the coverage in words."""
+        return f"{self.level * 100:g}%"
+
+
+def paragraph(state: str, frame: pd.DataFrame, pairs: pd.DataFrame, checked: Ratio | None, facts: Facts) -> str:
+    """Return what a manager may quote."""
+    if state == "uneven" and checked is not None:
+        return checked.sentence()
+    if state == "waiting":
+        return (
+            f"The reading day is {facts.day.strftime(_DAY)}; until then only the counts are shown, because who looks "
+            "often finds differences that are not there."
+        )
+    bases = {row["outcome"]: row for row in rows(frame) if row["arm"] == HOLDOUT}
+    said = [_arm(row, bases.get(row["outcome"]), state, facts) for row in rows(frame) if row["arm"] != HOLDOUT]
+    said += [_pair(row, state, facts) for row in rows(pairs)]
+    return " ".join([*_beginning(state, facts), *said])
+
+
+def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table of ours, each by the names of its columns."""
+    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
+
+
+def _beginning(state: str, facts: Facts) -> list[str]:
+    if state == "early":
+        return [
+            f"Read before the reading day ({facts.day.strftime(_DAY)}): preliminary, and no result. Of experiments "
+            "without any effect, looking daily for two weeks finds one in 15 of 100."
+        ]
+    if state == "sequential":
+        return [
+            f"Read before the reading day ({facts.day.strftime(_DAY)}) by intervals that hold at every look, and are "
+            "wider for it."
+        ]
+    return []
+
+
+def _arm(row: Mapping[str, Any], base: Mapping[str, Any] | None, state: str, facts: Facts) -> str:
+    if base is None:
+        return f"{_reached(row, facts)}; nobody was held out, so nothing says what it would have been without."
+    shown = f"{_reached(row, facts)}; of the {base['people']:,} people held out it was {_level(base, facts)}."
+    return f"{shown} {_effect(row, state, facts)}"
+
+
+def _reached(row: Mapping[str, Any], facts: Facts) -> str:
+    return f'Of the {row["people"]:,} people assigned to {row["arm"]}, "{row["outcome"]}" was {_level(row, facts)}'
+
+
+def _level(row: Mapping[str, Any], facts: Facts) -> str:
+    if _is_share(row, facts):
+        return f"{row['value']:.2%} ({row['total']:,.0f})"
+    return f"{money(row['value'], facts.currency, places=4)} per person"
+
+
+def _effect(row: Mapping[str, Any], state: str, facts: Facts) -> str:
+    if math.isnan(row["low"]):
+        return "Nobody of either has it, so no interval can be given."
+    if state == "early" or not row["settled"]:
+        return f"The difference is {span(row, facts)}: {_maybe(row, state)}.{_cost(row, facts)}"
+    if row["high"] < 0:
+        less = _total({"low": -row["extra_high"], "high": -row["extra_low"]}, row, facts)
+        return f"The difference is {span(row, facts)}: the message brought {less} less.{_cost(row, facts)}"
+    more = _total({"low": row["extra_low"], "high": row["extra_high"]}, row, facts)
+    return f"The difference is {span(row, facts)}: the message brought {more} more.{_cost(row, facts)}"
+
+
+def _maybe(row: Mapping[str, Any], state: str) -> str:
+    if state == "early":
+        return "what it comes to is said on the reading day"
+    if row["low"] > 0 or row["high"] < 0:
+        return "the interval leaves out nothing, but the test does not, so this is not settled"
+    return "the message may have had no effect at all"
+
+
+def span(row: Mapping[str, Any], facts: Facts) -> str:
+    """Return an interval in words, rounded outwards."""
+    low, high = row["low"], row["high"]
+    if _is_share(row, facts):
+        return f"between {_signed(low * 100, down=True)} and {_signed(high * 100)} percentage points ({_kind(facts)})"
+    shown = f"between {_signed(low, places=4, down=True)} and {_signed(high, places=4)}"
+    return f"{shown} {facts.currency} per person ({_kind(facts)})".replace("  ", " ")
+
+
+def _kind(facts: Facts) -> str:
+    return f"{facts.percent} interval"
+
+
+def _signed(value: float, *, places: int = 2, down: bool = False) -> str:
+    """Return a number with its sign, rounded to the lower or the higher one.
+
+    Example:
+        >>> _signed(0.123), _signed(-0.123), _signed(0.129, down=True), _signed(-0.001)
+        ('+0.13', '−0.12', '+0.12', '0.00')
+    """
+    rounded = outwards(value, places=places, down=down)
+    return f"{'+' if rounded > 0 else MINUS if rounded < 0 else ''}{abs(rounded):,.{places}f}"
+
+
+def outwards(value: float, *, places: int, down: bool) -> float:
+    """Return a limit rounded so that the interval never gets narrower.
+
+    Example:
+        >>> outwards(3.126, places=2, down=True), outwards(3.121, places=2, down=False)
+        (3.12, 3.13)
+    """
+    scaled = round(value * 10**places, 6)
+    return float((math.floor(scaled) if down else math.ceil(scaled)) / 10**places)
+
+
+def _total(limits: Mapping[str, float], row: Mapping[str, Any], facts: Facts) -> str:
+    if _is_share(row, facts):
+        low, high = (outwards(limits[side], places=0, down=side == "low") for side in ("low", "high"))
+        return f'between {low:,.0f} and {high:,.0f} "{row["outcome"]}"'
+    low, high = (outwards(limits[side], places=2, down=side == "low") for side in ("low", "high"))
+    return f"between {money(low, facts.currency, places=2)} and {money(high, facts.currency, places=2)}"
+
+
+def _cost(row: Mapping[str, Any], facts: Facts) -> str:
+    if math.isnan(row["cost"]):
+        return " It was billed in several currencies, which are never added, so no price of one can be said."
+    if not row["cost"] > 0:
+        return ""
+    return f" It cost {money(row['cost'], row['currency'])}: {price(row, facts)}."
+
+
+def price(row: Mapping[str, Any], facts: Facts) -> str:
+    """Return what one extra outcome cost, as an interval in words."""
+    unit = "each" if _is_share(row, facts) else f"{money(1, facts.currency, places=2)} more"
+    if math.isnan(row["price_low"]):
+        return "no price, as there were no extra ones" if _is_share(row, facts) else "no price, as nothing more came in"
+    low = money(outwards(row["price_low"], places=2, down=True), row["currency"], places=2)
+    if math.isinf(row["price_high"]):
+        return f"at least {low} for {unit}, with no upper limit, because the effect may be nothing"
+    high = money(outwards(row["price_high"], places=2, down=False), row["currency"], places=2)
+    return f"between {low} and {high} for {unit}"
+
+
+def _pair(row: Mapping[str, Any], state: str, facts: Facts) -> str:
+    named = f'For "{row["outcome"]}", {row["arm"]} against {row["against"]}'
+    if math.isnan(row["low"]):
+        return f"{named}: nobody of either has it."
+    if state != "early" and row["settled"]:
+        better = row["arm"] if row["low"] > 0 else row["against"]
+        return f"{named} differs by {span(row, facts)}: {better} brought more."
+    return f"{named} differs by {span(row, facts)}: which is better is not settled."
+
+
+def left_out(facts: Facts) -> str:
+    """Return which rows of outcomes count for nobody, and why."""
+    said = [counted(count, *_LEFT[problem]) for problem, count in facts.left_out.items()]
+    return f"{counted(facts.counted, 'row')} of outcomes counted. Left out: {'; '.join(said)}." if said else ""
+
+
+def _is_share(row: Mapping[str, Any], facts: Facts) -> bool:
+    return facts.kinds[row["outcome"]] == "binary"

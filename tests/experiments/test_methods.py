@@ -1,0 +1,130 @@
+"""Each method against published figures, a library, or a computation by another way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.made_experiments import spent
+
+from smsotp_nb._experiments import amounts, comparing, prices, ratio, sequential, shares
+from smsotp_nb._experiments.amounts import Amounts
+from smsotp_nb._experiments.shares import Share
+
+# Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10: both samples, lower and upper limit.
+NEWCOMBE = {
+    "56/70 - 48/80": (56, 70, 48, 80, 0.0524, 0.3339),
+    "9/10 - 3/10": (9, 10, 3, 10, 0.1705, 0.8090),
+    "10/10 - 0/20": (10, 10, 0, 20, 0.6791, 1.0000),
+    "6/7 - 2/7": (6, 7, 2, 7, 0.0582, 0.8062),
+    "5/56 - 0/29": (5, 56, 0, 29, -0.0381, 0.1926),
+    "0/10 - 0/20": (0, 10, 0, 20, -0.1611, 0.2775),
+    "10/10 - 0/10": (10, 10, 0, 10, 0.6075, 1.0000),
+}
+
+
+@pytest.mark.parametrize(("one", "of", "other", "among", "low", "high"), NEWCOMBE.values(), ids=NEWCOMBE)
+def test_newcombe_as_published(one: int, of: int, other: int, among: int, low: float, high: float) -> None:
+    found = shares.compare(Share(one, of), Share(other, among))
+    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+
+
+def test_a_small_cell_is_tested_exactly() -> None:
+    """Fisher's test below 20, the pooled z test from 20 on; each as scipy has it."""
+    small = shares.compare(Share(12, 900), Share(3, 100))
+    assert small.p == pytest.approx(stats.fisher_exact([[12, 888], [3, 97]]).pvalue)
+    large = shares.compare(Share(300, 45_000), Share(60, 10_000))
+    table = [[300, 44_700], [60, 9_940]]
+    assert large.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+    assert small.method.endswith("Fisher")
+    assert large.method.endswith("pooled z")
+
+
+def test_p_value_and_interval_of_money_never_contradict_each_other() -> None:
+    """The interval leaves 0 out exactly where p is below 5 %."""
+    random = np.random.default_rng(5)
+    apart = 0
+    for seed in range(120):
+        arm = Amounts(spent(random.binomial(4000, 0.03), random), 4000)
+        base = Amounts(spent(random.binomial(1000, 0.02), random), 1000)
+        found = amounts.compare(arm, base, draws=400, seed=seed)
+        assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
+        apart += found.p < 0.05
+    assert 5 < apart < 115
+
+
+def test_redrawn_arms_are_those_of_people_drawn_one_by_one() -> None:
+    """The zeros as a number, and many small amounts by their sums, have the distribution of every person drawn."""
+    random = np.random.default_rng(6)
+    people, share, bought = 4000, 0.1, spent(300, random)
+    everybody = np.concatenate([bought, np.zeros(people - len(bought))])
+    base = random.random((4000, people)) < share
+    arm = amounts.Sums((~base) @ everybody, (~base) @ everybody**2, (~base).sum(axis=1))
+    slow = amounts.difference(arm, amounts.Sums(base @ everybody, base @ everybody**2, base.sum(axis=1))).t
+    quick = amounts.redrawn(bought, people, share, 4000, 1)
+    assert stats.ks_2samp(slow, quick).pvalue > 0.01
+
+
+def test_small_amounts_drawn_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(7)
+    bought = spent(3000, random)
+    each = amounts.redrawn(bought, 100_000, 0.1, 4000, 1)
+    monkeypatch.setattr(amounts, "MOST", 500)
+    together = amounts.redrawn(bought, 100_000, 0.1, 4000, 2)
+    assert stats.ks_2samp(each, together).pvalue > 0.01
+
+
+def test_money_near_a_normal_curve_is_as_welch_has_it() -> None:
+    """With many people and no tail the interval is Welch's."""
+    random = np.random.default_rng(8)
+    one, other = random.normal(50, 10, 2000), random.normal(48, 12, 1500)
+    found = amounts.compare(Amounts(one, 2000), Amounts(other, 1500), draws=20_000)
+    welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+    assert found.low == pytest.approx(welch.low, abs=0.05)
+    assert found.high == pytest.approx(welch.high, abs=0.05)
+
+
+def test_nobody_bought_anything() -> None:
+    """Without any amount there is neither interval nor p-value, and no error."""
+    found = amounts.compare(Amounts(np.zeros(0), 100), Amounts(np.zeros(0), 100))
+    assert np.isnan([found.low, found.high, found.p]).all()
+
+
+def test_sequential_interval_as_published() -> None:
+    """A vector from the tests of GrowthBook's engine (gbstats, test_sequential_test_runs): a relative difference."""
+    counts, sums, squares = np.array([3000, 3461]), np.array([1396.87, 2422.7]), np.array([52377.9767, 134698.29])
+    (base, arm), variance = sums / counts, (squares - sums**2 / counts) / (counts - 1) / counts
+    relative, error = (arm - base) / base, np.sqrt(variance[1] / base**2 + variance[0] * arm**2 / base**4)
+    found = sequential.always(error, int(counts.sum()), tuned_for=1000)
+    assert [round(relative - found.half, 5), round(relative + found.half, 5)] == [-0.55844, 1.56516]
+
+
+def test_price_is_fiellers_set() -> None:
+    """Every price is kept that a normal test of ``cost = price x extra`` does not refuse, and no other."""
+    z = stats.norm.ppf(0.975)
+    for extra, error in ((60.0, 20.0), (60.0, 40.0), (-10.0, 20.0)):
+        found = prices.per_extra(300.0, extra - z * error, extra + z * error)
+        tried = np.linspace(0.01, 500, 200_000)
+        kept = tried[np.abs(300.0 - tried * extra) <= z * tried * error]
+        assert found.low == pytest.approx(kept.min(), abs=0.01)
+        assert min(found.high, 500.0) == pytest.approx(kept.max(), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "price"),
+    [(20, 100, (3, 15)), (0, 100, (3, np.inf)), (-50, 100, (3, np.inf)), (-50, 0, (np.nan, np.nan))],
+    ids=["more", "from nothing on", "perhaps nothing", "at most nothing"],
+)
+def test_no_price_is_negative(low: float, high: float, price: tuple[float, float]) -> None:
+    assert np.array_equal(prices.per_extra(300.0, low, high), price, equal_nan=True)
+
+
+def test_ratio_is_the_chi_squared_test() -> None:
+    found = ratio.check({"plain": 450, "emoji": 470, "holdout": 80}, {"plain": 45, "emoji": 45, "holdout": 10})
+    assert found.p == pytest.approx(stats.chisquare([450, 470, 80], [450, 450, 100]).pvalue)
+
+
+def test_holm_step_by_step() -> None:
+    """By hand: 3 x 0.01, then 2 x 0.03, then the same again, because it must not sink."""
+    assert comparing.holm([0.04, 0.01, 0.03]) == [0.06, 0.03, 0.06]
+    assert comparing.holm([0.04]) == [0.04]

@@ -1,0 +1,225 @@
+"""An experiment read: as assigned, in its window, on its day, and in words that never say more than the interval."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.made_experiments import SENT, WEIGHTS, arguments, assignment, orders
+
+from smsotp_nb._experiments.reading import Reading, read
+from smsotp_nb.errors import UsageError
+
+BOTH = {"bought": "binary", "spend": "amount"}
+BEFORE = {"now": lambda: datetime(2026, 1, 10, tzinfo=UTC)}  # five days after the send
+
+
+def reading(people: int = 20_000, *, lift: dict[str, float] | None = None, **more: Any) -> Reading:
+    assigned = assignment(people)
+    return read(assigned, orders(assigned, lift=lift), **arguments(weights=WEIGHTS, name="autumn", **more))
+
+
+def test_counts_are_those_of_a_plain_join() -> None:
+    """People, buyers, sums and cost of each arm, whatever became of their messages."""
+    assigned = assignment(5000)
+    bought = orders(assigned, base=0.1)
+    assigned.loc[assigned.index[::7], ["contacted", "cost"]] = [False, 0.0]
+    found = read(assigned, bought, **arguments(kinds=BOTH, amount="spend")).frame.set_index(["outcome", "arm"])
+    joined = assigned.merge(bought, left_on="unit", right_on="customer", how="left").groupby("arm")
+    for arm, part in joined:
+        assert found.loc[("bought", arm), "people"] == len(part)
+        assert found.loc[("bought", arm), "total"] == part["customer"].notna().sum()
+        assert found.loc[("spend", arm), "total"] == pytest.approx(part["spend"].sum())
+        assert found.loc[("spend", arm), "value"] == pytest.approx(part["spend"].fillna(0).mean())
+        assert found.loc[("bought", arm), "contacted"] == part["contacted"].sum()
+        assert found.loc[("bought", arm), "cost"] == round(part["cost"].sum(), 6)
+
+
+def test_the_window_begins_with_each_send() -> None:
+    """The moment of the send counts, the end of the window does not; what lies outside is a row with its problem."""
+    assigned = assignment(100)
+    sent = assigned["at"].iloc[:4].reset_index(drop=True)
+    days = sent + pd.Series([timedelta(0), timedelta(days=14), timedelta(microseconds=-1), timedelta(days=1)])
+    some = pd.DataFrame({"customer": ["c0", "c1", "c2", "nobody"], "day": days.array}, index=[10, 11, 12, 13])
+    found = read(assigned, some, **arguments())
+    assert found.frame["total"].sum() == 1
+    want = {11: "after the window", 12: "before the send", 13: "unit of no arm"}
+    assert found.left_out["problem"].to_dict() == want
+    said = "1 row of outcomes counted. Left out: 1 row belongs to nobody of the experiment; "
+    assert said + "1 row is from before the send; 1 row is from after the window." in found.card().text()
+
+
+def test_two_orders_are_one_buyer_and_one_sum() -> None:
+    assigned = assignment(50)
+    day = assigned["at"].iloc[0] + timedelta(days=1)
+    twice = pd.DataFrame({"customer": ["c0", "c0"], "day": [day, day], "spend": [3.0, 4.5]})
+    found = read(assigned, twice, **arguments(kinds=BOTH, amount="spend")).frame
+    assert found.groupby("outcome")["total"].sum().to_dict() == {"bought": 1, "spend": 7.5}
+
+
+def test_an_outcome_of_its_own_column() -> None:
+    """A true cell counts, a false one does not."""
+    assigned = assignment(50)
+    visits = pd.DataFrame({"customer": ["c0", "c1"], "day": assigned["at"].iloc[:2].array, "visited": [True, False]})
+    assert read(assigned, visits, **arguments(kinds={"visited": "binary"})).frame["total"].sum() == 1
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "int64", "string[pyarrow]", "str"])
+def test_units_of_every_kind(kind: str) -> None:
+    assigned = assignment(500)
+    bought = orders(assigned, base=0.2)
+    want = read(assigned, bought, **arguments()).frame
+    number = assigned["unit"].str[1:].astype("int64")
+    other = bought["customer"].str[1:].astype("int64")
+    if kind == "int64":
+        assigned, bought = assigned.assign(unit=number), bought.assign(customer=other)
+    else:
+        assigned, bought = assigned.astype({"unit": kind}), bought.astype({"customer": kind})
+    pd.testing.assert_frame_equal(read(assigned, bought, **arguments()).frame, want)
+
+
+def test_an_effect_that_is_there_is_found_and_said() -> None:
+    found = reading(100_000, lift={"plain": 2.0, "emoji": 2.0})
+    row = found.frame.iloc[0]
+    assert row["settled"]
+    assert row["low"] < 0.0057 < row["high"]
+    assert "brought between" in found.sentence()
+    price = re.search(r"between USD ([\d.]+) and USD ([\d.]+) for each", found.sentence())
+    assert price is not None
+    assert float(price[1]) <= row["cost"] / row["extra_high"] < row["cost"] / row["extra_low"] <= float(price[2])
+
+
+def test_no_effect_has_no_upper_limit_and_no_claim() -> None:
+    said = reading(20_000, kinds=BOTH, amount="spend").sentence()
+    assert said.count("the message may have had no effect at all") == 4
+    assert said.count("with no upper limit, because the effect may be nothing") == 4
+    assert "brought" not in said
+
+
+def test_harm_is_said_without_a_price() -> None:
+    said = reading(60_000, lift={"plain": 0.2, "emoji": 0.2}).sentence()
+    assert said.count("less.") == 2
+    assert said.count("no price, as there were no extra ones") == 2
+    assert "USD −" not in said
+
+
+def test_a_claim_needs_the_interval_and_holms_p() -> None:
+    """Where an interval alone leaves out 0, nothing is claimed and the price has no upper limit."""
+    people = pd.concat([assignment(4000, weights={arm: 1}, seed=n) for n, arm in enumerate(("a", "b", "holdout"))])
+    assigned = people.assign(unit=[f"c{n}" for n in range(len(people))]).reset_index(drop=True)
+    rows = np.concatenate([np.arange(90), 4000 + np.arange(60), 8000 + np.arange(63)])
+    bought = pd.DataFrame({"customer": assigned["unit"].iloc[rows].array, "day": assigned["at"].iloc[rows].array})
+    found = read(assigned, bought, **arguments())
+    row = found.frame.iloc[0]
+    assert row["low"] > 0
+    assert row["p"] < 0.05 < row["p_holm"]
+    assert not row["settled"]
+    assert row["price_high"] == np.inf
+    assert "this is not settled" in found.sentence()
+
+
+def test_until_the_day_only_counts_and_the_check_are_there() -> None:
+    found = reading(**BEFORE)
+    assert found.state == "waiting"
+    assert [*found.frame.columns] == ["arm", "people", "contacted"]
+    assert "The reading day is 2026-01-19" in found.sentence()
+    assert "difference" not in found.card().text().replace("finds differences", "")
+
+
+def test_read_early_is_labelled_and_claims_nothing() -> None:
+    found = reading(100_000, lift={"plain": 2.0, "emoji": 2.0}, early=True, **BEFORE)
+    assert found.state == "early"
+    assert "preliminary, and no result" in found.sentence()
+    assert "brought" not in found.sentence()
+
+
+def test_read_early_at_every_look_is_wider_and_says_so() -> None:
+    early, late = (reading(100_000, early="sequential", **more) for more in (BEFORE, {}))
+    width = {found.state: found.frame.loc[0, "high"] - found.frame.loc[0, "low"] for found in (early, late)}
+    assert width["sequential"] > 1.3 * width["read"]
+    assert "times as wide" in early.frame.loc[0, "method"]
+    assert early.frame.loc[0, "method"] in early.sentence() or "hold at every look" in early.sentence()
+
+
+def test_uneven_arms_are_not_read() -> None:
+    assigned = assignment(20_000)
+    assigned = assigned[(assigned["arm"] != "emoji") | (assigned.index % 10 > 0)]
+    found = read(assigned, orders(assigned), **arguments(weights=WEIGHTS))
+    assert found.state == "uneven"
+    assert "low" not in found.frame.columns
+    assert "The arms do not have the sizes they were given" in found.card().text()
+
+
+def test_currencies_are_never_added() -> None:
+    assigned = assignment(20_000)
+    euro = assigned["contacted"] & (assigned.index % 2 == 0)
+    found = read(assigned.assign(currency=assigned["currency"].mask(euro, "EUR")), orders(assigned), **arguments())
+    assert {*found.costs["plain"]} == {"USD", "EUR"}
+    assert found.frame["cost"].isna().tolist() == [True, True, False]
+    assert "several currencies, which are never added" in found.sentence()
+
+
+def test_without_a_holdout_only_the_arms_are_compared() -> None:
+    assigned = assignment(4000, weights={"plain": 1, "emoji": 1})
+    found = read(assigned, orders(assigned, base=0.1), **arguments())
+    assert found.frame["low"].isna().all()
+    assert found.pairs["low"].notna().all()
+    assert "nobody was held out" in found.sentence()
+
+
+def test_a_hostile_name_stays_text() -> None:
+    found = reading(2000)
+    shown = Reading("<script>", *[getattr(found, name) for name in found.__slots__[1:]])._repr_html_()
+    assert "<script>" not in shown
+
+
+WRONG = {
+    "no such column": (lambda a, o: (a, o, {"on": "costumer"}), "did you mean 'customer'"),
+    "nothing sent": (lambda a, o: (a.assign(contacted=False), o, {}), "nothing was sent in this experiment yet"),
+    "a unit in two arms": (
+        lambda a, o: (pd.concat([a, a.iloc[[3]].assign(arm="emoji")], ignore_index=True), o, {}),
+        "a unit is assigned once; 2 rows of the assignment repeat one, rows 3, 60",
+    ),
+    "units of another kind": (
+        lambda a, o: (a.assign(unit=range(len(a))), o, {}),
+        "column 'customer' must hold the units as the assignment does",
+    ),
+    "times without a zone": (
+        lambda a, o: (a, o.assign(day=o["day"].dt.tz_localize(None)), {}),
+        "column 'day' must hold times with their zone",
+    ),
+    "times as text": (lambda a, o: (a, o.assign(day="yesterday"), {}), "column 'day' must hold times with their zone"),
+    "a missing amount": (
+        lambda a, o: (a, o.assign(spend=o["spend"].where(o.index != 1)), {"kinds": BOTH, "amount": "spend"}),
+        "column 'spend' must hold a value in every row; rows 1 have none",
+    ),
+    "an amount as text": (
+        lambda a, o: (a, o.assign(spend="5 EUR"), {"kinds": BOTH, "amount": "spend"}),
+        "must hold numbers for the outcome",
+    ),
+    "no amount named": (lambda a, o: (a, o[["customer", "day"]], {"kinds": {"spend": "amount"}}), "name its column"),
+    "two outcomes of the same rows": (
+        lambda a, o: (a, o, {"kinds": {"bought": "binary", "came": "binary"}}), "give each a column of its name",
+    ),
+    "no such kind": (lambda a, o: (a, o, {"kinds": {"bought": "binery"}}), "did you mean 'binary'"),
+    "a window in words": (lambda a, o: (a, o, {"window": "14d"}), "window= must be a timedelta"),
+    "weights without an arm": (lambda a, o: (a, o, {"weights": {"plain": 1}}), "weights= must name every arm"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG.values(), ids=WRONG)
+def test_wrong_calls_say_what_to_do(change: Any, words: str) -> None:
+    assigned = assignment(60)
+    people, bought, more = change(assigned, orders(assigned, base=0.5))
+    with pytest.raises(UsageError, match=re.escape(words)):
+        read(people, bought, **arguments(**more))
+
+
+def test_the_same_seed_gives_the_same_reading() -> None:
+    one, two = (reading(5000, kinds=BOTH, amount="spend") for _ in range(2))
+    pd.testing.assert_frame_equal(one.frame, two.frame)
+    assert str(SENT.year) in one.facts.day.isoformat()
