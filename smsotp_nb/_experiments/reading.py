@@ -103,7 +103,7 @@ def read(
         >>> sent = pd.Timestamp("2026-11-01 10:00", tz="UTC")
         >>> people = pd.DataFrame({"unit": range(2000), "arm": ["plain", "holdout"] * 1000, "at": sent,
         ...                        "contacted": [True, False] * 1000, "cost": [0.0075, 0] * 1000, "currency": "USD"})
-        >>> orders = pd.DataFrame({"customer": range(0, 200, 2), "day": sent + pd.Timedelta("1d")})
+        >>> orders = pd.DataFrame({"customer": range(0, 200, 2), "day": sent + timedelta(days=1)})
         >>> reading = read(people, orders, on="customer", at="day", kinds={"bought": "binary"},
         ...                window=timedelta(days=14))
         >>> reading.frame[["arm", "people", "total", "low", "high"]].round(3).to_string(index=False)

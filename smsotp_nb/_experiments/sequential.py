@@ -26,7 +26,7 @@ def rho(level: float, tuned_for: float) -> float:
 
     Example:
         >>> round(rho(0.95, 5000), 6)
-        0.039853
+        0.03984
     """
     alpha = 1 - level
     return math.sqrt((-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for)
@@ -43,7 +43,7 @@ def always(error: float, people: int, *, tuned_for: float, level: float = 0.95) 
 
     Example:
         >>> round(always(0.01, 5000, tuned_for=5000).times, 2)
-        1.49
+        1.55
     """
     spread = people * rho(level, tuned_for) ** 2
     half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))

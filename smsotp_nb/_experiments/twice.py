@@ -15,10 +15,10 @@ Keys = npt.NDArray[np.uint64]
 
 
 def twice(units: pa.ChunkedArray) -> list[int]:
-    """Return the rows whose unit is there in another row, too; a missing unit counts as one.
+    """Return the rows whose unit, a large string or a whole number, is there in another row, too.
 
     Example:
-        >>> twice(pa.chunked_array([["ann", "ben", "ann"]]))
+        >>> twice(pa.chunked_array([pa.array(["ann", "ben", "ann"], pa.large_string())]))
         [0, 2]
     """
     keys = np.concatenate([_keys(block) for block in _blocks(units)]) if len(units) else np.zeros(0, "uint64")

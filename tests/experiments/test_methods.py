@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import stats
+from statsmodels.stats.power import NormalIndPower
+from statsmodels.stats.proportion import proportion_effectsize
 from support.made_experiments import spent
 
-from smsotp_nb._experiments import amounts, comparing, prices, ratio, sequential, shares
+from smsotp_nb._experiments import amounts, calibrating, comparing, power, prices, ratio, sequential, shares, twice
 from smsotp_nb._experiments.amounts import Amounts
 from smsotp_nb._experiments.shares import Share
+from smsotp_nb.errors import UsageError
 
 # Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10: both samples, lower and upper limit.
 NEWCOMBE = {
@@ -128,3 +136,75 @@ def test_holm_step_by_step() -> None:
     """By hand: 3 x 0.01, then 2 x 0.03, then the same again, because it must not sink."""
     assert comparing.holm([0.04, 0.01, 0.03]) == [0.06, 0.03, 0.06]
     assert comparing.holm([0.04]) == [0.04]
+
+
+@pytest.mark.parametrize(("held", "people"), [(10, 417_000), (50, 150_000)], ids=["10 % held out", "half and half"])
+def test_people_needed_as_known(held: int, people: int) -> None:
+    """20 % more on 0.57 %, seen 8 times out of 10."""
+    found = power.power(base={"bought": 0.0057}, weights={"plain": 100 - held, "holdout": held}, effect=0.2)
+    assert found.frame.loc[0, "people"] == pytest.approx(people, rel=0.002)
+    assert f"need about {people:,} people" in found.sentence()
+
+
+def test_power_is_that_of_statsmodels() -> None:
+    """Both ways: the effect of a size, and the size of an effect, for shares and for amounts."""
+    weights = {"plain": 60, "holdout": 40}
+    for base, size in ((0.3, 400), ((10.0, 8.0), 900)):
+        effect = power.power(base={"x": base}, weights=weights, size=size).frame.loc[0, "effect"]
+        share = isinstance(base, float)
+        standard = proportion_effectsize(base * (1 + effect), base) if share else base[0] * effect / base[1]
+        chance = NormalIndPower().power(standard, size * 0.4, 0.05, ratio=1.5)
+        assert chance == pytest.approx(0.8, abs=0.002)
+        again = power.power(base={"x": base}, weights=weights, effect=effect).frame.loc[0, "people"]
+        assert again == pytest.approx(size, abs=1)
+
+
+def test_power_names_arms_that_stand_alike_once() -> None:
+    found = power.power(base={"spend": (0.65, 12.0)}, weights={"plain": 45, "emoji": 45, "holdout": 10}, size=100_000)
+    assert found.sentence().startswith('With 100,000 people, plain or emoji against the holdout shows 58% more "spend"')
+    assert "0.65 per person" in found.card().text(200)
+
+
+WRONG_POWER = {
+    "neither": ({}, "one of size="),
+    "both": ({"size": 100, "effect": 0.2}, "one of size="),
+    "no holdout": ({"size": 100, "weights": {"plain": 100}}, "nobody is held out"),
+    "too few": ({"size": 5}, "too few to see any effect"),
+    "too much": ({"effect": 400.0}, "more than everybody"),
+    "no base": ({"effect": 0.2, "base": {"bought": 57}}, "base['bought'] must be a share between 0 and 1"),
+    "certain": ({"effect": 0.2, "chance": 1.0}, "chance= must lie between 0 and 1"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG_POWER.values(), ids=WRONG_POWER)
+def test_wrong_power_says_what_to_do(change: dict[str, Any], words: str) -> None:
+    usual: dict[str, Any] = {"base": {"bought": 0.0057}, "weights": {"plain": 90, "holdout": 10}}
+    with pytest.raises(UsageError, match=re.escape(words)):
+        power.power(**usual | change)
+
+
+def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
+    """On skewed money with a small holdout, redrawn arms keep their 5 % and Welch's t test does not."""
+    random = np.random.default_rng(9)
+    bought = pd.DataFrame({"customer": range(365), "spend": spent(365, random)})
+    arguments = {"on": "customer", "people": 64_000, "weights": {"plain": 95, "holdout": 5}, "amount": "spend"}
+    found = calibrating.calibrate(bought, kinds={"bought": "binary", "spend": "amount"}, **arguments)
+    rates = found.frame.set_index("outcome")
+    assert rates["false_positives"].between(0.02, 0.07).all()
+    assert rates["coverage"].between(0.93, 0.98).all()
+    assert rates.loc["spend", "welch"] > 0.07
+    assert "Split at random 1,000 times with 5% held out" in found.sentence()
+
+
+def test_calibration_needs_everybody() -> None:
+    bought = pd.DataFrame({"customer": range(365)})
+    with pytest.raises(UsageError, match="must count everybody: 365 units"):
+        calibrating.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize("kind", ["text", "number"])
+def test_units_that_are_there_twice(kind: str) -> None:
+    """Over blocks, among texts of every length; two texts of the same letters in another order are two."""
+    names = ["", "ab", "ba", "Ünï", *(f"unit {number}" for number in range(5000)), "ab", "unit 4999"]
+    units = pa.array(names, pa.large_string()) if kind == "text" else pa.array([*range(5004), 1, 5003])
+    assert twice.twice(pa.chunked_array([units[:700], units[700:]])) == [1, 5003, 5004, 5005]

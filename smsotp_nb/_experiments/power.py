@@ -1,0 +1,223 @@
+"""Before anything is sent: the effect these people would show, the people an effect needs, what holding out costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from .._arguments import given, not_number, not_whole, refuse
+from .._cards import Block, Card, Note, Table, WithCard, counted
+from ..errors import UsageError
+from .joining import HOLDOUT
+from .library import proportions, sizes
+
+SPLITS: Final = (5.0, 10.0, 20.0, 50.0)  # per cent held out, to choose from
+_LARGEST: Final = 100.0  # an effect beyond it is not looked for: a hundred times more
+_NAMES: Final = ("outcome", "kind", "arm", "base", "effect", "people", "held_out", "forgone")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Power(WithCard):
+    """What an experiment can show.
+
+    ``frame`` has a row for each outcome and arm: the smallest ``effect`` (0.2 is 20 % more) that would be seen with so
+    many ``people`` in all, how many are ``held_out``, and what they would have brought at that effect (``forgone``, in
+    outcomes or amounts). ``by_holdout`` has the people needed for the effect by the share held out.
+    """
+
+    frame: pd.DataFrame
+    by_holdout: pd.DataFrame
+    chance: float
+    wanted: bool
+
+    def sentence(self) -> str:
+        """Return it in words."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> list[str]:
+        """Return a sentence for all arms that stand alike."""
+        alike = [name for name in self.frame.columns if name != "arm"]
+        arms = self.frame.groupby(alike, sort=False)["arm"].agg(" or ".join).reset_index()
+        return [_said(row, self.chance, wanted=self.wanted) for row in _rows(arms)]
+
+    def card(self) -> Card:
+        """Return it as a card."""
+        blocks: list[Block] = [Note("i", said) for said in self._sentences()]
+        if len(self.by_holdout):
+            rows = tuple(
+                (row["outcome"], f"{row['held']:g}%", _people(row["people"])) for row in _rows(self.by_holdout)
+            )
+            title = "People needed for the same effect, by how many of them are held out from one arm"
+            blocks.append(Table(("Outcome", "Held out", "People"), rows, ("left", "right", "right"), title=title))
+        return Card("Before the experiment", "Nothing has been sent.", tuple(blocks))
+
+
+def power(
+    *,
+    base: Mapping[str, Any],
+    weights: Mapping[str, float],
+    size: int | None = None,
+    effect: float | None = None,
+    chance: float = 0.8,
+    level: float = 0.95,
+) -> Power:
+    """Say what an experiment can show: the effect seen with these people, or the people an effect needs.
+
+    Shares by Cohen's effect size of two proportions, amounts by that of two means; each arm against the holdout. The
+    numbers are those of statsmodels' ``NormalIndPower``; its search for a size fails where effects are small, so that
+    its closed form is used.
+
+    Args:
+        base: what happens without a message: a share for a binary outcome, such as 0.0057; the mean and the standard
+            deviation per person for an amount, such as (0.7, 12.4).
+        weights: the share of each arm and of the ``"holdout"``, in any unit.
+        size: how many people there are.
+        effect: how much more is looked for, relative to the base: 0.2 is 20 % more.
+        chance: of seeing the effect if it is there.
+        level: of the interval that is to leave out nothing.
+
+    Raises:
+        UsageError: neither or both of ``size`` and ``effect``; nobody is held out; or a base is not one.
+
+    Example:
+        >>> found = power(base={"bought": 0.0057}, weights={"plain": 90, "holdout": 10}, effect=0.2)
+        >>> print(found.sentence())
+        To see 20% more "bought" (0.57% without a message) 8 times out of 10, plain and the holdout need about ...
+    """
+    _check(base, weights, size, effect, chance, level)
+    rows, choices = [], []
+    total = sum(weights.values())
+    for outcome, of in base.items():
+        for arm in (arm for arm in weights if arm != HOLDOUT):
+            part = (weights[arm] + weights[HOLDOUT]) / total
+            ratio = weights[arm] / weights[HOLDOUT]
+            seen = _smallest(of, size * part, ratio, chance, level) if size else float(effect or 0)
+            people = size or math.ceil(_needed(of, seen, ratio, chance, level) / part)
+            held = round(people * weights[HOLDOUT] / total)
+            rows.append((outcome, _kind(of), arm, _mean(of), seen, people, held, held * _mean(of) * seen))
+        choices += [(outcome, held, math.ceil(_needed(of, seen, 100 / held - 1, chance, level))) for held in SPLITS]
+    by_holdout = pd.DataFrame(choices, columns=["outcome", "held", "people"])
+    return Power(pd.DataFrame(rows, columns=[*_NAMES]), by_holdout, chance, size is None)
+
+
+def _check(
+    base: Mapping[str, Any],
+    weights: Mapping[str, float],
+    size: int | None,
+    effect: float | None,
+    chance: float,
+    level: float,
+) -> None:
+    refuse(
+        None if base else "base= must name an outcome, such as {'bought': 0.0057}",
+        *[_not_a_base(name, of) for name, of in base.items()],
+        not_whole("size", size, least=2, none=True),
+        not_number("effect", effect, of="a share such as 0.2 for 20 % more", above=True, none=True),
+        *[
+            None if 0 < share < 1 else f"{name}= must lie between 0 and 1, such as 0.8, got {given(share)}"
+            for name, share in (("chance", chance), ("level", level))
+        ],
+    )
+    if (size is None) == (effect is None):
+        raise UsageError(
+            "power needs one of size= (how many people there are) and effect= (how much more is looked for)"
+        )
+    if not weights.get(HOLDOUT, 0) > 0:
+        raise UsageError("nobody is held out, so no effect of the messages can be seen; give the experiment a holdout=")
+
+
+def _not_a_base(name: str, of: Any) -> str | None:
+    if isinstance(of, tuple | list):
+        fits = len(of) == 2 and all(isinstance(one, int | float) and math.isfinite(one) and one > 0 for one in of)
+    else:
+        fits = isinstance(of, int | float) and not isinstance(of, bool) and 0 < of < 1
+    wanted = "a share between 0 and 1, such as 0.0057, or the mean and standard deviation of an amount, (0.7, 12.4)"
+    return None if fits else f"base[{name!r}] must be {wanted}, got {given(of)}"
+
+
+def _kind(of: Any) -> str:
+    return "amount" if isinstance(of, tuple | list) else "binary"
+
+
+def _mean(of: Any) -> float:
+    return float(of[0] if isinstance(of, tuple | list) else of)
+
+
+def _size_of(of: Any, effect: float) -> float:
+    """Return the standardized size of an effect, NaN where no share could be so large."""
+    if isinstance(of, tuple | list):
+        return float(of[0] * effect / of[1])
+    if of * (1 + effect) > 1:
+        return math.nan
+    return float(proportions().proportion_effectsize(of * (1 + effect), of))
+
+
+def _needed(of: Any, effect: float, ratio: float, chance: float, level: float) -> float:
+    """Return how many people the two arms need together; ``ratio`` texted for each one held out."""
+    standardized = _size_of(of, effect)
+    if math.isnan(standardized):
+        raise UsageError(f"{effect:.0%} more than {of:.2%} is more than everybody; look for a smaller effect=")
+    spread = math.sqrt(1 + 1 / ratio)
+    held = sizes().normal_sample_size_one_tail(standardized, chance, (1 - level) / 2, std_null=spread)
+    return float(held) * (1 + ratio)
+
+
+def _smallest(of: Any, people: float, ratio: float, chance: float, level: float) -> float:
+    """Return the smallest effect that so many people show, by halving."""
+    most = _LARGEST if isinstance(of, tuple | list) else min(_LARGEST, 1 / of - 1)
+    if _needed(of, most, ratio, chance, level) > people:
+        raise UsageError(
+            f"{people:,.0f} people are too few to see any effect; test with more, or hold out more of them"
+        )
+    least = 0.0
+    for _ in range(60):
+        middle = (least + most) / 2
+        least, most = (least, middle) if _needed(of, middle, ratio, chance, level) <= people else (middle, most)
+    return most
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
+
+
+def _said(row: Mapping[str, Any], chance: float, *, wanted: bool) -> str:
+    more = f'{_percent(row["effect"])} more "{row["outcome"]}" ({_base(row)} without a message)'
+    often = f"{chance * 10:g} times out of 10"
+    if wanted:
+        people = f"{_people(row['people'])} people in the experiment"
+        shown = f"To see {more} {often}, {row['arm']} and the holdout need about {people}"
+    else:
+        people = counted(row["people"], "person", "people")
+        shown = (
+            f"With {people}, {row['arm']} against the holdout shows {more} {often}; a smaller effect is likely missed"
+        )
+    return (
+        f"{shown}. Holding out {row['held_out']:,} of them gives up about {_forgone(row)} if the effect is that large."
+    )
+
+
+def _forgone(row: Mapping[str, Any]) -> str:
+    return f'{row["forgone"]:,.0f} "{row["outcome"]}"'
+
+
+def _base(row: Mapping[str, Any]) -> str:
+    return f"{row['base']:.2%}" if row["kind"] == "binary" else f"{row['base']:,.2f} per person"
+
+
+def _percent(effect: float) -> str:
+    return f"{math.ceil(effect * 100 - 1e-9):,}%"
+
+
+def _people(people: int) -> str:
+    """Return a number of people in three figures: the base is not known better.
+
+    Example:
+        >>> _people(417_200), _people(999)
+        ('417,000', '999')
+    """
+    step = 10 ** max(0, len(str(people)) - 3)
+    return f"{round(people / step) * step:,}"
