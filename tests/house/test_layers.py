@@ -60,7 +60,7 @@ LIBRARIES: dict[str, set[str]] = {
     "keyring": {"settings"},
     "cryptography": {"sandbox"},
     "scipy": {"experiments"},
-    "statsmodels": {"experiments"},
+    "statsmodels": {"experiments", "cost"},
 }
 
 
