@@ -198,7 +198,7 @@ class People:
 
         It holds what they said (``said``); all of their rows, those of tests and those that were held back included
         (``history``); and their rows in campaigns as the result table has them, with the kept columns (``messages``).
-        The texts of messages are not stored.
+        Filled texts are not stored: the ledger keeps what a campaign says with its placeholders.
         """
         asked = _one(number)
         del number
