@@ -16,10 +16,12 @@ from ._cost.overview import card
 from ._cost.saving import Savings, savings
 from ._cost.sums import by, by_country, compare, unpriced_rows
 from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, summary
+from ._cost.words import BilledWords, words
 from ._ledger.reconciling import reconcile
 from ._ledger.summing import spending
 
 __all__ = [
+    "BilledWords",
     "Bridge",
     "Forecast",
     "Reconciled",
@@ -45,6 +47,7 @@ __all__ = [
     "spending",
     "summary",
     "unpriced_rows",
+    "words",
 ]
 
 

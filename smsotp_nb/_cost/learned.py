@@ -8,15 +8,16 @@ from .._calls import in_our_words
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .sources import NEEDED
+from .sources import NEEDED, Source, rows
 
 
 @in_our_words
-def rates(results: pd.DataFrame) -> pd.DataFrame:
+def rates(results: Source) -> pd.DataFrame:
     """Return what one part last cost in each country: a rate table for ``plan(rates=...)``, learned from results.
 
     Args:
-        results: result tables of one service. Rates of two services, or of a sandbox and a live service, are not mixed.
+        results: result tables of one service, a Ledger, its path, or a Campaign.
+            Rates of two services, or of a sandbox and a live service, are not mixed.
 
     Returns:
         One row per country, in the form of `rates.check`: ``iso, currency, price`` (of a part, as last observed), and
@@ -32,7 +33,7 @@ def rates(results: pd.DataFrame) -> pd.DataFrame:
         >>> rates(table)[["iso", "currency", "price", "low", "high"]].values.tolist()
         [['US', 'USD', 0.008, 0.0075, 0.008]]
     """
-    table = contract.check(results, columns=(*NEEDED, "iso", "at"))
+    table = contract.check(rows(results), columns=(*NEEDED, "iso", "at"))
     _one_service(table)
     seen = table[(table["status"] == "accepted") & (table["parts"] > 0).fillna(False)]
     seen = seen.dropna(subset=["iso", "currency", "price"])

@@ -10,16 +10,16 @@ import pandas as pd
 
 from .._arguments import given
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath
+from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.places import path_of
 from .._ledger.summing import COLUMNS as SPENT
-from .._ledger.summing import spending
+from .._ledger.summing import all_rows, spending
 from .._results import contract
 from .._wire import amount
 from ..columns import require
 from ..errors import UsageError
 
-Source: TypeAlias = AnyFrame | LedgerOrPath
+Source: TypeAlias = AnyFrame | LedgerOrPath | Campaign
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -28,15 +28,28 @@ COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "
 
 
 def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
-    """Return a frame as it is, and a ledger, or the one at a path, as its `spending` by these columns."""
+    """Return a frame as it is, a campaign as its result table, and a ledger, or its path, as `spending` by columns."""
+    if isinstance(source, Campaign):
+        return source.frame
     if not isinstance(source, Ledger | str | Path):
         return as_pandas(source)
     names = [columns] if isinstance(columns, str) else columns if isinstance(columns, list | tuple | pd.Index) else []
     return spending(source, tz=tz, columns=[name for name in names if isinstance(name, str) and name not in SPENT])
 
 
+def rows(source: Source) -> pd.DataFrame:
+    """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
+    if isinstance(source, Campaign):
+        return source.frame
+    if not isinstance(source, Ledger | str | Path):
+        return as_pandas(source)
+    return all_rows(source)
+
+
 def files(source: Source) -> list[Path]:
     """Return the files that a source is read from, which nothing may be written over."""
+    if isinstance(source, Campaign):
+        return files(source._ledger)
     if not isinstance(source, Ledger | str | Path):
         return []
     path = path_of(source)

@@ -12,7 +12,7 @@ from .._calls import in_our_words
 from .._pandas import STR
 from .._phones.lookup import country_name
 from .._results import contract
-from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read
+from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read, rows
 
 SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpriced")
 _BOTH: Final = ("messages", "parts", "cost", "unpriced", *COMPARED, "difference")
@@ -77,7 +77,7 @@ def with_country(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @in_our_words
-def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
+def unpriced_rows(results: Source) -> pd.DataFrame:
     """Return the accepted rows whose price or currency could not be read. They cost something, but the amount is
     unknown.
 
@@ -87,7 +87,7 @@ def unpriced_rows(results: pd.DataFrame) -> pd.DataFrame:
         >>> unpriced_rows(table).index.tolist()
         ['b']
     """
-    table = contract.check(results, columns=NEEDED)
+    table = contract.check(rows(results), columns=NEEDED)
     return table[(table["status"] == "accepted") & (table["price"].isna() | table["currency"].isna())]
 
 

@@ -8,7 +8,7 @@ from .._arguments import not_zone, refuse
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results import contract
-from .sources import ESTIMATED, NEEDED, Source, is_summed, read
+from .sources import ESTIMATED, NEEDED, Source, is_summed, read, rows
 from .sums import by, with_country
 
 
@@ -87,7 +87,7 @@ def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 
 @in_our_words
-def outcomes(results: pd.DataFrame) -> pd.DataFrame:
+def outcomes(results: Source) -> pd.DataFrame:
     """Return the rows of a result table by their state, with estimated and billed cost. Nothing is left out.
 
     Returns:
@@ -100,7 +100,7 @@ def outcomes(results: pd.DataFrame) -> pd.DataFrame:
         >>> outcomes(table)[["status", "rows", "est_cost", "cost"]].fillna(0).values.tolist()
         [['accepted', 1, 0.01, 0.01], ['in_doubt', 1, 0.01, 0.0]]
     """
-    table = contract.check(results, columns=(*NEEDED, *ESTIMATED))
+    table = contract.check(rows(results), columns=(*NEEDED, *ESTIMATED))
     accepted = table["status"] == "accepted"
     currency = table["currency"].where(accepted).fillna(table["est_currency"])
     cells = pd.DataFrame(
@@ -159,7 +159,7 @@ def _per_part(source: Source) -> pd.DataFrame:
 
 
 @in_our_words
-def differences(results: pd.DataFrame) -> pd.DataFrame:
+def differences(results: Source) -> pd.DataFrame:
     """Return the accepted rows that were not billed as estimated, and why.
 
     Returns:
@@ -176,7 +176,7 @@ def differences(results: pd.DataFrame) -> pd.DataFrame:
         [[0.01, 'PARTS']]
     """
     shown = ["to", "region", "iso", "est_parts", "parts", "est_cost", "price", "currency", "est_currency"]
-    table = contract.check(results, columns=(*NEEDED, *ESTIMATED, "to", "region", "iso"))
+    table = contract.check(rows(results), columns=(*NEEDED, *ESTIMATED, "to", "region", "iso"))
     table = table.loc[table["status"] == "accepted", shown].copy()
     price, estimate = contract.micros(table["price"]), contract.micros(table["est_cost"])
     same = table["currency"] == table["est_currency"]

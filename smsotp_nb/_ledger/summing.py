@@ -23,6 +23,7 @@ import pandas as pd
 from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._pandas import STR
+from .._results.contract import COLUMNS as RESULTS
 from .._results.contract import money
 from .._services import is_rehearsal
 from ..columns import require
@@ -31,9 +32,10 @@ from .answers import Ints
 from .columns import accepted_whole
 from .kept import MOST, Combinations, known_columns
 from .places import path_of
-from .reading import counts
+from .reading import campaign_frame, counts
 from .store import Store
 from .tables import ACCEPTED
+from .wordings import OF_WORDS, words_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -51,6 +53,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "est_cost": "float64",
 }
 _BLOCK: Final = 200_000
+_WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 _SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
 
@@ -78,7 +81,8 @@ def spending(
         until: first day or time that is no longer included.
         tz: time zone of days and months. Those of a purged campaign are in UTC.
         columns: your own columns to sum up by as well, of those that ``plan(keep=...)`` kept. They are missing for
-            campaigns that did not keep them, and for purged ones.
+            campaigns that did not keep them, and for purged ones. Also ``wording`` (str: what the messages say, with
+            their placeholders) and ``version`` (Int64: the version of the campaign in which they said it first).
 
     Returns:
         One row per combination: the columns asked for; ``service, campaign, kind, month`` (as 2026-11), ``day, iso,
@@ -99,15 +103,16 @@ def spending(
     """
     which = "; 'live', 'sandbox' or the id of one service, such as client.service"
     refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
-    zone = zoneinfo.ZoneInfo(tz)
-    span = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
-    if None not in span and span[0] >= span[1]:  # type: ignore[operator]
-        raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
+    span = span_of(since, until, tz)
     names = [columns] if isinstance(columns, str) else list(columns)
     with snapshot_of(ledger) as store:
         _check_kept(store, names)
         campaigns = services_asked(store, service)
-        recorded = _summed(store, _requests(store, campaigns, *span, tz), names)
+        of_words = [name for name in names if name in OF_WORDS]
+        own = [name for name in names if name not in OF_WORDS]
+        recorded = summed(store, requests_of(store, campaigns, *span, tz, words=bool(of_words)), own)
+        if of_words:
+            recorded = recorded.join(_words(store)[of_words], on="measure")
         kept = _kept_sums(store, campaigns, *span)
     sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
     return _finished(sums.join(campaigns, on="number"), names)
@@ -119,7 +124,12 @@ def _check_kept(store: Store, names: Sequence[str]) -> None:
     for name in names:
         if name in COLUMNS:
             raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
-        require(name, [*known, *COLUMNS], where="columns of the ledger")
+        require(name, [*known, *OF_WORDS, *COLUMNS], where="columns of the ledger")
+
+
+def _words(store: Store) -> pd.DataFrame:
+    with store.reading() as connection:
+        return words_of(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,7 @@ class Billed:
 def billed(store: Store, campaigns: Sequence[int]) -> dict[int, Billed]:
     """Return what campaigns were billed, by their numbers; those that were purged, too."""
     mine = pd.DataFrame(index=np.array(campaigns, dtype=np.int64))
-    sums = pd.concat([_summed(store, _requests(store, mine, None, None, "UTC")), _kept_sums(store, mine, None, None)])
+    sums = pd.concat([summed(store, requests_of(store, mine, None, None, "UTC")), _kept_sums(store, mine, None, None)])
     return {number: _billed(sums[(sums["number"] == number).to_numpy()]) for number in campaigns} if len(sums) else {}
 
 
@@ -173,6 +183,18 @@ def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
     return chosen
 
 
+def all_rows(ledger: Ledger | str | Path) -> pd.DataFrame:
+    """Return the result rows of all campaigns that `spending` sums up, without the kept columns."""
+    with snapshot_of(ledger) as store:
+        campaigns = services_asked(store, None)
+        tables = [
+            campaign_frame(store, number, name=name, service=of, names=())
+            for number, name, of in zip(campaigns.index, campaigns["campaign"], campaigns["service"], strict=True)
+        ]
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(RESULTS))
+    return found.astype(RESULTS)
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """When the requests of a ledger's campaigns were answered, UTC, and how many of their rows are in each state."""
@@ -194,6 +216,19 @@ def when_sent(ledger: Ledger | str | Path) -> Sent:
             rows.update(counts(store, number))
     first, last = (None if at is None else pd.Timestamp(at, unit="us", tz="UTC") for at in times)
     return Sent(first, last, dict(rows))
+
+
+def span_of(since: object, until: object, tz: str) -> tuple[int | None, int | None]:
+    """Return a span in microseconds since 1970.
+
+    Raises:
+        UsageError: a time cannot be read, or the span ends before it begins.
+    """
+    zone = zoneinfo.ZoneInfo(tz)
+    begins, ends = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
+    if begins is not None and ends is not None and begins >= ends:
+        raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
+    return begins, ends
 
 
 def _micros_of(when: object, name: str, zone: zoneinfo.ZoneInfo) -> int | None:
@@ -224,14 +259,16 @@ class _Requests:
     of: Ints
 
 
-def _requests(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None, tz: str) -> _Requests:
+def requests_of(
+    store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None, tz: str, *, words: bool = False
+) -> _Requests:
     currencies = [
         code for code in table_of(store, "SELECT DISTINCT currency, currency FROM attempt", ("c",))["c"] if code
     ]
     low, high = (-(2**62) if since is None else since), (2**62 if until is None else until)
     facts: dict[tuple[int, ...], int] = {}
     of = np.full(1 + _highest(store, "attempt"), -1, dtype=np.int64)
-    for block in _request_blocks(store, currencies):
+    for block in _request_blocks(store, currencies, words=words):
         mine = np.isin(block[:, 1], campaigns.index) & (block[:, 2] >= low) & (block[:, 2] < high)
         block = block[mine]
         block[:, 2] = _days(block[:, 2], tz)
@@ -239,7 +276,8 @@ def _requests(store: Store, campaigns: pd.DataFrame, since: int | None, until: i
         group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
         places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
         of[block[:, 0]] = np.array(places, dtype=np.int64)[group]
-    kinds = pd.DataFrame(list(facts), columns=["number", "day", "encoding", "est_parts", "currency"], dtype="int64")
+    named = ["number", "day", "encoding", "est_parts", "currency", "measure"]
+    kinds = pd.DataFrame(list(facts), columns=named, dtype="int64")
     kinds["day"] = pd.to_datetime(kinds["day"], unit="D").dt.as_unit("us")
     kinds["encoding"] = kinds["encoding"].map(dict(enumerate(_ENCODINGS)))
     kinds["est_parts"] = kinds["est_parts"].where(kinds["est_parts"] > 0)
@@ -247,16 +285,17 @@ def _requests(store: Store, campaigns: pd.DataFrame, since: int | None, until: i
     return _Requests(tuple(sorted(kinds["number"].unique().tolist())), kinds, of)
 
 
-def _request_blocks(store: Store, currencies: list[str]) -> Iterator[Ints]:
-    """Yield request, campaign, time, and encoding, estimate and currency as numbers, 0 where unknown."""
+def _request_blocks(store: Store, currencies: list[str], *, words: bool) -> Iterator[Ints]:
+    """Yield request, campaign, time, and encoding, estimate, currency and measure as numbers, 0 where unknown."""
     cases = " ".join(f"WHEN ? THEN {place}" for place in range(1, len(currencies) + 1))
     sql = (
         "SELECT a.id, a.campaign, coalesce(a.settled_at, a.started_at), "
         "CASE k.encoding WHEN 'gsm7' THEN 1 WHEN 'ucs2' THEN 2 ELSE 0 END, coalesce(k.est_parts, 0), "
-        f"{f'CASE a.currency {cases} ELSE 0 END' if currencies else '0'} "
+        f"{f'CASE a.currency {cases} ELSE 0 END' if currencies else '0'}, "
+        f"{'coalesce(k.measure, 0)' if words else '0'} "
         "FROM attempt a LEFT JOIN chunk k ON k.campaign=a.campaign AND k.chunk=a.chunk"
     )
-    return _blocks(store, sql, tuple(currencies), columns=6)
+    return _blocks(store, sql, tuple(currencies), columns=7)
 
 
 def _days(micros: Ints, tz: str) -> Ints:
@@ -270,7 +309,7 @@ def _highest(store: Store, table: str) -> int:
         return int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _summed(store: Store, requests: _Requests, names: Sequence[str] = ()) -> pd.DataFrame:
+def summed(store: Store, requests: _Requests, names: Sequence[str] = ()) -> pd.DataFrame:
     """Add up the accepted rows by the facts of their request, by country, destination and these kept columns."""
     kept = Combinations(names) if names else None
     destinations = table_of(
@@ -368,7 +407,8 @@ def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         compared_cost=money(sums["micros"].where(both, 0)).where(compared > 0),
         est_cost=money(compared * each).where(compared > 0),
     )
-    return done.reindex(columns=[*names, *COLUMNS]).astype(COLUMNS)
+    typed = {name: dtype for name, dtype in _WORD_TYPES.items() if name in names}
+    return done.reindex(columns=[*names, *COLUMNS]).astype({**COLUMNS, **typed})
 
 
 # -- what a purge leaves -----------------------------------------------------------------------------------------------
@@ -379,7 +419,7 @@ _KEPT_TABLE: Final = "CREATE TABLE IF NOT EXISTS purged_sums (campaign INTEGER P
 def sums_of(store: Store, campaign: int) -> str:
     """Return a campaign's sums as JSON. They name nobody, so its cost stays known after its rows are purged."""
     one = table_of(store, "SELECT id, service FROM campaign WHERE id=?", ("service",), (campaign,))
-    return str(_summed(store, _requests(store, one, None, None, "UTC")).to_json(orient="table", index=False))
+    return str(summed(store, requests_of(store, one, None, None, "UTC")).to_json(orient="table", index=False))
 
 
 def keep(connection: sqlite3.Connection, campaign: int, sums: str) -> None:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from .answers import Ints
 
+OF_WORDS: Final = ("wording", "version")  # columns of sums
 SAID: Final = ("segment", "template", "text", "variables")
 MEASURED: Final = ("parts", "plain_parts", "gsm_parts", "forcing")
 
@@ -59,6 +60,16 @@ def record_words(
         for place, *measured in first[["wording", *MEASURED]].itertuples(index=False)
     ]
     return dict(zip(mine.index.tolist(), map(numbers.__getitem__, group.tolist()), strict=True))
+
+
+def words_of(connection: sqlite3.Connection) -> pd.DataFrame:
+    """Return what is known of the words of each measure, as objects by its number."""
+    found = connection.execute(
+        "SELECT m.id, w.text, w.version, w.segment, w.variables, w.id, m.parts, m.plain_parts, m.gsm_parts, m.forcing "
+        "FROM measure m JOIN wording w ON w.id=m.wording"
+    ).fetchall()
+    names = [*OF_WORDS, "segment", "variables", "said", "each_parts", "plain_parts", "gsm_parts", "forcing"]
+    return pd.DataFrame([row[1:] for row in found], columns=names, index=[row[0] for row in found], dtype=object)
 
 
 def delete_words(connection: sqlite3.Connection, campaign: int) -> None:

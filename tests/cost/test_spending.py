@@ -191,14 +191,14 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
 ) -> None:
     """All of it is read as of one moment, and nobody who sends has to wait for it."""
     before = cost.by_campaign(ledger)
-    requests = summing._requests
+    requests = summing.requests_of
 
-    def and_meanwhile(*arguments: object) -> object:
-        found = requests(*arguments)  # type: ignore[arg-type]
+    def and_meanwhile(*arguments: object, **named: object) -> object:
+        found = requests(*arguments, **named)  # type: ignore[arg-type]
         send(client, ledger, "meanwhile", text="Hello")
         return found
 
-    monkeypatch.setattr(summing, "_requests", and_meanwhile)
+    monkeypatch.setattr(summing, "requests_of", and_meanwhile)
     pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
     monkeypatch.undo()
     assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()

@@ -1,0 +1,296 @@
+"""Which words made a period dear: texts, characters and columns, and what plain ones would have saved, as billed."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from .. import parts
+from .._arguments import given, not_text, not_zone, refuse
+from .._calls import in_our_words
+from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, counted, money, places_by
+from .._ledger import Campaign, LedgerOrPath
+from .._ledger.places import path_of
+from .._ledger.word_sums import word_sums
+from .._pandas import STR
+from .._results import contract
+from ..errors import UsageError
+from .sources import records
+
+_SHOWN: Final = 8
+_COUNTS: Final = ["messages", "parts", "unpriced", "saved_parts", "extra_parts"]
+_MONEY: Final = ["cost", "saved_cost", "extra_cost"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BilledWords(WithCard):
+    """What the words of a period cost, as billed, and what plain characters would have saved.
+
+    All tables have ``currency``; ``saved_parts`` and ``saved_cost`` are what plain characters (`parts.PLAIN`) would
+    have saved, and ``extra_parts`` and ``extra_cost`` what was paid beyond GSM-7. Counts are Int64, amounts float64:
+    parts are saved at the price of a part that the service billed for the message.
+
+    Attributes:
+        totals: a row a currency: ``messages, parts, cost, unpriced, saved_parts, saved_cost, extra_parts, extra_cost``.
+        months: the same by ``campaign`` and ``month``, oldest first.
+        messages: the same by ``campaign, version, segment`` and ``text`` (with its placeholders; missing where it was
+            not kept), the dearest first.
+        characters: a row a character that forced ucs2: ``character, name, replacement`` (str), ``messages``, ``alone``
+            (those with no other one), ``extra_parts, extra_cost`` (a message counts for each of its characters).
+        variables: a row a column whose values forced ucs2 (missing: the text itself): ``variable`` (str),
+            ``messages, alone, extra_parts, extra_cost``.
+        unknown: accepted messages of a template whose text is not known, which count as saving nothing.
+
+    Campaigns that were purged are in none of them.
+
+    Example:
+        >>> "characters" in BilledWords.__slots__
+        True
+    """
+
+    totals: pd.DataFrame
+    months: pd.DataFrame
+    messages: pd.DataFrame
+    characters: pd.DataFrame
+    variables: pd.DataFrame
+    unknown: int
+
+    def card(self) -> Card:
+        """Return the words as a card."""
+        return _card(self)
+
+
+@in_our_words
+def words(
+    ledger: LedgerOrPath | Campaign,
+    *,
+    service: str | None = None,
+    since: object = None,
+    until: object = None,
+    tz: str = "UTC",
+) -> BilledWords:
+    """Return which words made the accepted messages of a period dear, from the ledger alone.
+
+    Args:
+        ledger: the Ledger, its path, or a Campaign. A result table does not hold the words; of a plan see `savings`.
+        service: as for `spending`.
+        since: as for `spending`.
+        until: as for `spending`.
+        tz: as for `spending`.
+
+    Raises:
+        UsageError: not a ledger or campaign, or as for `spending`.
+
+    Example:
+        >>> import tempfile, pathlib, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"]})
+        >>> plan = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12)
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send(plan, client=box.client(), ledger=ledger, progress=False)
+        >>> words(ledger).characters[["character", "messages", "extra_parts", "extra_cost"]].values.tolist()
+        [['’', 1, 1, 0.0075]]
+    """
+    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
+    refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
+    if isinstance(ledger, pd.DataFrame):
+        raise UsageError(
+            f"words needs a Ledger, its path or a Campaign: a result table holds no words, got {given(ledger)}"
+        )
+    campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Campaign) else (None, service)
+    source = ledger._ledger if isinstance(ledger, Campaign) else ledger
+    path_of(source)  # says what else was given
+    sums = word_sums(source, campaign=campaign, service=service, since=since, until=until, tz=tz)
+    return _of(_cells(sums))
+
+
+def _cells(sums: pd.DataFrame) -> pd.DataFrame:
+    """Return integers by row of the sums: what was billed, and what plain characters and GSM-7 would have saved."""
+    known = sums["currency"].notna()
+    counts = sums[["messages", "priced", "micros", "parts", "priced_parts"]].astype("Int64")
+    each = pd.DataFrame({name: pd.to_numeric(sums[name]) for name in ("each_parts", "plain_parts", "gsm_parts")})
+    each = each.astype("Int64")
+    priced = counts["priced"].where(known, 0)
+    a_part = (counts["micros"] / counts["priced_parts"].where(counts["priced_parts"] > 0)).where(known)
+    cells = sums[["currency", "campaign", "version", "segment", "said", "forcing"]].assign(
+        month=sums["day"].dt.strftime("%Y-%m"),
+        text=sums["wording"],
+        messages=counts["messages"],
+        parts=counts["parts"],
+        cost=counts["micros"].where(known, 0),
+        unpriced=counts["messages"] - priced,
+        known=each["each_parts"].notna(),
+    )
+    for name, plain in (("saved", "plain_parts"), ("extra", "gsm_parts")):
+        fewer = (each["each_parts"] - each[plain]).fillna(0)
+        cells[f"{name}_parts"] = fewer * counts["messages"]
+        cells[f"{name}_cost"] = (a_part * (fewer * priced)).round().fillna(0).astype("Int64")
+    return cells.astype(
+        {"version": "Int64", "currency": STR, "campaign": STR, "segment": STR, "text": STR, "month": STR}
+    )
+
+
+def _of(cells: pd.DataFrame) -> BilledWords:
+    months = _table(cells, ["campaign", "month"]).sort_values(["month", "campaign", "currency"], ignore_index=True)
+    messages = _table(cells[cells["said"].notna()], ["campaign", "version", "segment", "text", "said"])
+    dearest = messages.sort_values(["cost", "parts"], ascending=False, kind="stable", ignore_index=True)
+    forced = _forced(cells)
+    return BilledWords(
+        totals=_table(cells, []),
+        months=months,
+        messages=dearest.drop(columns="said"),
+        characters=_characters(forced),
+        variables=_by_source(forced, "variable"),
+        unknown=int(cells.loc[~cells["known"], "messages"].sum()),
+    )
+
+
+def _table(cells: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    numbers = [*_COUNTS, *_MONEY]
+    table = cells.groupby(["currency", *names], dropna=False, sort=True)[numbers].sum().reset_index()
+    order = ["messages", "parts", "cost", "unpriced", "saved_parts", "saved_cost", "extra_parts", "extra_cost"]
+    return _in_money(table, *_MONEY)[["currency", *names, *order]]
+
+
+def _in_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    priced = table["currency"].notna()
+    return table.assign(**{name: contract.money(table[name].astype("Int64").where(priced)) for name in names})
+
+
+def _forced(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each character of each set, with the column that it comes from ("": the text itself)."""
+    sets = cells[cells["forcing"].notna()].groupby(["currency", "forcing"], dropna=False, sort=True)
+    sums = sets[["messages", "extra_parts", "extra_cost"]].sum().reset_index()
+    found = [
+        {**row, "variable": name, "character": sign}
+        for row in records(sums)
+        for name, signs in json.loads(row["forcing"]).items()
+        for sign in signs
+    ]
+    columns = ["currency", "forcing", "messages", "extra_parts", "extra_cost", "variable", "character"]
+    return pd.DataFrame(found, columns=columns).astype({"currency": STR})
+
+
+def _by_source(forced: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Add up by character, or by variable; a message counts once for each of its own."""
+    once = forced.drop_duplicates(["currency", "forcing", name])
+    several = once.groupby(["currency", "forcing"], dropna=False)[name].transform("size") > 1
+    once = once.assign(alone=once["messages"].where(~several.astype("bool"), 0))
+    numbers = ["messages", "alone", "extra_parts", "extra_cost"]
+    table = once.groupby(["currency", name], dropna=False, sort=True)[numbers].sum().reset_index()
+    table = table.sort_values(["extra_cost", "extra_parts", "messages"], ascending=False, ignore_index=True)
+    table[name] = table[name].where(table[name] != "").astype(STR)
+    counts = dict.fromkeys(("messages", "alone", "extra_parts"), "Int64")
+    return _in_money(table.astype(counts), "extra_cost")
+
+
+def _characters(forced: pd.DataFrame) -> pd.DataFrame:
+    table = _by_source(forced, "character")
+    names = [unicodedata.name(sign, f"U+{ord(sign):04X}") for sign in table["character"]]
+    table.insert(2, "name", pd.Series(names, dtype=STR))
+    table.insert(3, "replacement", table["character"].map(dict(parts.PLAIN)).astype(STR))
+    return table
+
+
+# -- the card ----------------------------------------------------------------------------------------------------------
+
+
+def _card(found: BilledWords) -> Card:
+    saved = int(found.totals["saved_parts"].sum())
+    amounts = [
+        money(row["saved_cost"], row["currency"]) for row in records(found.totals.dropna(subset=["currency"])) if saved
+    ]
+    of = f", {' and '.join(amounts)}" if amounts else ""
+    state = f"Plain characters would have saved {counted(saved, 'part')}{of}."
+    blocks: list[Block] = [_figures(found.totals)]
+    if len(found.messages):
+        blocks.append(_texts(found.messages))
+    if len(found.characters):
+        blocks.append(_signs(found.characters))
+    if len(found.variables):
+        blocks.append(_sources(found.variables))
+    if found.unknown:
+        have = counted(found.unknown, "message has", "messages have")
+        blocks.append(Note("i", f"{have} a template whose text is not known, and count as saving nothing."))
+    return Card("Words", state if saved > 0 else "Plain characters would have saved nothing.", tuple(blocks), "")
+
+
+def _figures(totals: pd.DataFrame) -> Figures:
+    pairs: list[tuple[str, Any]] = [
+        ("accepted messages", int(totals["messages"].sum())),
+        ("parts", int(totals["parts"].sum())),
+        ("parts beyond GSM-7", int(totals["extra_parts"].sum())),
+    ]
+    for row in records(totals.dropna(subset=["currency"])):
+        pairs.append(("billed", money(row["cost"], row["currency"])))
+        pairs.append(("paid beyond GSM-7", money(row["extra_cost"], row["currency"])))
+    return Figures(tuple(pairs))
+
+
+def _texts(messages: pd.DataFrame) -> Table:
+    shown = messages.head(_SHOWN)
+    places = places_by(shown["currency"], shown["cost"])
+    rows = tuple(
+        (
+            row["text"] if isinstance(row["text"], str) else "not kept",
+            row["campaign"],
+            int(row["messages"]),
+            _amount(row["cost"], row["currency"], places),
+            _amount(row["saved_cost"], row["currency"], places),
+        )
+        for row in records(shown)
+    )
+    more = len(messages) - len(rows)
+    return Table(
+        ("Message", "Campaign", "Messages", "Cost", "Plain saves"),
+        rows,
+        ("left", "left", "right", "right", "right"),
+        title="Dearest messages",
+        more=f"and {more} more: .messages" if more > 0 else "",
+    )
+
+
+def _signs(characters: pd.DataFrame) -> Table:
+    shown = characters.head(_SHOWN)
+    places = places_by(shown["currency"], shown["extra_cost"])
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Code(row["character"]), row["name"].lower(), int(row["messages"]), int(row["extra_parts"]),
+         _amount(row["extra_cost"], row["currency"], places))
+        for row in records(shown)
+    )  # fmt: skip
+    more = len(characters) - len(rows)
+    return Table(
+        ("Character", "Name", "Messages", "Extra parts", "Extra cost"),
+        rows,
+        ("left", "left", "right", "right", "right"),
+        title="Characters that forced UCS-2",
+        more=f"and {more} more: .characters" if more > 0 else "",
+    )
+
+
+def _sources(variables: pd.DataFrame) -> Table:
+    shown = variables.head(_SHOWN)
+    places = places_by(shown["currency"], shown["extra_cost"])
+    rows = tuple(
+        (
+            row["variable"] if isinstance(row["variable"], str) else "the text itself",
+            int(row["messages"]),
+            int(row["extra_parts"]),
+            _amount(row["extra_cost"], row["currency"], places),
+        )
+        for row in records(shown)
+    )
+    return Table(
+        ("Column", "Messages", "Extra parts", "Extra cost"),
+        rows,
+        ("left", "right", "right", "right"),
+        title="Where they came from",
+    )
+
+
+def _amount(value: Any, currency: Any, places: dict[object, int]) -> str:
+    return money(value, currency, places=places[currency]) if isinstance(currency, str) else "unknown"
