@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TextIO
 
 from ._cards import Block, Card, Figures, Meter, Note, counted, fitted, money, number, terminal_width
+from ._visible import visible
 from ._wire import amount
 from .results import Progress
 
@@ -241,6 +242,7 @@ class _LastLine:
 
 
 def _face(title: str, note: str, stream: TextIO | None) -> _Page | _Line | _LastLine:
+    title, note = visible(title), visible(note)
     if stream is None and in_notebook():
         return _Page(title, note)
     out = stream or sys.stderr

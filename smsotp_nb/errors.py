@@ -24,10 +24,13 @@
     |- CampaignIncomplete            ``send`` returned with rows still to go
 
 Trouble with one row is a value in that row (``problem``), never an exception.
-Every error carries its facts as attributes, can be pickled, and never holds a key or a passcode.
+Every error carries its facts as attributes, can be pickled, and never holds a key or a passcode. Its message has fewer
+than 2,000 characters, and control characters of a reply or a file stand in it as numbers.
 """
 
 from __future__ import annotations
+
+from ._visible import said
 
 __all__ = [
     "CampaignHeld",
@@ -60,6 +63,9 @@ class SmsOtpError(Exception):
         True
     """
 
+    def __init__(self, message: object = "") -> None:
+        super().__init__(said(str(message)))
+
 
 class UsageError(SmsOtpError, ValueError):
     """The call cannot work as written. ``problems`` lists everything wrong with it, not only the first problem.
@@ -71,7 +77,7 @@ class UsageError(SmsOtpError, ValueError):
 
     def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.problems = problems or (message,)
+        self.problems = tuple(map(said, problems)) or (said(message),)
 
 
 class FileExists(UsageError):

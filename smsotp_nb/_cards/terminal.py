@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from .._visible import visible
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Meter, Note, State, Table
-from .words import plain_value, visible, width
+from .words import plain_value, width
 
 NARROWEST: Final = 18  # columns that words in a cell need to read well
 GAP: Final = "  "

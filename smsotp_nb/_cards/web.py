@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from .._visible import visible
 from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .sheet import MOST_FIGURES
-from .words import plain_value, visible
+from .words import plain_value
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not

@@ -111,25 +111,6 @@ def width(text: str) -> int:
     return sum(_columns(character) for character in text)
 
 
-_DIRECTIONS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def visible(text: str, *, keep: str = "") -> str:
-    """Return text with its control and direction characters, which would move a cursor or turn a line, as numbers.
-
-    Example:
-        >>> visible("a\\x1b[2J")
-        'a\\\\u001b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c in keep or not _is_control(c) else f"\\u{ord(c):04x}" for c in text)
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _DIRECTIONS
-
-
 def _columns(character: str) -> int:
     if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
         return 0

@@ -26,6 +26,9 @@ from ..errors import UsageError
 BLOCK: Final = 1 << 15
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
+LONGEST_INTEGER: Final = 1000  # bits
+LONGEST_DECIMAL: Final = 300  # places before the point
+LONGEST_OBJECT: Final = 200  # characters
 CHANCE: Final = 30  # bits that are all zero in a column: once in 10^9 by chance
 
 TEXT: Final = np.uint8(0)
@@ -223,12 +226,31 @@ def _cell(value: Any) -> tuple[str | None, np.uint8]:
     if isinstance(value, bool | np.bool_):
         return str(value), NOT_TEXT
     if isinstance(value, abstract.Integral):
-        return str(int(value)), TEXT if int(value) >= 0 else NOT_WHOLE
+        return _integer(int(value))
     if isinstance(value, abstract.Real | Decimal):
         return _real(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None, MISSING
-    return str(value), NOT_TEXT
+    return spelled(value), NOT_TEXT
+
+
+def _integer(value: int) -> tuple[str, np.uint8]:
+    if value.bit_length() > LONGEST_INTEGER:  # Python itself spells none of more than 4,300 digits
+        return "an integer of too many digits", NOT_WHOLE
+    return str(value), TEXT if value >= 0 else NOT_WHOLE
+
+
+def spelled(value: object) -> str:
+    """Return the beginning of what any object says of itself, or its kind where it says nothing.
+
+    Example:
+        >>> spelled(["+12025550123"])
+        "['+12025550123']"
+    """
+    try:
+        return str(value)[:LONGEST_OBJECT]
+    except Exception:  # noqa: BLE001 - whatever its __str__ raises, one row must not end the list
+        return f"<{type(value).__name__}>"
 
 
 def words(column: pd.Series) -> pd.Series:
@@ -260,8 +282,10 @@ def _real(value: Any) -> tuple[str | None, np.uint8]:
         return None, SIGNALING
     if value != value:  # NaN differs from itself
         return None, MISSING
+    if isinstance(value, Decimal) and value.adjusted() > LONGEST_DECIMAL:  # int() would write out every digit
+        return spelled(value), NOT_WHOLE
     if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):
-        return str(value), NOT_WHOLE
+        return spelled(value), NOT_WHOLE
     if isinstance(value, Decimal) or value < EXACT_INTEGERS.get(getattr(value, "itemsize", 8), 2**53):
         return str(int(value)), FLOAT
     return str(value), LOST_DIGITS

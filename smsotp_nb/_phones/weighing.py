@@ -214,6 +214,9 @@ def _two_numbers(work: Work, front: Fronts) -> None:
     work.refuse(_flags(len(work), found), "MULTIPLE_NUMBERS")
 
 
+MOST_DIGITS = 60  # of two numbers, and more than any two have
+
+
 def side_by_side(work: Work, rows: Rows) -> list[tuple[int, str, str]]:
     """Return how texts can be divided at a blank into two numbers of their country that begin with a zero."""
     rows = matching(work.text, rows, HALVES)
@@ -230,5 +233,7 @@ def side_by_side(work: Work, rows: Rows) -> list[tuple[int, str, str]]:
 
 def _halves(text: str) -> list[tuple[str, str]]:
     """Return every way to divide a text before a zero into two of at least six digits."""
+    if sum(sign.isdigit() for sign in text) > MOST_DIGITS:  # more ways than anybody could wait for
+        return []
     cuts = [(text[: cut.start()], text[cut.end() :]) for cut in HALF_ENDS.finditer(text)]
     return [parts for parts in cuts if all(sum(sign.isdigit() for sign in part) >= SIX for part in parts)]

@@ -18,7 +18,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
-    "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
+    "visible": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
     "guards": 0, "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
@@ -32,7 +32,13 @@ LEVELS: dict[str, int] = {
 BESIDE = {("_sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost; the questions to a list's owner are a workbook.
 SAME_LEVEL = {
-    *(("arguments", "errors"), ("calls", "errors"), ("calls", "arguments"), ("columns", "errors")),
+    *(
+        ("errors", "visible"),
+        ("arguments", "errors"),
+        ("calls", "errors"),
+        ("calls", "arguments"),
+        ("columns", "errors"),
+    ),
     *(
         ("columns", "arguments"),
         ("settings", "wire"),

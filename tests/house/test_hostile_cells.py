@@ -1,0 +1,105 @@
+"""Cells and texts made to hang or to break a list: each is a row with its problem, in bounded time and words."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import smsotp_nb as sms
+from smsotp_nb import _cards as cards
+from smsotp_nb._client.meaning import Scrubber
+from smsotp_nb._phones import weighing
+from smsotp_nb._visible import visible
+from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
+
+GOOD = "+12025550123"
+CONTROL = "\x1b[2J\x00\u202e\x9b\u2028"
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise RuntimeError("this object has no text")
+
+    __repr__ = __str__
+
+
+def itself() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+def deep() -> list[Any]:
+    found: list[Any] = []
+    for _ in range(50_000):
+        found = [found]
+    return found
+
+
+CELLS: dict[str, Any] = {
+    "a huge exponent": lambda: Decimal("1E+999999"),
+    "a tiny exponent": lambda: Decimal("1E-999999"),
+    "no text": Mute,
+    "itself": itself,
+    "deep": deep,
+    "5,000 digits": lambda: 10**5_000,
+    "minus 5,000 digits": lambda: -(10**5_000),
+    "a fraction": lambda: Fraction(10**5_000, 3),
+    "a million digits": lambda: "1" * 1_000_000,
+    "halves without end": lambda: "0 " * 100_000,
+    "bytes": lambda: b"\xff" * 1_000_000,
+}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_that_cannot_be_read_is_a_row_with_its_problem(cell: str) -> None:
+    """The row beside it is as good as ever."""
+    column = pd.Series([GOOD, CELLS[cell]()], dtype=object)
+    judged = sms.phones.normalize(column)
+    assert judged["to"].tolist()[0] == GOOD
+    assert pd.isna(judged["to"].iloc[1])
+    assert isinstance(judged["problem"].iloc[1], str)
+    assert sms.phones.verdict(column)["valid"].tolist() == [True, False]
+
+
+def test_a_text_is_not_halved_at_every_blank() -> None:
+    """Two numbers have few digits; the ways to divide a longer text are not even listed."""
+    assert len(weighing._halves("089 123456 089 123457")) == 1
+    assert weighing._halves("0 " * 1_000) == []
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [SmsOtpError, UsageError, ServiceError, NotSent])
+def test_no_error_is_endless(kind: type[SmsOtpError]) -> None:
+    """Its beginning says what is wrong, its end what to do."""
+    error = kind("the list is wrong: " + "x" * 1_000_000 + "; write None")
+    assert len(str(error)) < 2_000
+    assert str(error).startswith("the list is wrong")
+    assert str(error).endswith("write None")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert all(len(one) < 2_000 for one in getattr(error, "problems", ()))
+
+
+def test_what_is_printed_shows_control_characters_as_numbers() -> None:
+    """In errors, in what is wrong with a call, in cards as text and as HTML, and in what a service says."""
+    card = cards.Card(f"Campaign {CONTROL}", CONTROL)
+    said = ServiceError("refused: " + Scrubber()(CONTROL))
+    shown = [
+        str(said),
+        str(UsageError(CONTROL)),
+        *UsageError("no", problems=(CONTROL,)).problems,
+        str(card),
+        card.html(),
+    ]
+    for text in shown:
+        assert "\\u001b[2J" in text
+        assert not set(CONTROL) - set("[2J") & set(text)
+    assert visible("two\nlines\t", keep="\n\t") == "two\nlines\t"
