@@ -229,6 +229,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+MOST_VALUES = 200_000  # of a reply, by its commas and brackets: far above any, and a list for each byte takes gigabytes
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=Decimal)
 
 
@@ -237,8 +238,10 @@ def read_envelope(raw: bytes) -> Envelope:
 
     Raises:
         Unreadable: the bytes are not JSON of the interface: not Unicode, not an object, a ``code`` that is not text,
-            NaN or Infinity, or nesting that is too deep.
+            NaN or Infinity, nesting that is too deep, or more values than any reply has.
     """
+    if sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Unreadable("the reply holds more values than any of this interface")
     try:
         found = _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except (ValueError, RecursionError, ArithmeticError) as error:  # the last from a number with a huge exponent
