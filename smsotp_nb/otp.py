@@ -15,12 +15,14 @@ from ._arguments import not_callable, refuse
 from ._calls import in_our_words
 from ._moments import Now, utc_now
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
-from .errors import SmsOtpWarning, UsageError
+from .errors import LedgerError, SmsOtpWarning, UsageError
 from .settings import Secret
 
 if TYPE_CHECKING:
     from ._client import Client
+    from ._ledger import Ledger, LedgerOrPath
     from ._sandbox import Sandbox
+    from ._wire import OtpReply
 
 __all__ = ["Challenge", "Request", "send"]
 
@@ -91,7 +93,7 @@ class Request:
             variant=variant,
         )
 
-    def send(self, client: Client, *, now: Now = utc_now) -> Challenge:
+    def send(self, client: Client, *, ledger: Ledger | None = None, now: Now = utc_now) -> Challenge:
         """Send the passcode and return its challenge; the errors are those of ``otp.send``.
 
         All of it is checked here: the client never sees the lifetime of a generated code before it is too late.
@@ -108,7 +110,10 @@ class Request:
             code=self.code.reveal() if self.code else None,
             ttl=self.ttl if self.code else None,
         )
-        return Challenge(self, client=client, record=reply.record, now=now)
+        challenge = Challenge(self, client=client, record=reply.record, ledger=ledger, now=now)
+        if ledger is not None:
+            _record(ledger, client, reply)
+        return challenge
 
 
 class Challenge:
@@ -136,12 +141,21 @@ class Challenge:
         True
     """
 
-    __slots__ = ("_client", "_now", "_request", "record", "sent_at", "verified")
+    __slots__ = ("_client", "_ledger", "_now", "_request", "record", "sent_at", "verified")
 
     @in_our_words
-    def __init__(self, request: Request, *, client: Client, record: MessageRecord, now: Now = utc_now) -> None:
+    def __init__(
+        self,
+        request: Request,
+        *,
+        client: Client,
+        record: MessageRecord,
+        ledger: Ledger | None = None,
+        now: Now = utc_now,
+    ) -> None:
         self._request = request
         self._client = client
+        self._ledger = ledger
         self._now = now
         self.record = record
         self.sent_at = now()
@@ -188,7 +202,7 @@ class Challenge:
 
         Whether the earlier passcode remains valid is not stated by the interface.
         """
-        return self._request.send(self._client, now=self._now)
+        return self._request.send(self._client, ledger=self._ledger, now=self._now)
 
     def _ttl_at_verify(self) -> int | None:
         return None if self._request.code else self._request.ttl
@@ -215,6 +229,7 @@ def send(
     signature: str | None = None,
     code: str | None = None,
     ttl: int | None = None,
+    ledger: LedgerOrPath | None = None,
     now: Now = utc_now,
 ) -> Challenge:
     """Send a passcode to one number and return the challenge that verifies it.
@@ -229,13 +244,17 @@ def send(
         code: a custom code of 4 to 8 digits in place of a generated one. Not recommended.
         ttl: lifetime of the passcode in seconds, whether custom or generated, at most 1800 (the service's default is
             300).
+        ledger: a Ledger, or its path, in which number, country, parts and price are recorded for `cost`; never the
+            passcode. By default nothing is recorded.
         now: the clock, a function that returns an aware datetime.
 
     Warns:
-        SmsOtpWarning: fewer than 6 digits, a lifetime above 600 seconds, or ``digits`` together with ``code``.
+        SmsOtpWarning: the passcode was sent and could not be recorded; or fewer than 6 digits, a lifetime above 600
+            seconds, or ``digits`` together with ``code``.
 
     Raises:
         UsageError: the message lists everything wrong with the arguments. Nothing was sent.
+        LedgerError: the ledger cannot be used. Nothing was sent.
         ServiceError: the service refused.
         InDoubt: no answer came. The passcode may have been sent, and is not sent again automatically.
 
@@ -253,7 +272,24 @@ def send(
     to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=3)
-    return request.send(_client_of(client), now=now)
+    return request.send(_client_of(client), ledger=_ledger_of(ledger), now=now)
+
+
+def _ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
+    """Return the ledger, opened before anything is sent, so that one that cannot be used is known in time."""
+    if ledger is None:
+        return None
+    from ._ledger import Ledger  # pandas: not for those who keep no books
+
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+
+
+def _record(ledger: Ledger, client: Client, reply: OtpReply) -> None:
+    """Record a passcode that was sent; an error here must not look as if it was not."""
+    try:
+        ledger.record_passcode(reply.record, service=client.service, request_id=reply.request_id)
+    except LedgerError as error:
+        warnings.warn(f"the passcode was sent and is not in the books: {error}", SmsOtpWarning, stacklevel=4)
 
 
 def _client_of(service: Client | Sandbox) -> Client:

@@ -17,9 +17,10 @@ from .._calls import in_our_words
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal, name_key
+from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, overview, purging, reading, retention
+from . import changing, contacts, copies, overview, passcodes, purging, reading, retention
 from .campaign import Campaign
 from .disk import runs
 from .lock import RunLock
@@ -214,6 +215,24 @@ class Ledger:
         except BaseException:
             lock.release()
             raise
+
+    @in_our_words
+    def record_passcode(self, record: MessageRecord, *, service: str, request_id: str | None) -> None:
+        """Record what a passcode cost that was sent just now, as ``otp.send(ledger=...)`` does; never the passcode.
+
+        Raises:
+            LedgerError: the ledger cannot be written.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> from smsotp_nb._wire import MessageRecord
+            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
+            >>> sent = MessageRecord(id="1", to="+12025550123", iso="US", cc="1", parts=1, price_micros=7500)
+            >>> ledger.record_passcode(sent, service="sandbox:a", request_id=None)
+            >>> ledger.campaigns()["kind"].tolist()
+            ['passcode']
+        """
+        passcodes.record_passcode(self._store, record, service=service, request_id=request_id, now=self._clock())
 
     @in_our_words
     def backup(self, path: str | Path) -> Path:

@@ -19,6 +19,7 @@ from .claims import Claim, Found
 from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
+from .passcodes import learn_currency
 from .reading import counts, numbers_of, outcomes
 from .recording import billing_number, inserted, number_of
 from .recovering import OWNER_DIED, give_up
@@ -351,6 +352,7 @@ class Run:
         try:
             if self._store.is_open:  # else its file turned out to be another one
                 contacts.end_changing(self._store, self.campaign, now=self._clock())
+                learn_currency(self._store, self.campaign)
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
             warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
