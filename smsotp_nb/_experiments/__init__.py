@@ -2,7 +2,7 @@
 
 ``joining`` brings outcomes to the people they belong to, ``shares`` and ``amounts`` compare two arms, ``prices`` says
 what an extra outcome cost, ``ratio`` checks the sizes of the arms, ``reading`` puts all of it into a table, ``words``
-into sentences and ``picture`` into a card; ``power`` is asked before, and ``calibrating`` tries the method on one's
-own outcomes. The libraries of statistics are the extra ``smsotp_nb[statistics]``, loaded by ``library`` when first
-needed.
+into sentences and ``picture`` into a card; ``exploring`` looks at segments, ``power`` is asked before, and
+``calibrating`` tries the method on one's own outcomes. The libraries of statistics are the extra
+``smsotp_nb[statistics]``, loaded by ``library`` when first needed.
 """

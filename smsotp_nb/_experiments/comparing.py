@@ -24,10 +24,13 @@ ARMS: Final = (
 PAIRS: Final = ("outcome", "arm", "against", "difference", "low", "high", "p", "p_holm", "settled", "method")
 
 
-def compare(arm: Measure, base: Measure, *, level: float, looks: float | None = None) -> Comparison:
-    """Compare two arms by the method of their kind; with ``looks``, the people at the reading day, at every look."""
-    if looks is not None:
-        return _always(arm, base, level=level, tuned_for=looks)
+def compare(arm: Measure, base: Measure, *, level: float, elapsed: float | None = None) -> Comparison:
+    """Compare two arms by the method of their kind; at a look, with so much of the windows being over.
+
+    The interval of a look keeps the shape of the usual one, which knows how skewed the outcome is, and is stretched.
+    """
+    if elapsed is not None:
+        return _at_a_look(arm, base, level=level, times=sequential.stretch(elapsed, level=level))
     if isinstance(arm, Share) and isinstance(base, Share):
         return shares.compare(arm, base, level=level)
     assert isinstance(arm, Amounts)
@@ -35,13 +38,18 @@ def compare(arm: Measure, base: Measure, *, level: float, looks: float | None = 
     return amounts.compare(arm, base, level=level)
 
 
-def _always(arm: Measure, base: Measure, *, level: float, tuned_for: float) -> Comparison:
-    """Compare two arms by the interval that holds at every look; it has no p-value of one look."""
-    difference = arm.value - base.value
-    error = math.sqrt(arm.deviation**2 / arm.people + base.deviation**2 / base.people)
-    found = sequential.always(error, arm.people + base.people, tuned_for=tuned_for, level=level)
-    method = f"at every look, {found.times:.1f} times as wide"
-    return Comparison(difference, difference - found.half, difference + found.half, math.nan, method)
+def _at_a_look(arm: Measure, base: Measure, *, level: float, times: float) -> Comparison:
+    """Return the wider interval; the p-value of a single look would not hold."""
+    method = f"at every look, {times:.1f} times as wide"
+    if isinstance(arm, Share) and isinstance(base, Share):
+        one = shares.compare(arm, base, level=sequential.wider(level, times))
+        return one._replace(p=math.nan, method=method)
+    one = compare(arm, base, level=level)
+    low, high = (
+        one.difference - times * (one.difference - one.low),
+        one.difference + times * (one.high - one.difference),
+    )
+    return Comparison(one.difference, low, high, math.nan, method)
 
 
 def by_arm(
@@ -51,12 +59,12 @@ def by_arm(
     contacted: Mapping[str, int],
     costs: Mapping[str, Mapping[str, float]],
     level: float,
-    looks: float | None,
+    elapsed: float | None,
 ) -> list[dict[str, Any]]:
     """Return a row for each arm, the holdout last: what it came to, and its difference from the holdout."""
     base = measured.get(HOLDOUT)
     texted = [arm for arm in measured if arm != HOLDOUT]
-    against = [compare(measured[arm], base, level=level, looks=looks) for arm in texted] if base else []
+    against = [compare(measured[arm], base, level=level, elapsed=elapsed) for arm in texted] if base else []
     adjusted = holm([one.p for one in against])
     rows = [_measures(outcome, arm, of, contacted[arm]) | _cost(costs[arm]) for arm, of in measured.items()]
     for row, one, p in zip(rows, against, adjusted, strict=False):
@@ -96,14 +104,16 @@ def _extra(one: Comparison, row: Mapping[str, Any]) -> dict[str, float]:
     return {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
 
 
-def pairs(outcome: str, measured: Mapping[str, Measure], *, level: float, looks: float | None) -> list[dict[str, Any]]:
+def pairs(
+    outcome: str, measured: Mapping[str, Measure], *, level: float, elapsed: float | None
+) -> list[dict[str, Any]]:
     """Return a row for each two arms that were texted.
 
     Their intervals share the error (Bonferroni), so that all of them hold together; their p-values are Holm's.
     """
     two = list(itertools.combinations([arm for arm in measured if arm != HOLDOUT], 2))
     each = 1 - (1 - level) / max(len(two), 1)
-    found = [compare(measured[one], measured[other], level=each, looks=looks) for one, other in two]
+    found = [compare(measured[one], measured[other], level=each, elapsed=elapsed) for one, other in two]
     adjusted = holm([one.p for one in found])
     return [
         {
@@ -135,7 +145,7 @@ def holm(values: Sequence[float]) -> list[float]:
 def table(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> pd.DataFrame:
     """Return rows as a frame; what a row lacks is missing."""
     frame = pd.DataFrame([*rows], columns=[*names])
-    texts = {"outcome", "arm", "against", "currency", "method"}
+    texts = {"segment", "outcome", "arm", "against", "currency", "method"}
     counts = {"people", "contacted"}
     kinds = {name: "int64" if name in counts else "float64" for name in names if name not in {*texts, "settled"}}
     made = frame.astype(kinds)

@@ -33,11 +33,13 @@ def card(
     pairs: pd.DataFrame,
     checked: Ratio | None,
     facts: Facts,
+    exploration: pd.DataFrame,
 ) -> Card:
     """Return the whole reading."""
     blocks = [*_check(checked)]
     if state not in ("waiting", "uneven"):
         blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
+        blocks += _exploration(exploration, facts)
     else:
         blocks += [] if state == "uneven" else [Note("i", sentence)]
         blocks.append(_counts(frame))
@@ -102,13 +104,32 @@ def _bar(row: Mapping[str, Any], least: float, most: float, facts: Facts) -> Bar
     if math.isnan(row["low"]):
         return Bar(0.0, "no interval", size=_SIZE)
     share, start = (row["high"] - row["low"]) / (most - least), (row["low"] - least) / (most - least)
-    return Bar(share, words.span(row, facts).partition(" p")[0].partition(" (")[0], size=_SIZE, start=start)
+    return Bar(share, _limits(row, facts), size=_SIZE, start=start)
+
+
+def _limits(row: Mapping[str, Any], facts: Facts) -> str:
+    if math.isnan(row["low"]):
+        return "no interval"
+    return words.span(row, facts).partition(" p")[0].partition(" (")[0]
 
 
 def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
     rows = tuple(_figures(row, facts) for row in words.rows(frame))
     names = ("Arm", "People", "Texted", "Outcome", "Cost", "For each extra")
     return Table(names, rows, ("left", "right", "right", "right", "right", "left"))
+
+
+def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
+    """Return the segments, labelled for what they are."""
+    if not len(frame):
+        return []
+    rows = tuple(
+        (row["segment"], row["arm"], row["outcome"], row["people"], _limits(row, facts)) for row in words.rows(frame)
+    )
+    names = ("Segment", "Arm", "Outcome", "People", "Difference")
+    title = "Exploration by segment: what to test next, no result"
+    more = f"All these intervals together hold in {facts.percent} of experiments; none of them is a claim."
+    return [Table(names, rows, ("left", "left", "left", "right", "left"), title=title, more=more)]
 
 
 def _figures(row: Mapping[str, Any], facts: Facts) -> tuple[str, ...]:

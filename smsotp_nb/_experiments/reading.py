@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -18,7 +18,7 @@ from .._moments import Now, utc_now
 from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
-from . import comparing, picture, ratio, words
+from . import comparing, exploring, picture, ratio, words
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .ratio import Ratio
 
@@ -32,9 +32,9 @@ class Reading(WithCard):
     """What an experiment came to.
 
     ``frame`` has a row for each outcome and arm, ``pairs`` one for each two arms, ``left_out`` the rows of outcomes
-    that count for nobody, with their ``problem``. ``state`` is ``read``; ``early`` or ``sequential`` before the reading
-    day; ``waiting`` or ``uneven`` when only the counts are there, because the day has not come or the check of the
-    sizes is red.
+    that count for nobody, with their ``problem``; ``exploration`` one for each segment, for ideas only. ``state`` is
+    ``read``; ``early`` or ``sequential`` before the reading day; ``waiting`` or ``uneven`` when only the counts are
+    there, because the day has not come or the check of the sizes is red.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Reading(WithCard):
     ratio: Ratio | None
     costs: Mapping[str, Mapping[str, float]]
     facts: words.Facts
+    exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), exploring.SEGMENTS))
 
     def sentence(self) -> str:
         """Return a paragraph that may be quoted; it never says more than the intervals."""
@@ -56,7 +57,9 @@ class Reading(WithCard):
 
     def card(self) -> Card:
         """Return the reading as a card."""
-        return picture.card(self.name, self.sentence(), self.state, self.frame, self.pairs, self.ratio, self.facts)
+        return picture.card(
+            self.name, self.sentence(), self.state, self.frame, self.pairs, self.ratio, self.facts, self.exploration
+        )
 
 
 def read(
@@ -72,6 +75,7 @@ def read(
     early: Literal[False, True, "sequential"] = False,
     weights: Mapping[str, float] | None = None,
     currency: str = "",
+    explore: Hashable | None = None,
     level: float = 0.95,
     name: str = "",
     now: Now = utc_now,
@@ -92,6 +96,7 @@ def read(
             every look.
         weights: the declared share of each arm, for the sample-ratio check.
         currency: of the amounts.
+        explore: a column of the assignment whose segments are compared, too: for ideas, nothing is claimed of them.
         level: coverage of each interval.
         name: of the experiment.
         now: the clock.
@@ -121,21 +126,30 @@ def read(
     if state in ("waiting", "uneven"):
         rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)
         return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
-    looks = float(len(assigned)) if state == "sequential" else None
+    elapsed = _elapsed(assigned["at"], window, now()) if state == "sequential" else None
     measured = {outcome: found.measured(outcome) for outcome in kinds}
     rows = comparing.table(
         [
             row
             for outcome, of in measured.items()
-            for row in comparing.by_arm(outcome, of, contacted=contacted, costs=costs, level=level, looks=looks)
+            for row in comparing.by_arm(outcome, of, contacted=contacted, costs=costs, level=level, elapsed=elapsed)
         ],
         comparing.ARMS,
     )
     two = comparing.table(
-        [row for outcome, of in measured.items() for row in comparing.pairs(outcome, of, level=level, looks=looks)],
+        [row for outcome, of in measured.items() for row in comparing.pairs(outcome, of, level=level, elapsed=elapsed)],
         comparing.PAIRS,
     )
-    return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
+    pieces = _explored(assigned, found, explore, level) if state == "read" else None
+    more = {} if pieces is None else {"exploration": pieces}
+    return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts, **more)
+
+
+def _explored(assigned: pd.DataFrame, found: Joined, explore: Hashable | None, level: float) -> pd.DataFrame | None:
+    if explore is None:
+        return None
+    columns.require(explore, assigned.columns, where="explore=")
+    return exploring.explore(found, assigned[explore], level=level)
 
 
 def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:
@@ -165,6 +179,12 @@ def _state(is_early: bool, early: object, checked: Ratio | None) -> State:
     if early == "sequential":
         return "sequential"
     return "early" if early else "waiting"
+
+
+def _elapsed(sent: pd.Series, window: timedelta, now: datetime) -> float:
+    """Return how much of everybody's window has passed."""
+    since = (pd.Timestamp(now) - sent).dt.total_seconds()
+    return float((since / window.total_seconds()).clip(0.0, 1.0).mean())
 
 
 def _weights(weights: Mapping[str, float], sizes: Mapping[str, int]) -> Mapping[str, float]:

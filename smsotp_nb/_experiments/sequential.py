@@ -9,16 +9,36 @@ at any time costs width, and how much is said beside it.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from .library import distributions
 
+_LEAST: Final = 1e-6  # of a window: before it nothing has been learned
+
 
 class Always(NamedTuple):
-    """Half the width of the interval, and how many times that of the interval of a single look."""
+    """Half the width of the interval, and how many times that of the interval of a single look.
+
+    Example:
+        >>> Always(0.03, 1.55)
+        Always(half=0.03, times=1.55)
+    """
 
     half: float
     times: float
+
+
+def stretch(elapsed: float, *, level: float = 0.95) -> float:
+    """Return how many times as wide the interval is when so much of the outcomes' windows has passed (0 to 1].
+
+    What is learned grows with the time that has passed, so that a share of the windows counts as that share of the
+    people; the interval is tightest at the reading day.
+
+    Example:
+        >>> round(stretch(1.0), 2), round(stretch(0.1), 2)
+        (1.55, 1.99)
+    """
+    return always(1.0, max(elapsed, _LEAST), tuned_for=1.0, level=level).times
 
 
 def rho(level: float, tuned_for: float) -> float:
@@ -32,7 +52,7 @@ def rho(level: float, tuned_for: float) -> float:
     return math.sqrt((-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for)
 
 
-def always(error: float, people: int, *, tuned_for: float, level: float = 0.95) -> Always:
+def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> Always:
     """Return half the width of the interval around a difference with the standard error ``error``.
 
     Args:
@@ -49,3 +69,14 @@ def always(error: float, people: int, *, tuned_for: float, level: float = 0.95) 
     half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
     single = float(distributions().norm.ppf((1 + level) / 2)) * error
     return Always(half, half / single if single else math.nan)
+
+
+def wider(level: float, times: float) -> float:
+    """Return the coverage of a single look whose interval is so many times as wide as that of ``level``.
+
+    Example:
+        >>> round(wider(0.95, 1.55), 4)
+        0.9976
+    """
+    normal = distributions().norm
+    return float(2 * normal.cdf(times * normal.ppf((1 + level) / 2)) - 1)

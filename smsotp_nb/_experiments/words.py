@@ -65,7 +65,7 @@ def _beginning(state: str, facts: Facts) -> list[str]:
     if state == "early":
         return [
             f"Read before the reading day ({facts.day.strftime(_DAY)}): preliminary, and no result. Of experiments "
-            "without any effect, looking daily for two weeks finds one in 15 of 100."
+            "without any effect, looking daily for two weeks finds one in about 20 of 100."
         ]
     if state == "sequential":
         return [

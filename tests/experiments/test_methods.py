@@ -208,3 +208,28 @@ def test_units_that_are_there_twice(kind: str) -> None:
     names = ["", "ab", "ba", "Ünï", *(f"unit {number}" for number in range(5000)), "ab", "unit 4999"]
     units = pa.array(names, pa.large_string()) if kind == "text" else pa.array([*range(5004), 1, 5003])
     assert twice.twice(pa.chunked_array([units[:700], units[700:]])) == [1, 5003, 5004, 5005]
+
+
+def test_newcombes_interval_covers_where_buyers_are_rare() -> None:
+    """A small version of benchmarks/experiments.py: 57 buyers in 10,000, one person in twenty held out."""
+    random = np.random.default_rng(10)
+    held = random.binomial(64_000, 0.05, 2000)
+    texted, truth = 64_000 - held, 0.0057 * 0.2
+    low, high = shares.newcombe(
+        random.binomial(texted, 0.0057 * 1.2), texted, random.binomial(held, 0.0057), held, level=0.95
+    )
+    assert 0.935 <= float(((low <= truth) & (truth <= high)).mean()) <= 0.97
+
+
+def test_a_look_stretches_the_usual_interval() -> None:
+    """Each side of money by itself; a share by Newcombe at the level whose normal interval is as wide."""
+    random = np.random.default_rng(11)
+    arm, base = Amounts(spent(300, random), 40_000), Amounts(spent(20, random), 4_000)
+    usual, look = (comparing.compare(arm, base, level=0.95, elapsed=elapsed) for elapsed in (None, 0.25))
+    times = sequential.stretch(0.25)
+    assert look.difference - look.low == pytest.approx(times * (usual.difference - usual.low))
+    assert look.high - look.difference == pytest.approx(times * (usual.high - usual.difference))
+    low, high = shares.newcombe(300, 40_000, 20, 4_000, level=2 * stats.norm.cdf(1.959964 * times) - 1)
+    found = comparing.compare(Share(300, 40_000), Share(20, 4_000), level=0.95, elapsed=0.25)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-5)
+    assert np.isnan(found.p)

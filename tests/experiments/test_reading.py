@@ -171,6 +171,26 @@ def test_without_a_holdout_only_the_arms_are_compared() -> None:
     assert "nobody was held out" in found.sentence()
 
 
+def test_segments_are_labelled_exploration_and_claim_nothing() -> None:
+    """Wider intervals than one segment alone would have, no p-value, and the sentence does not know them."""
+    assigned = assignment(30_000).assign(country=lambda frame: np.where(frame.index % 2, "DE", "NA"))
+    bought = orders(assigned, lift={"plain": 3.0, "emoji": 3.0})
+    found = read(assigned, bought, **arguments(explore="country"))
+    assert found.exploration["segment"].unique().tolist() == ["DE", "NA"]
+    assert "p" not in found.exploration.columns
+    assert found.sentence() == read(assigned, bought, **arguments()).sentence()
+    german = assigned[assigned["country"].eq("DE")]
+    alone = (
+        read(german, bought[bought["customer"].isin(german["unit"])], **arguments()).frame.set_index("arm").loc["plain"]
+    )
+    first = found.exploration.set_index(["segment", "arm"]).loc[("DE", "plain")]
+    assert first["people"] == alone["people"]
+    assert first["low"] < alone["low"] < alone["high"] < first["high"]
+    assert "what to test next, no result" in found.card().text(200)
+    with pytest.raises(UsageError, match="did you mean 'country'"):
+        read(assigned, bought, **arguments(explore="contry"))
+
+
 def test_a_hostile_name_stays_text() -> None:
     found = reading(2000)
     shown = Reading("<script>", *[getattr(found, name) for name in found.__slots__[1:]])._repr_html_()

@@ -1,0 +1,229 @@
+"""Try the statistics of experiments by simulation, and time a reading of ten million people.
+
+    python benchmarks/experiments.py [shares | money | looks | power | speed ...] [--runs 1000]
+
+Without a name everything is tried. What misses its bar is marked, and ends the benchmark with 1. Nothing is real:
+people buy by chance, and buyers spend by a lognormal curve, so that money has a skewness of about 26.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from support.made_experiments import BASE, MEAN_SPENT, WEIGHTS, arguments, assignment, orders, spent
+
+from smsotp_nb._experiments import amounts, comparing, power, sequential, shares
+from smsotp_nb._experiments.amounts import Amounts
+from smsotp_nb._experiments.reading import read
+from smsotp_nb._experiments.shares import Share
+
+Z = float(stats.norm.ppf(0.975))
+# People, share held out, share that buys without a message, and how much more with it.
+SETTINGS = (
+    (20_000, 0.05, BASE, 1.2),
+    (64_000, 0.05, BASE, 1.2),
+    (64_000, 0.10, BASE, 1.2),
+    (64_000, 0.50, BASE, 1.0),
+    (5_000, 0.20, 0.05, 1.5),
+)
+MONEY = ((0.05, 1.0), (0.10, 1.0), (0.50, 1.0), (0.05, 1.5), (0.10, 1.5))
+DAYS = 14
+Limits = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+missed: list[str] = []
+
+
+def said(name: str, limits: Limits, truth: float, bar: tuple[float, float] | None = None) -> None:
+    """Print the coverage of an interval and its misses on either side; remember what misses its bar."""
+    low, high = limits
+    above, below = float((low > truth).mean()), float((high < truth).mean())
+    covered = 1 - above - below
+    error = np.sqrt(covered * (1 - covered) / len(low))
+    fits = bar is None or bar[0] <= covered <= bar[1]
+    if not fits:
+        missed.append(name)
+    mark = "" if fits else "  MISSED"
+    print(
+        f"    {name:<28} {covered:6.1%} +-{1.96 * error:.1%}, above {above:5.1%}, below {below:5.1%}{mark}", flush=True
+    )
+
+
+def try_shares(runs: int) -> None:
+    """Print the coverage of Newcombe's and Wald's intervals of a difference of shares."""
+    for people, held, base, lift in SETTINGS:
+        random = np.random.default_rng(1)
+        base_people = random.binomial(people, held, 4 * runs)
+        base_count = random.binomial(base_people, base)
+        arm_people = people - base_people
+        arm_count = random.binomial(arm_people, base * lift)
+        print(
+            f"  shares: {people:,} people, {held:.0%} held out, {base:.2%} buy, with a message {lift:g} times as many"
+        )
+        truth = base * (lift - 1)
+        limits = shares.newcombe(arm_count, arm_people, base_count, base_people, level=0.95)
+        said("Newcombe", limits, truth, (0.935, 0.97))
+        said("Wald", wald(arm_count, arm_people, base_count, base_people), truth)
+        rejected = np.mean(
+            [
+                shares.compare(Share(a, n), Share(b, m)).p < 0.05
+                for a, n, b, m in zip(
+                    random.binomial(arm_people[:runs], base).tolist(),
+                    arm_people[:runs].tolist(),
+                    base_count[:runs].tolist(),
+                    base_people[:runs].tolist(),
+                    strict=True,
+                )
+            ]
+        )
+        print(f"    A/A: the test finds a difference in {rejected:.1%} of {runs}")
+
+
+def wald(count: Any, people: Any, base_count: Any, base_people: Any) -> Limits:
+    one, other = count / people, base_count / base_people
+    half = Z * np.sqrt(one * (1 - one) / people + other * (1 - other) / base_people)
+    return one - other - half, one - other + half
+
+
+def try_money(runs: int) -> None:
+    """Print the coverage of three intervals of money; without an effect, a miss is a false positive."""
+    for held, lift in MONEY:
+        random = np.random.default_rng(2)
+        found: dict[str, list[tuple[float, float]]] = {"redrawn arms": [], "bootstrap within arms": [], "Welch": []}
+        for run in range(runs):
+            arm, base = _arms(random, 64_000, held, lift)
+            one = amounts.compare(arm, base, draws=999, seed=run)
+            found["redrawn arms"].append((one.low, one.high))
+            found["bootstrap within arms"].append(bootstrapped(arm, base, random))
+            difference = amounts.difference(amounts.sums(arm), amounts.sums(base))
+            half = Z * difference.error
+            found["Welch"].append((difference.difference - half, difference.difference + half))
+        print(f"  money: 64,000 people, {held:.0%} held out, {BASE:.2%} buy, with a message {lift:g} times as many")
+        for name, limits in found.items():
+            low, high = np.array(limits).T
+            bar = (0.93, 0.975) if name == "redrawn arms" else None
+            said(name, (low, high), BASE * (lift - 1) * MEAN_SPENT, bar)
+
+
+def _arms(random: np.random.Generator, people: int, held: float, lift: float) -> tuple[Amounts, Amounts]:
+    of_base = int(random.binomial(people, held))
+    buyers = random.binomial(people - of_base, BASE * lift), max(2, random.binomial(of_base, BASE))
+    return Amounts(spent(int(buyers[0]), random), people - of_base), Amounts(spent(int(buyers[1]), random), of_base)
+
+
+def bootstrapped(arm: Amounts, base: Amounts, random: np.random.Generator, draws: int = 999) -> tuple[float, float]:
+    """Return the studentized bootstrap interval, each arm drawn from itself."""
+    found = amounts.difference(amounts.sums(arm), amounts.sums(base))
+    again = amounts.difference(_again(arm, random, draws), _again(base, random, draws))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (again.difference - found.difference) / again.error
+    low, high = np.quantile(t[np.isfinite(t)], [0.025, 0.975])
+    return found.difference - high * found.error, found.difference - low * found.error
+
+
+def _again(of: Amounts, random: np.random.Generator, draws: int) -> amounts.Sums:
+    weights = random.poisson(1.0, (draws, len(of.spent))).astype("float64")
+    people = weights.sum(axis=1) + random.poisson(of.people - len(of.spent), draws)
+    return amounts.Sums(weights @ of.spent, weights @ np.square(of.spent), people)
+
+
+def try_looks(runs: int) -> None:
+    """Print how often an A/A test is ever "significant" when it is looked at daily for two weeks."""
+    for held in (0.05, 0.1, 0.5):
+        random = np.random.default_rng(3)
+        ever = {("shares", wide): _ever_shares(random, held, 2 * runs, wide=wide) for wide in (False, True)}
+        ever |= {("money", wide): _ever_money(random, held, runs // 5, wide=wide) for wide in (False, True)}
+        for (kind, wide), found in ever.items():
+            if wide and found > 0.05:
+                missed.append(f"looks, {kind}, {held:.0%} held out")
+            name = "the interval of every look" if wide else "the usual interval each day"
+            print(f"  looks: {kind}, {held:.0%} held out, {name}: {found:.1%} of A/A tests", flush=True)
+
+
+def _ever_shares(random: np.random.Generator, held: float, runs: int, *, wide: bool) -> float:
+    base_people = int(64_000 * held)
+    arm = random.binomial(64_000 - base_people, BASE / DAYS, (runs, DAYS)).cumsum(axis=1)
+    base = random.binomial(base_people, BASE / DAYS, (runs, DAYS)).cumsum(axis=1)
+    apart = np.zeros(runs, dtype=bool)
+    for day in range(DAYS):
+        level = sequential.wider(0.95, sequential.stretch((day + 1) / DAYS)) if wide else 0.95
+        low, high = shares.newcombe(arm[:, day], 64_000 - base_people, base[:, day], base_people, level=level)
+        apart |= (low > 0) | (high < 0)
+    return float(apart.mean())
+
+
+def _ever_money(random: np.random.Generator, held: float, runs: int, *, wide: bool) -> float:
+    return float(np.mean([_apart_once(random, held, wide=wide) for _ in range(runs)]))
+
+
+def _apart_once(random: np.random.Generator, held: float, *, wide: bool) -> bool:
+    """Say whether one A/A test of money is ever called different."""
+    base_people = int(64_000 * held)
+    arm = [spent(random.binomial(64_000 - base_people, BASE / DAYS), random) for _ in range(DAYS)]
+    base = [spent(random.binomial(base_people, BASE / DAYS), random) for _ in range(DAYS)]
+    for day in range(1, DAYS + 1):
+        one = Amounts(np.concatenate(arm[:day]), 64_000 - base_people)
+        other = Amounts(np.concatenate(base[:day]), base_people)
+        found = comparing.compare(one, other, level=0.95, elapsed=day / DAYS if wide else None)
+        if found.low > 0 or found.high < 0:
+            return True
+    return False
+
+
+def try_power(runs: int) -> None:
+    """Print how often an effect is seen with the people that `power` asks for."""
+    for held in (10, 50):
+        asked = power.power(base={"x": BASE}, weights={"plain": 100 - held, "holdout": held}, effect=0.2)
+        people = int(asked.frame.loc[0, "people"])
+        random = np.random.default_rng(4)
+        base_people = people * held // 100
+        arm = random.binomial(people - base_people, BASE * 1.2, 10 * runs)
+        base = random.binomial(base_people, BASE, 10 * runs)
+        low, _ = shares.newcombe(arm, people - base_people, base, base_people, level=0.95)
+        print(f"  power: 20% more with {held}% held out asks for {people:,} people; seen by {(low > 0).mean():.1%}")
+
+
+def try_speed(_runs: int) -> None:
+    """Print how long ten million people take to be read, made up first."""
+    people = 10_000_000
+    assigned = assignment(people).astype({"unit": "str", "arm": "category", "currency": "category"})
+    bought = orders(assigned)
+    more = arguments(kinds={"bought": "binary", "spend": "amount"}, amount="spend", weights=WEIGHTS)
+    read(assigned[:1000], bought, **more | {"weights": None})  # the libraries are loaded
+    for _ in range(3):
+        started, used = time.perf_counter(), time.process_time()
+        read(assigned, bought, **more | {"window": timedelta(days=14)})
+        seconds = time.perf_counter() - started
+        used = time.process_time() - used
+        print(f"  speed: {people:,} people, {len(bought):,} orders: {seconds:.1f} s, CPU {used:.1f} s")
+    if seconds > 10:
+        missed.append("speed")
+
+
+TRIED: dict[str, Callable[[int], None]] = {
+    "shares": try_shares, "money": try_money, "looks": try_looks, "power": try_power, "speed": try_speed,
+}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("names", nargs="*", choices=[*TRIED, []], default=[*TRIED])
+    parser.add_argument("--runs", type=int, default=1000)
+    given = parser.parse_args()
+    for name in given.names:
+        TRIED[name](given.runs)
+    print(f"missed: {', '.join(missed)}" if missed else "every bar is met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
