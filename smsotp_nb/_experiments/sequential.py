@@ -36,7 +36,7 @@ def stretch(elapsed: float, *, level: float = 0.95) -> float:
 
     Example:
         >>> round(stretch(1.0), 2), round(stretch(0.1), 2)
-        (1.55, 1.99)
+        (1.55, 1.97)
     """
     return always(1.0, max(elapsed, _LEAST), tuned_for=1.0, level=level).times
 
