@@ -68,6 +68,19 @@ def test_everything_that_reads_asks_for_the_token(far: Server, path: str) -> Non
     assert status(far, f"{path}?token={far.token}") == 200
 
 
+@pytest.mark.parametrize("path", READING)
+def test_a_token_keeps_the_inbox_from_other_users_of_this_machine(path: str) -> None:
+    """Optional on loopback, where any local user reaches the port; the operations and its own handle need nothing."""
+    with Sandbox(token="a-token-of-nobody") as box:
+        port = int(box.url.rsplit(":", 1)[1])
+        box.client().send_otp("+12025550123")
+        assert len(box.inbox) == 1
+        asked = f"GET {path} HTTP/1.1\r\n"
+        assert talk(port, asked, host=f"127.0.0.1:{port}")[0] == 401
+        bearer = f"{asked}Authorization: Bearer a-token-of-nobody\r\n"
+        assert talk(port, bearer, host=f"127.0.0.1:{port}")[0] == 200
+
+
 def test_every_token_is_its_own(far: Server) -> None:
     with Sandbox(token="mine") as other, pytest.raises(UsageError, match="token"):
         Sandbox.at(other.url, token=far.token)
