@@ -1,6 +1,6 @@
 """The tables of the ledger: what is stored of a row, and where.
 
-Rows are compact (about 54 MB for a million recipients): money in micro-units, numbers as integers, and values that
+Rows are compact (about 60 MB for a million recipients): money in micro-units, numbers as integers, and values that
 repeat (where a number is, which country the service named) are stored once and referred to.
 
 **Two places.** A chunk whose rows all leave in one request is kept as one row (``chunk.state``, ``chunk.attempt``) as
