@@ -12,6 +12,7 @@ import griffe
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, problems, rates, settings
 from smsotp_nb._guards import GUARDS
+from smsotp_nb._ledger import parquet
 from smsotp_nb._phones.vocabulary import NOTES, REPAIRS
 from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 
@@ -40,6 +41,12 @@ def code(text: object) -> str:
 def result_columns() -> str:
     rows = ((code(name), code(dtype), MEANINGS[name]) for name, dtype in COLUMNS.items())
     return table(("column", "dtype", "meaning"), rows)
+
+
+def parquet_columns() -> str:
+    kinds = {"month": "string, in the path"} | {field.name: str(field.type) for field in parquet.SCHEMA}
+    rows = ((code(name), code(kinds[name]), meaning) for name, meaning in parquet.MEANINGS.items())
+    return table(("column", "type", "meaning"), rows)
 
 
 def states() -> str:
@@ -140,6 +147,7 @@ def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "result-columns": result_columns,
+    "parquet-columns": parquet_columns,
     "states": states,
     "problems-of-numbers": lambda: problems_of("number"),
     "problems-of-a-plan": lambda: problems_of("plan"),

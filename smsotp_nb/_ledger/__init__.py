@@ -9,8 +9,8 @@ was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``r
 when each planned row is held back, ``holdouts`` whom experiments hold out, ``holds`` whom a claim must leave,
 ``recovering`` what a dead runner left, ``changing`` how a recorded campaign changes, ``prospect`` how a plan stands to
 all of it, ``unfinished`` which other campaigns have its people, ``billed``, ``summing`` and ``reconciling`` what was
-spent, ``listing`` campaigns a page at a time, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person
-sees it.
+spent, ``listing`` campaigns a page at a time, ``parquet`` rows for other engines, ``overview`` the cards, ``book`` and
+``campaign`` the ledger as a person sees it.
 """
 
 from .book import Ledger, LedgerOrPath, opened

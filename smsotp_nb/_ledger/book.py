@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .._arguments import given as shown
-from .._arguments import not_callable, not_flag, not_text, refuse
+from .._arguments import not_callable, not_flag, not_path, not_text, refuse
 from .._calls import in_our_words
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
@@ -20,7 +20,7 @@ from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, overview, passcodes, purging, reading, retention
+from . import changing, contacts, copies, overview, parquet, passcodes, purging, reading, retention
 from .campaign import Campaign
 from .disk import runs
 from .lock import RunLock
@@ -250,6 +250,29 @@ class Ledger:
             'backup.sqlite'
         """
         return copies.backup(self._store, given(path, create=True), now=self._clock())
+
+    @in_our_words
+    def to_parquet(self, folder: str | Path) -> pd.DataFrame:
+        """Write all rows of all campaigns to Parquet files, a folder a month, and return a row for each file.
+
+        A later call writes only the campaigns that have changed since, and removes what was purged or forgotten. Each
+        file is replaced whole and is its owner's alone. Query when the call has returned. The guide has the columns.
+
+        Returns:
+            ``month, service, campaign, file`` (str), ``rows`` (Int64), ``what`` (str: written, unchanged, removed).
+
+        Raises:
+            UsageError: the folder cannot be written, or has files of another ledger or program; they are named.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> place = pathlib.Path(tempfile.mkdtemp())
+            >>> len(Ledger(place / "l.sqlite", create=True).to_parquet(place / "parquet"))
+            0
+        """
+        refuse(not_path("folder", folder, example="'parquet'"))
+        self._end_dead_ones(0)
+        return parquet.export(self._store, Path(folder).expanduser().absolute(), now=self._clock())
 
     @classmethod
     @in_our_words
