@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
+    from ._experiments.experiment import Experiment
     from ._ledger import Ledger
     from ._people import People
     from ._planning import Plan, column, plan
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Challenge",
     "Client",
+    "Experiment",
     "Ledger",
     "People",
     "Plan",
@@ -67,6 +69,7 @@ __getattr__ = attributes(
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client"],
         "_dispatch": ["preflight", "send", "send_test"],
+        "_experiments.experiment": ["Experiment"],
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],

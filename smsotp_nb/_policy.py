@@ -57,7 +57,7 @@ class Policy:
     ) -> None:
         wrong: list[str] = []
         read = _caps(caps, wrong)
-        same = None if same_text is None else _window("same_text=", same_text, wrong)
+        same = None if same_text is None else window_of("same_text=", same_text, wrong)
         refuse(*wrong, not_choice("kind", kind, KINDS))
         object.__setattr__(self, "caps", read)
         object.__setattr__(self, "kind", kind)
@@ -111,13 +111,14 @@ def _caps(caps: Any, wrong: list[str]) -> tuple[tuple[int, timedelta], ...]:
                 "campaign"
             )
             continue
-        read = _window("a window of caps=", window, wrong)
+        read = window_of("a window of caps=", window, wrong)
         if read is not None:
             found.append((most, read))
     return tuple(found)
 
 
-def _window(name: str, window: Any, wrong: list[str]) -> timedelta | None:
+def window_of(name: str, window: Any, wrong: list[str]) -> timedelta | None:
+    """Return a window as it was given, such as ``"24h"``; add to ``wrong`` what is none."""
     read: timedelta | None = None
     if isinstance(window, timedelta):
         read = window

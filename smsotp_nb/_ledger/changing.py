@@ -71,7 +71,7 @@ def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Dif
     """Return how a plan differs from what is recorded of its campaign."""
     recorded = _recorded(connection, campaign)
     rows = plan.rows
-    people = _as_recorded(connection, people_of(rows), recorded.index.to_numpy())
+    people = as_recorded(connection, people_of(rows), recorded.index.to_numpy())
     going = rows["status"].eq("planned").to_numpy()
     place = recorded.index.get_indexer(pd.Index(people))
     known = (place >= 0) & (people != 0)
@@ -103,7 +103,7 @@ def people_of(rows: pd.DataFrame) -> Ints:
     return np.where(repeated, 0, people)
 
 
-def _as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
+def as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
     """Replace people who have been forgotten meanwhile by the hashes that stand for them in the record."""
     if not (recorded < 0).any():
         return people

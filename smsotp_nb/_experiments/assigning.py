@@ -1,0 +1,213 @@
+"""Arms for the people of a list: drawn once, after every rule that leaves somebody out, and recorded in the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .._arguments import given
+from .._ledger import Ledger, experiments
+from .._ledger.changing import as_recorded
+from .._ledger.people import persons
+from .._moments import microseconds
+from .._pandas import STR
+from .._planning import plan
+from ..errors import UsageError
+from .declaring import HOLDOUT, Declared, changed
+from .drawing import Codes, drawn, evenly, uniform
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_WORDS = "-"  # sent to nobody: what leaves people out before a draw does not look at the words
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """The rows of a list: whose each is (0 without a usable number), why they may not be drawn, unit and stratum."""
+
+    person: Codes = field(repr=False)
+    to: pd.Series = field(repr=False)
+    problem: pd.Series
+    unit: pd.Series = field(repr=False)
+    stratum: pd.Series
+    labels: pd.Index = field(repr=False)
+
+    @property
+    def may(self) -> npt.NDArray[np.bool_]:
+        return self.problem.isna().to_numpy(bool)
+
+
+def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str, how: dict[str, Any]) -> People:
+    """Read the people of a list: a plan and the ledger say who may be drawn."""
+    made = plan(frame.reset_index(drop=True), to=to, campaign=asked.name, text=_WORDS, ledger=ledger, **how)
+    rows = made.rows
+    problem = rows["problem"].copy()
+    assert made.prospect is not None
+    problem.loc[made.prospect.held.index] = made.prospect.held["problem"]
+    person = persons(np.array(rows["to"].str[1:].astype("Int64").fillna(0), np.int64))
+    unit, stratum = unit_texts(frame[asked.unit]), strata_of(frame, asked.strata)
+    return People(person, rows["to"], problem, unit, stratum, frame.index)
+
+
+def unit_texts(column: pd.Series) -> pd.Series:
+    """Return units as text, whole numbers without a decimal point.
+
+    Example:
+        >>> unit_texts(pd.Series([7.0, None], name="id")).tolist()
+        ['7', nan]
+    """
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind == "floating" and column.dropna().mod(1).eq(0).all():
+        kind, column = "integer", column.astype("Int64")
+    if kind == "categorical":
+        return unit_texts(column.astype(column.cat.categories.dtype))
+    if kind not in ("string", "integer", "empty"):
+        raise UsageError(f"column {column.name!r} must hold text or whole numbers to be the unit, got {given(column)}")
+    return (
+        column.astype(object)
+        .where(column.notna(), None)
+        .map(str, na_action="ignore")
+        .astype(STR)
+        .reset_index(drop=True)
+    )
+
+
+def whole_numbers(column: pd.Series) -> bool:
+    """Say whether units are whole numbers, as they are read again."""
+    return pd.api.types.infer_dtype(column, skipna=True) in ("integer", "floating")
+
+
+def strata_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series:
+    """Return the stratum of each row: JSON of its values as text, None without strata."""
+    if not names:
+        return pd.Series([None] * len(frame), dtype=object)
+    columns = [frame[name].astype(object).where(frame[name].notna(), None) for name in names]
+    rows = zip(*columns, strict=True)
+    return pd.Series([json.dumps([None if cell is None else str(cell) for cell in row]) for row in rows], dtype=object)
+
+
+def draw(
+    people: People, asked: Declared, ledger: Ledger, *, integers: bool, now: int
+) -> tuple[pd.Series, pd.DataFrame]:
+    """Record the arms of people who have none yet; return the arm of each row, and everybody who is recorded.
+
+    One transaction: of two processes that draw at once, the second one finds what the first one recorded.
+
+    Raises:
+        UsageError: the experiment is recorded with other rules, or a unit would be in two arms.
+    """
+    place = uniform(people.unit.fillna("").tolist(), asked.key)
+    with ledger._store.writing() as connection:
+        recorded = _begun(connection, asked, integers, now)
+        known = experiments.assigned(connection, recorded.number)
+        mine = _recorded_rows(connection, people, known)
+        chosen = _one_row_each(people, known, mine)
+        new = np.flatnonzero(people.may & (mine < 0) & (people.person > 0))
+        arm = _arms(people, asked, known, new, place)
+        units, strata = people.unit.iloc[new].tolist(), people.stratum.iloc[new].tolist()
+        drawn_now = experiments.Drawn(people.person[new], units, arm, strata)
+        experiments.add(connection, recorded.number, drawn_now, now=now)
+        everybody = experiments.assigned(connection, recorded.number) if len(new) else known
+    codes = np.full(len(people.person), -1, np.int64)
+    codes[chosen], codes[new] = known["arm"].to_numpy("int64")[mine[chosen]], arm
+    return named(codes, asked), everybody
+
+
+def named(codes: Codes, asked: Declared) -> pd.Series:
+    """Return arms by their numbers as text; missing where the number is -1."""
+    names = np.array([*_numbered(asked), None], dtype=object)
+    found: pd.Series = pd.Series(names[codes], dtype=STR)
+    return found
+
+
+def _numbered(asked: Declared) -> dict[str, float]:
+    """Return the share of each arm in the order of its number: the holdout is 0."""
+    return {HOLDOUT: asked.holdout, **dict(sorted(asked.arms.items()))}
+
+
+def _begun(connection: sqlite3.Connection, asked: Declared, integers: bool, now: int) -> experiments.Experiment:
+    found = experiments.find(connection, asked.name)
+    if found is None:
+        until = None if asked.until is None else microseconds(asked.until)
+        return experiments.begin(connection, asked.name, asked.recorded(integers=integers), until=until, now=now)
+    if differences := asked.differences(found.declared):
+        raise changed(asked.name, differences)
+    return found
+
+
+def _recorded_rows(connection: sqlite3.Connection, people: People, known: pd.DataFrame) -> Codes:
+    """Return the place of each row's person among those who are recorded, -1 where there is none."""
+    if known.empty:
+        return np.full(len(people.person), -1, np.int64)
+    index = pd.Index(known["person"])
+    found = index.get_indexer(pd.Index(as_recorded(connection, people.person, index.to_numpy())))
+    return np.where(people.person == 0, -1, found)
+
+
+def _one_row_each(people: People, known: pd.DataFrame, mine: Codes) -> Codes:
+    """Return the row of each recorded person: of several, the first with the recorded unit."""
+    rows = np.flatnonzero(mine >= 0)
+    theirs = known["unit"].to_numpy(object)[mine[rows]]
+    same = np.asarray(pd.isna(theirs) | (theirs == people.unit.to_numpy(object)[rows]), bool)
+    strangers = rows[~np.isin(mine[rows], mine[rows[same]])]
+    if len(strangers):
+        raise UsageError(
+            f"the numbers of {_rows(people, strangers)} are recorded in this experiment with another unit, and a "
+            "person cannot be in two arms. Use the units with which the arms were drawn, or leave these rows out"
+        )
+    found = rows[same]
+    first: Codes = found[~pd.Series(mine[found]).duplicated().to_numpy()]
+    return first
+
+
+def _arms(people: People, asked: Declared, known: pd.DataFrame, new: Codes, place: npt.NDArray[np.float64]) -> Codes:
+    """Draw the arms of these rows: by unit, so that a unit with two numbers is in one arm."""
+    if people.unit.iloc[new].isna().any():
+        without = new[people.unit.iloc[new].isna().to_numpy()]
+        raise UsageError(
+            f"column {asked.unit!r} must name the unit of everybody who can be drawn; {_rows(people, without)} "
+            "have none. Fill them in, or leave these rows out"
+        )
+    which, units = pd.factorize(people.unit.iloc[new])
+    first = new[np.unique(which, return_index=True)[1]]
+    at = _known_units(known).get_indexer(pd.Index(units))
+    found = np.full(len(units), -1, np.int64)
+    found[at >= 0] = known["arm"].to_numpy("int64")[at[at >= 0]]
+    fresh = np.flatnonzero(at < 0)
+    found[fresh] = drawn(_places(people, asked, new, first[fresh], place), _numbered(asked))
+    return found[which]
+
+
+def _known_units(known: pd.DataFrame) -> pd.Index:
+    """Return the units that are recorded, each at the place of its first person; others are unlike any unit."""
+    units = known["unit"].to_numpy(object).copy()
+    units[pd.Series(units).duplicated().to_numpy() | pd.isna(units)] = None
+    return pd.Index([at if unit is None else unit for at, unit in enumerate(units)], dtype=object)
+
+
+def _places(
+    people: People, asked: Declared, new: Codes, first: Codes, place: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    if not asked.strata:
+        return place[first]
+    both = pd.DataFrame({"unit": people.unit.iloc[new], "stratum": people.stratum.iloc[new]}).drop_duplicates()
+    if (twice := both["unit"].duplicated(keep=False).to_numpy()).any():
+        raise UsageError(
+            f"a unit is in one stratum, and {_rows(people, both.index[twice].to_numpy())} have units that are in two. "
+            f"Give every row of a unit the same {' and '.join(map(repr, asked.strata))}"
+        )
+    return evenly(place[first], people.stratum.iloc[first].tolist(), asked.key)
+
+
+def _rows(people: People, rows: Codes) -> str:
+    shown = ", ".join(repr(label) for label in people.labels[rows[:_SHOWN]].tolist())
+    more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
+    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"

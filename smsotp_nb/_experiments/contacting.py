@@ -1,0 +1,94 @@
+"""Who was sent what, as an experiment is read: a row a unit, in the arm that it was assigned to.
+
+Who was not sent to (the holdout, and whoever was refused, held back or opted out) gets a ghost time: that of the
+nearest person before them in the list to whom a message left, of whatever arm; at the head of the list, of the nearest
+one after. So outcomes of all arms are counted over the same stretch of days, though one arm may have gone out in the
+morning and another one the day after.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from .._ledger import Ledger, experiments
+from .._pandas import STR
+from .._results.contract import money
+from ..errors import UsageError
+from .assigning import named
+from .declaring import Declared, changed
+
+
+def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:
+    """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency``, one row a unit.
+
+    Raises:
+        UsageError: nobody was drawn or sent to yet, the experiment is recorded with other rules, or as
+            `experiments.sent` does.
+    """
+    store = ledger._store
+    with store.snapshot() as connection:
+        found = experiments.find(connection, asked.name)
+        if found is None:
+            raise UsageError(f"experiment {asked.name!r} is not in the ledger {ledger.path}: nobody has an arm yet. "
+                             "Call assign(frame, to=...), send the plans of its arms, then read it")  # fmt: skip
+        if differences := asked.differences(found.declared):
+            raise changed(asked.name, differences)
+        people = experiments.assigned(connection, found.number)
+    by_all = found.until is not None  # a holdout of every campaign: whatever was sent from the draw to its end
+    span = (found.created_at, found.until) if by_all else (None, None)
+    sent = experiments.sent(store, asked.name, service=service, by_all=by_all, since=span[0], until=span[1])
+    if sent.empty:
+        campaigns = "no campaign" if by_all else f"its campaigns are called {asked.name}/ARM, and none of them"
+        raise UsageError(
+            f"nothing was sent in experiment {asked.name!r} yet: {campaigns} has sent anything. "
+            "Send the plans of its arms, then read it"
+        )
+    rows = _rows(people, sent.reindex(people["person"]), asked, integers=json.loads(found.declared)["integers"])
+    rows["at"] = people["at"] if by_all else rows["at"].ffill().bfill()
+    return _finished(_one_row_each(rows))
+
+
+def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers: bool) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "unit": _units(people["unit"], integers=integers),
+            "arm": named(people["arm"].to_numpy("int64"), asked),
+            "at": sent["at"].to_numpy("float64"),  # exact: microseconds have 51 bits
+            "contacted": sent["at"].notna().to_numpy(),
+            "micros": sent["micros"].fillna(0).to_numpy("int64"),
+            "currency": sent["currency"].array,
+        }
+    )
+
+
+def _units(units: pd.Series, *, integers: bool) -> pd.Series:
+    """Return units as the list had them; who was forgotten is a unit that no outcome has."""
+    forgotten = units.isna().to_numpy()
+    nobody = -1 - np.arange(int(forgotten.sum()))
+    if integers:
+        known = units.copy()
+        known[forgotten] = nobody
+        return known.astype("int64")
+    known = units.copy()
+    known[forgotten] = [f"\0forgotten {-number}" for number in nobody]
+    return known.astype(STR)
+
+
+def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:
+    """Put the numbers of one unit together: its first message, and what all of them were billed."""
+    if not rows["unit"].duplicated().any():
+        return rows
+    groups = rows.groupby("unit", sort=False)
+    if (groups["currency"].nunique() > 1).any():
+        raise UsageError("some units were billed in two currencies, which are never added together")
+    how = {"arm": "first", "at": "min", "contacted": "any", "micros": "sum", "currency": "first"}
+    return groups.agg(how).reset_index()
+
+
+def _finished(rows: pd.DataFrame) -> pd.DataFrame:
+    rows["at"] = pd.to_datetime(rows["at"].astype("int64"), unit="us", utc=True).dt.as_unit("us")
+    rows.insert(4, "cost", money(rows.pop("micros").astype("Int64")).to_numpy("float64"))
+    return rows

@@ -1,0 +1,187 @@
+"""The record of experiments: how each was declared, who is in which arm, and what was sent to them and billed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+
+import numpy as np
+import pandas as pd
+
+from .._pandas import STR
+from .._services import name_key, shown
+from ..errors import UsageError
+from .answers import Ints
+from .columns import MISSING, Columns, accepted_whole
+from .holdouts import experiment_key
+from .people import persons
+from .recording import TOGETHER, inserted
+from .store import Store
+from .tables import ACCEPTED, MAY_HAVE_LEFT
+
+_ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment as it is recorded; times in microseconds since 1970."""
+
+    number: int
+    name: str
+    declared: str
+    created_at: int
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """People to record: who, their unit, the number of their arm (0: held out) and their stratum, in list order."""
+
+    person: Ints = field(repr=False)
+    unit: Sequence[str] = field(repr=False)
+    arm: Ints
+    stratum: Sequence[str | None]
+
+
+def find(connection: sqlite3.Connection, name: str) -> Experiment | None:
+    """Return the experiment of this name, as it is recorded."""
+    found = connection.execute(
+        "SELECT id, name, declared, created_at, until FROM experiment WHERE name_key=?", (name_key(name),)
+    ).fetchone()
+    return None if found is None else Experiment(*found)
+
+
+def everyone(connection: sqlite3.Connection) -> list[Experiment]:
+    """Return all experiments, in the order in which they were first drawn."""
+    found = connection.execute("SELECT id, name, declared, created_at, until FROM experiment ORDER BY id")
+    return [Experiment(*row) for row in found]
+
+
+def begin(connection: sqlite3.Connection, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
+    """Record how an experiment is declared."""
+    sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
+    number = inserted(connection, sql, (name, name_key(name), declared, now, until))
+    return Experiment(number, name, declared, now, until)
+
+
+def add(connection: sqlite3.Connection, experiment: int, drawn: Drawn, *, now: int) -> None:
+    """Record people in their arms; a campaign that runs looks at once whom it has to leave out."""
+    if not len(drawn.person):
+        return
+    first = connection.execute(
+        "SELECT coalesce(max(place)+1, 0) FROM assigned WHERE experiment=?", (experiment,)
+    ).fetchone()[0]
+    size = len(drawn.person)
+    order = np.argsort(drawn.person)  # the table's: rows in order are written in a third of the time
+    places = (first + order).tolist()
+    units, strata = [drawn.unit[at] for at in order], [drawn.stratum[at] for at in order]
+    values = zip(drawn.person[order].tolist(), units, drawn.arm[order].tolist(), places, strata, strict=True)
+    for begins in range(0, size, TOGETHER):
+        many = min(TOGETHER, size - begins)
+        sql = "INSERT INTO assigned (experiment, at, person, unit, arm, place, stratum) VALUES "
+        rows = ",".join([f"({experiment},{now},?,?,?,?,?)"] * many)
+        connection.execute(sql + rows, [*chain.from_iterable(islice(values, many))])
+    connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (experiment,))
+
+
+def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
+    """Return who is in which arm, in list order: person, arm, place, at (int64), unit, stratum (objects, or None)."""
+    found = connection.execute(
+        f"SELECT {', '.join(_ASSIGNED)} FROM assigned WHERE experiment=? ORDER BY place", (experiment,)
+    ).fetchall()
+    frame = pd.DataFrame(found, columns=list(_ASSIGNED), dtype=object)
+    return frame.astype(dict.fromkeys(("person", "arm", "place", "at"), "int64"))
+
+
+def sent(
+    store: Store,
+    name: str,
+    *,
+    service: str | None = None,
+    by_all: bool = False,
+    since: int | None = None,
+    until: int | None = None,
+) -> pd.DataFrame:
+    """Return what was sent to each person by the campaigns of an experiment, or by all of them, one row a person.
+
+    Columns: ``at`` (int64: the first request that may have reached the person, microseconds since 1970), ``micros``
+    (int64: billed) and ``currency`` (str; missing where nothing was billed), indexed by person.
+
+    Args:
+        store: the ledger's.
+        name: of the experiment.
+        service: whose campaigns count; by default the only one that has any.
+        by_all: every campaign counts, whatever it is called.
+        since: only requests from this moment on count.
+        until: only requests before this moment count.
+
+    Raises:
+        UsageError: several services have such campaigns, one was purged, or a person was billed in two currencies.
+    """
+    with store.snapshot() as connection:
+        mine = _campaigns(connection, None if by_all else name_key(name), service)
+        pieces = [_rows(connection, number) for number in mine]
+        started = pd.DataFrame(
+            connection.execute("SELECT id, started_at, currency FROM attempt").fetchall(),
+            columns=["attempt", "at", "currency"],
+        ).set_index("attempt")
+    rows = pd.concat(pieces) if pieces else _none()
+    requests = started.reindex(rows["attempt"])
+    rows["at"], rows["currency"] = requests["at"].to_numpy("int64"), requests["currency"].array
+    first, last = rows["at"].min() if since is None else since, rows["at"].max() + 1 if until is None else until
+    return _by_person(rows[rows["at"].between(first, last, inclusive="left").to_numpy()])
+
+
+def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | None) -> list[int]:
+    """Return the numbers of the campaigns of one service that count, without those that sent nothing."""
+    found = connection.execute(
+        "SELECT id, name, service, purged FROM campaign k WHERE kind='campaign' AND service=coalesce(?, service) "
+        "AND (purged OR EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id)) ORDER BY id",
+        (service,),
+    ).fetchall()
+    mine = [row for row in found if key is None or experiment_key(row[1]) == key]
+    services = list(dict.fromkeys(row[2] for row in mine))
+    if len(services) > 1:
+        names = ", ".join(f"{one!r} ({shown(one)})" for one in services)
+        raise UsageError(f"several services sent campaigns of this experiment; pass service= one of {names}")
+    purged = [row[1] for row in mine if row[3]]
+    if purged and key is not None:
+        raise UsageError(
+            f"campaign {purged[0]!r} was purged, and with it what each person was billed. Read an experiment before "
+            "its campaigns are purged"
+        )
+    return [row[0] for row in mine if not row[3]]
+
+
+def _rows(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+    """Return the rows of a campaign that may have left: number, attempt, price (int64; price is MISSING if unknown)."""
+    columns = Columns(("chunk", "position", "number", "state", "attempt", "price"), ())
+    columns.read(connection, campaign, by_row=True)
+    for whole in accepted_whole(connection, campaign, ("number",)):
+        columns.add(
+            len(whole.attempt), chunk=whole.chunk, position=0, number=whole.columns["number"], state=ACCEPTED,
+            attempt=whole.attempt, price=whole.price,
+        )  # fmt: skip
+    rows = pd.DataFrame(columns.series())[["number", "state", "attempt", "price"]].fillna(MISSING).astype("int64")
+    return rows[rows.pop("state").isin(MAY_HAVE_LEFT).to_numpy()]
+
+
+def _none() -> pd.DataFrame:
+    return pd.DataFrame(np.zeros((0, 3), np.int64), columns=["number", "attempt", "price"])
+
+
+def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = rows.assign(person=persons(rows["number"].to_numpy("int64")))
+    billed = rows[rows["price"].gt(0).to_numpy()]
+    currencies = billed.drop_duplicates(["person", "currency"])
+    if currencies["person"].duplicated().any():
+        raise UsageError(
+            "some people were billed in two currencies, which are never added together; give each account an "
+            "experiment of its own"
+        )
+    found = rows.groupby("person")[["at"]].min()
+    found["micros"] = billed.groupby("person")["price"].sum().reindex(found.index, fill_value=0)
+    found["currency"] = currencies.set_index("person")["currency"].reindex(found.index).astype(STR)
+    return found

@@ -1,0 +1,70 @@
+"""Processes that die while they send an experiment, and several at once, change no arm and text nobody held out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb import Ledger, Sandbox, send
+from smsotp_nb.errors import SmsOtpWarning
+from smsotp_nb.results import Progress
+from tests.kills.child import fork
+
+from .people import NUMBERS, arm_plan, arms_of, customers, experiment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+
+
+def work(path: Path, url: str, arm: str, *, dies_at: int | None = None, everybody: bool = False) -> int:
+    """Draw, plan and send one arm, as a notebook does from its first cell; die when so many are accepted."""
+
+    def watch(told: Progress) -> None:
+        if dies_at is not None and told.accepted >= dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with Ledger(path) as ledger, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        parts = dict(experiment(ledger).assign(customers(), to="phone").texted())
+        made = arm_plan(customers() if everybody else parts[arm], arm, chunk_size=2)
+        return len(send(made, client=Sandbox.at(url).client(), ledger=ledger, progress=watch, concurrency=2))
+
+
+def test_kills_and_resumes_change_nothing(ledger: Ledger, box: Sandbox) -> None:
+    arms = arms_of(experiment(ledger), customers())
+    held = {number for number, arm in zip(NUMBERS, arms.values(), strict=True) if arm == "holdout"}
+    ledger.close()
+    killed = [
+        fork(lambda arm=arm, at=at: work(ledger.path, box.url, arm, dies_at=at)).wait() is None  # type: ignore[misc]
+        for arm in ("plain", "emoji")
+        for at in (2, 12, 24)
+    ]
+    assert sum(killed) >= 4
+    for arm in ("plain", "emoji"):
+        fork(lambda arm=arm: work(ledger.path, box.url, arm)).result()  # type: ignore[misc]
+    found = experiment(ledger).assigned()
+    assert dict(zip(found["unit"], found["arm"], strict=True)) == arms
+    assert found["contacted"].to_numpy().tolist() == found["arm"].ne("holdout").tolist()
+    assert box.inbox["to"].is_unique
+    assert not held & set(box.inbox["to"])
+
+
+def test_processes_at_once_text_nobody_held_out(ledger: Ledger, box: Sandbox) -> None:
+    """Each draws for itself in an empty ledger, and one plans everybody under the experiment's name."""
+    ledger.close()
+    children = [
+        fork(lambda: work(ledger.path, box.url, "plain")),
+        fork(lambda: work(ledger.path, box.url, "emoji")),
+        fork(lambda: work(ledger.path, box.url, "reminder", everybody=True)),
+    ]
+    for child in children:
+        child.result()
+    arms = arms_of(experiment(ledger), customers())
+    held = {number for number, arm in zip(NUMBERS, arms.values(), strict=True) if arm == "holdout"}
+    assert len(held) > 10
+    assert not held & set(box.inbox["to"])
+    assert set(NUMBERS) - held == set(box.inbox["to"])

@@ -1,0 +1,137 @@
+"""From the draw to the reading: what each arm was sent, when and at what cost; nobody held out is ever texted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smsotp_nb import Ledger, People, Sandbox, send
+from smsotp_nb.errors import UsageError
+
+from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
+
+
+def orders_of(customers: list[str], at: pd.Timestamp, spend: float = 20.0) -> pd.DataFrame:
+    return pd.DataFrame({"customer": customers, "at": at, "spend": spend})
+
+
+def test_nothing_drawn_and_nothing_sent_cannot_be_read(ledger: Ledger) -> None:
+    test, orders = experiment(ledger), orders_of(["c000"], pd.Timestamp("2026-11-12", tz="UTC"))
+    with pytest.raises(UsageError, match=r"nobody has an arm yet\. Call assign"):
+        test.read(orders, at="at", amount="spend")
+    arms_of(test, customers(10))
+    with pytest.raises(
+        UsageError, match="nothing was sent in experiment 'autumn' yet: its campaigns are called autumn/ARM"
+    ):
+        test.read(orders, at="at", amount="spend")
+
+
+def test_cost_and_contact_are_those_of_the_ledger(ledger: Ledger, box: Sandbox) -> None:
+    test, frame = experiment(ledger), customers()
+    arms = arms_of(test, frame)
+    send_arms(test, frame, box, ledger)
+    found = test.assigned()
+    assert dict(zip(found["unit"], found["arm"], strict=True)) == arms
+    assert found["contacted"].to_numpy().tolist() == found["arm"].ne("holdout").tolist()
+    billed = sum(ledger.campaign(f"autumn/{arm}").frame["price"].sum() for arm in ("plain", "emoji"))
+    assert found["cost"].sum() == pytest.approx(billed)
+    assert found["cost"][found["arm"].eq("holdout")].eq(0).all()
+    assert set(found["currency"].dropna()) == {"USD"}
+
+
+def test_the_holdout_has_the_send_times_of_its_neighbours(box: Sandbox, tmp_path: Path) -> None:
+    """So outcomes are counted over the same days in every arm, though one arm was sent a day later."""
+    clock = [pd.Timestamp("2026-11-12 10:00", tz="UTC").to_pydatetime()]
+    with Ledger(tmp_path / "l.sqlite", create=True, now=lambda: clock[0]) as ledger:
+        test, frame = experiment(ledger), customers()
+        for arm, part in test.assign(frame, to="phone").texted():
+            send(arm_plan(part, arm), client=box.client(), ledger=ledger, progress=False)
+            clock[0] += pd.Timedelta(days=1)
+        found = test.assigned()
+    before = pd.NaT
+    first = found.loc[found["contacted"], "at"].iloc[0]
+    for contacted, at in found[["contacted", "at"]].itertuples(index=False):
+        before = at if contacted else before
+        assert at == (first if before is pd.NaT else before)
+    assert found.loc[~found["contacted"], "at"].nunique() == 2
+
+
+def test_rows_that_were_never_sent_stay_in_their_arm(ledger: Ledger, box: Sandbox) -> None:
+    test, frame = experiment(ledger), customers()
+    arms = arms_of(test, frame)
+    gone = [number for number, arm in zip(NUMBERS, arms.values(), strict=True) if arm == "plain"][:5]
+    People(ledger).opt_out(gone, source="reply STOP")
+    send_arms(test, frame, box, ledger)
+    found = test.assigned().set_index("unit")
+    assert found["arm"].to_dict() == arms
+    assert (found["arm"].eq("plain") & ~found["contacted"]).sum() == 5
+    assert found["at"].notna().all()
+
+
+def test_until_the_reading_day_only_counts_are_shown(ledger: Ledger, box: Sandbox) -> None:
+    test, frame = experiment(ledger), customers()
+    send_arms(test, frame, box, ledger)
+    orders = orders_of(["c000", "c001"], pd.Timestamp.now("UTC"))
+    waiting = test.read(orders, at="at", amount="spend", currency="USD")
+    assert waiting.state == "waiting"
+    assert list(waiting.frame.columns) == ["arm", "people", "contacted"]
+    later = pd.Timestamp.now("UTC") + pd.Timedelta(days=15)
+    read = experiment(ledger, now=lambda: later.to_pydatetime()).read(orders, at="at", amount="spend", currency="USD")
+    assert read.state == "read"
+    assert read.frame["people"].sum() == 200  # two outcomes
+
+
+def test_a_person_who_was_forgotten_stays_in_the_arm_without_a_name(ledger: Ledger, box: Sandbox) -> None:
+    test, frame = experiment(ledger), customers()
+    send_arms(test, frame, box, ledger)
+    before = test.assigned()["arm"].value_counts().to_dict()
+    People(ledger).forget(NUMBERS[:3])
+    found = test.assigned()
+    assert found["arm"].value_counts().to_dict() == before
+    assert not set(found["unit"]) & {"c000", "c001", "c002"}
+    assert {"c003"} <= set(found["unit"])
+
+
+def test_a_customer_with_two_numbers_is_one_unit_with_the_cost_of_both(ledger: Ledger, box: Sandbox) -> None:
+    frame = customers(60).assign(customer=np.arange(60) // 2)
+    test = experiment(ledger)
+    send_arms(test, frame, box, ledger)
+    found = test.assigned()
+    assert found["unit"].tolist() == list(range(30))
+    assert found.loc[found["contacted"], "cost"].eq(2 * 0.0075).all()
+
+
+def test_two_services_and_a_purged_campaign_are_said(ledger: Ledger, box: Sandbox) -> None:
+    test, frame = experiment(ledger), customers()
+    send_arms(test, frame, box, ledger)
+    with Sandbox() as other:
+        send_arms(test, frame, other, ledger)
+        with pytest.raises(UsageError, match="several services sent campaigns of this experiment; pass service="):
+            test.assigned()
+        assert test.assigned(service=other.client().service)["contacted"].sum() > 0
+    ledger.campaign("autumn/plain", service=box.client().service).purge()
+    with pytest.raises(UsageError, match="campaign 'autumn/plain' was purged"):
+        test.assigned(service=box.client().service)
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
+def test_no_order_of_cells_texts_the_holdout(ledger: Ledger, box: Sandbox) -> None:
+    """Rerun, resumed, extended, corrected, another plan under the experiment's name, everybody in one arm's plan."""
+    test, frame = experiment(ledger), customers()
+    held = {number for number, arm in zip(NUMBERS, arms_of(test, frame).values(), strict=True) if arm == "holdout"}
+    everybody = arm_plan(frame, "plain")
+    how = {"client": box.client(), "ledger": ledger, "progress": False}
+    send(arm_plan(frame.iloc[:50], "plain"), canary=5, **how)
+    ledger.campaign("autumn/plain").extend(everybody, reason="the whole list")
+    send(everybody, **how)
+    send(everybody, **how)
+    send(arm_plan(frame, "emoji").reworded(text="Helo!"), canary=5, **how)
+    ledger.campaign("autumn/emoji").correct(arm_plan(frame, "emoji"), reason="typo")
+    send(arm_plan(frame, "emoji"), **how)
+    send(arm_plan(frame, "reminder/2"), **how)
+    assert len(held) > 10
+    assert not held & set(box.inbox["to"])
+    assert set(box.inbox["to"]) == set(NUMBERS) - held
