@@ -233,3 +233,13 @@ def test_a_look_stretches_the_usual_interval() -> None:
     found = comparing.compare(Share(300, 40_000), Share(20, 4_000), level=0.95, elapsed=0.25)
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-5)
     assert np.isnan(found.p)
+
+
+def test_intervals_of_arms_against_each_other_share_the_error() -> None:
+    """Three arms are three pairs: each interval is Newcombe's at 98.33 %, each p-value Holm's."""
+    measured = {arm: Share(count, 10_000) for arm, count in {"a": 60, "b": 75, "c": 100}.items()}
+    found = comparing.pairs("x", measured, level=0.95, elapsed=None)
+    assert [(row["arm"], row["against"]) for row in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    low, high = shares.newcombe(60, 10_000, 75, 10_000, level=1 - 0.05 / 3)
+    assert (found[0]["low"], found[0]["high"]) == pytest.approx((low, high))
+    assert [row["p_holm"] for row in found] == comparing.holm([row["p"] for row in found])
