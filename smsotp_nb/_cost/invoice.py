@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_mapping, not_text, not_zone, refuse
+from .._arguments import given, not_flag, not_mapping, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
@@ -39,7 +39,9 @@ _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
 _AMOUNTS: Final = ("theirs", "ours", "other_price", "in_doubt", "only_theirs", "repeated", "unreadable", "only_ours")
 _LEAST_DIGITS: Final = 5  # of a number
 _NEAR: Final = pd.Timedelta(hours=1)
+_MONTHS: Final = 12
 _TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
+_SLASHED: Final = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d{4}"
 _ZONED: Final = r"(?i)(?:Z|:\d\d(?:[.,]\d{1,9})? ?(?:[AP]M)? ?(?:UTC|GMT|[+-]\d\d(?::?\d\d)?))$"
 
 
@@ -102,6 +104,7 @@ def reconcile_invoice(
     columns: Mapping[str, Any] | None = None,
     service: str | None = None,
     tz: str = "UTC",
+    dayfirst: bool | None = None,
 ) -> Reconciled:
     """Compare a provider's invoice with what the ledger recorded, line by line. Nothing is changed.
 
@@ -117,9 +120,11 @@ def reconcile_invoice(
             ``to`` and ``at``.
         service: needed only if the ledger has several services, as for ``ledger.campaign``.
         tz: time zone of times that name none.
+        dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
 
     Raises:
-        UsageError: a column is missing, the time zone does not exist, or the ledger has several services.
+        UsageError: a column is missing, dates can be read in two ways, the time zone does not exist, or the ledger has
+            several services.
 
     Example:
         >>> import pathlib, tempfile, smsotp_nb as sms
@@ -133,9 +138,13 @@ def reconcile_invoice(
         >>> found.lines["match"].tolist(), len(found.only_ours)
         (['matched'], 1)
     """
-    refuse(not_zone("tz", tz), None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"))
+    refuse(
+        not_zone("tz", tz),
+        None if dayfirst is None else not_flag("dayfirst", dayfirst),
+        None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
+    )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    lines = _lines(frame, dict(columns or {}), tz)
+    lines = _lines(frame, dict(columns or {}), tz, dayfirst)
     with opened(ledger) as book:
         ours = _ours(book, service)
     return _reconciled(lines, ours, _matched(lines, ours), ledger, service)
@@ -144,7 +153,7 @@ def reconcile_invoice(
 # -- what is compared
 
 
-def _lines(frame: pd.DataFrame, names: dict[str, Any], tz: str) -> pd.DataFrame:
+def _lines(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool | None) -> pd.DataFrame:
     """Return the lines of an invoice in our columns; what cannot be read is missing."""
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"invoice= must be a frame or the path of a file, got {given(frame)}")
@@ -164,7 +173,7 @@ def _lines(frame: pd.DataFrame, names: dict[str, Any], tz: str) -> pd.DataFrame:
         {
             "id": texts["id"].str.lower(),
             "to": _numbers(texts["to"]),
-            "at": _times(cells["at"], tz),
+            "at": _times(cells["at"], tz, dayfirst),
             "parts": _amounts(texts["parts"]).round().astype("Int64"),
             "price": _amounts(texts["price"]).round(6),
             "currency": texts["currency"].str.upper(),
@@ -184,13 +193,33 @@ def _numbers(texts: pd.Series) -> pd.Series:
     return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
 
 
-def _times(column: pd.Series, tz: str) -> pd.Series:
+def _times(column: pd.Series, tz: str, dayfirst: bool | None) -> pd.Series:
     texts = column.astype(STR).str.strip()
+    first = _day_first(texts) if dayfirst is None else bool(dayfirst)
     zoned = texts.str.contains(_ZONED, regex=True, na=False)
-    aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True)
-    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True).dt.tz_localize(None)
+    aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
+    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
+    naive = naive.dt.tz_localize(None)
     here = naive.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
     return aware.fillna(here).dt.as_unit("us")
+
+
+def _day_first(texts: pd.Series) -> bool:
+    """Return whether dates such as 13/11/2026 begin with their day: some line tells, by a number above 12.
+
+    Raises:
+        UsageError: no line tells, or they tell different things.
+    """
+    numbers = texts.str.extract(_SLASHED).dropna().astype("int64")
+    unequal = numbers[numbers[0] != numbers[1]]
+    days, months = bool((numbers[0] > _MONTHS).any()), bool((numbers[1] > _MONTHS).any())
+    if len(unequal) and days == months:
+        label = unequal.index[0]
+        raise UsageError(
+            f"column {texts.name!r} of the invoice has dates that can be read in two ways, such as {texts[label]!r} in "
+            f"row {label!r}; pass dayfirst=True if it begins with the day, dayfirst=False if with the month"
+        )
+    return days
 
 
 def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:

@@ -139,3 +139,21 @@ def test_what_is_no_amount_is_unreadable(sent: pd.DataFrame, ledger: Ledger, amo
     assert found.lines["match"].tolist() == ["unreadable", *["matched"] * 11]
     assert found.lines["parts"].isna().tolist() == [False, True, *[False] * 10]
     adds_up(found)
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_about(sent: pd.DataFrame, ledger: Ledger) -> None:
+    """12/11/2026 is a day of November here and of December there; a 13th in the file tells which."""
+    at = pd.Timestamp("2026-11-12 10:00", tz="UTC")
+    lines = invoice_of(sent).assign(at=at.strftime("%d/%m/%Y %H:%M"))
+    with pytest.raises(UsageError, match=r"'at'.*two ways, such as '12/11/2026 10:00' in row 0; pass dayfirst=True"):
+        cost.reconcile_invoice(ledger, lines)
+    day = cost.reconcile_invoice(ledger, lines, dayfirst=True)
+    assert day.lines["at"].eq(at).all()
+    month = cost.reconcile_invoice(ledger, lines, dayfirst=False)
+    assert month.lines["at"].eq(pd.Timestamp("2026-12-11 10:00", tz="UTC")).all()
+    lines.loc[3, "at"] = "13/11/2026 10:00"
+    told = cost.reconcile_invoice(ledger, lines)
+    assert told.lines["at"].dt.strftime("%m-%d").value_counts().to_dict() == {"11-12": 11, "11-13": 1}
+    lines.loc[4, "at"] = "11/13/2026 10:00"
+    with pytest.raises(UsageError, match="two ways"):
+        cost.reconcile_invoice(ledger, lines)
