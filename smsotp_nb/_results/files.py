@@ -30,6 +30,8 @@ from .contract import COLUMNS, check
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
+_REFUSED: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")  # in the name of a sheet
+_LONGEST: Final = 31  # signs of the name of a sheet
 
 
 @in_our_words
@@ -38,6 +40,7 @@ def write(
     path: str | Path,
     *,
     excel_safe: bool = True,
+    sheet_name: str | None = None,
     overwrite: bool = False,
     inputs: Iterable[StrPath] = (),
 ) -> Path:
@@ -46,7 +49,8 @@ def write(
     In CSV and Excel, text that begins with ``= + - @`` gets a leading apostrophe; E.164 numbers are unchanged. In CSV,
     ``excel_safe=False`` leaves such text as it is and omits the byte order mark. Excel holds times as ISO text, to the
     microsecond. An existing file is replaced only with ``overwrite=True``, and only once the new one is complete. A
-    file named in ``inputs``, from which the table was made, is never replaced.
+    file named in ``inputs``, from which the table was made, is never replaced. In Excel the sheet of results is named
+    ``results``, that of another table like the file, or as ``sheet_name`` says.
 
     Raises:
         FileExists: the file already exists.
@@ -70,7 +74,8 @@ def write(
         not_flag("overwrite", overwrite),
         not_flag("excel_safe", excel_safe),
     )
-    writer = _writer(frame, Path(path), excel_safe=excel_safe)
+    refuse(_not_sheet(sheet_name, Path(path)))
+    writer = _writer(frame, Path(path), excel_safe=excel_safe, sheet_name=sheet_name)
     return write_file(path, writer, inputs=inputs, overwrite=overwrite)
 
 
@@ -91,9 +96,13 @@ def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
     return file.getvalue()
 
 
-def _writer(frame: pd.DataFrame, path: Path, *, excel_safe: bool = True) -> Callable[[BinaryIO], object]:
+def _writer(
+    frame: pd.DataFrame, path: Path, *, excel_safe: bool = True, sheet_name: str | None = None
+) -> Callable[[BinaryIO], object]:
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
-    writer = _by_ending(path, {".csv": csv_writer, ".xlsx": _write_excel, ".parquet": _write_parquet})
+    named = sheet_name or ("results" if "status" in frame.columns else _sheet_of(path))
+    excel_writer = functools.partial(_write_excel, sheet_name=named)
+    writer = _by_ending(path, {".csv": csv_writer, ".xlsx": excel_writer, ".parquet": _write_parquet})
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
@@ -297,8 +306,21 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
 # -- Excel ------------------------------------------------------------------------------------------------------------
 
 
-def _write_excel(frame: pd.DataFrame, file: BinaryIO) -> None:
-    workbook.write({"results": _flat(frame)}, file)
+def _write_excel(frame: pd.DataFrame, file: BinaryIO, *, sheet_name: str) -> None:
+    workbook.write({sheet_name: _flat(frame)}, file)
+
+
+def _sheet_of(path: Path) -> str:
+    """Return the name of a file as that of a sheet: without what Excel refuses in one."""
+    return _REFUSED.sub(" ", path.stem)[:_LONGEST].strip("' ") or "table"
+
+
+def _not_sheet(name: object, path: Path) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.strip("' ") or len(name) > _LONGEST or _REFUSED.search(name):
+        return f"sheet_name= must be text of at most {_LONGEST} signs without [ ] : * ? / \\, got {given(name)}"
+    return None if path.suffix.lower() == ".xlsx" else "sheet_name= is for Excel files: write to one that ends in .xlsx"
 
 
 def _read_excel(file: Path) -> pd.DataFrame:

@@ -314,3 +314,28 @@ def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> 
 def test_any_text_survives_excel(tmp_path: Path, texts: list[str]) -> None:
     """Control characters and what looks like their escapes too."""
     assert comes_back(tmp_path, texts, ".xlsx")
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "sheet"),
+    [
+        ("by_country.xlsx", {}, "by_country"),
+        ("2026-11 [costs].xlsx", {}, "2026-11  costs"),
+        ("c.xlsx", {"sheet_name": "Costs"}, "Costs"),
+    ],
+)
+def test_a_sheet_is_named_for_its_table(tmp_path: Path, file: str, options: dict[str, str], sheet: str) -> None:
+    table = pd.DataFrame({"currency": ["USD"], "cost": [1.5]})
+    assert openpyxl.load_workbook(results.write(table, tmp_path / file, **options)).sheetnames == [sheet]  # type: ignore[arg-type]
+    told = table.assign(status="accepted")
+    if not options:
+        assert openpyxl.load_workbook(results.write(told, tmp_path / "r.xlsx")).sheetnames == ["results"]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("c.xlsx", "a/b"), ("c.xlsx", "x" * 32), ("c.xlsx", " "), ("c.xlsx", 5), ("c.csv", "Costs")]
+)
+def test_a_sheet_that_cannot_be_named_so_is_refused(tmp_path: Path, file: str, name: str) -> None:
+    with pytest.raises(UsageError, match="sheet_name="):
+        results.write(pd.DataFrame({"cost": [1.5]}), tmp_path / file, sheet_name=name)
+    assert not (tmp_path / file).exists()
