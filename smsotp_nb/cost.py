@@ -7,6 +7,7 @@ of a ledger: sum up a year of campaigns once, and make every table from that.
 
 from __future__ import annotations
 
+from ._cost.anomalies import Anomalies, anomalies
 from ._cost.bridge import Bridge, bridge
 from ._cost.exchange import convert
 from ._cost.forecasting import Forecast, forecast
@@ -21,11 +22,13 @@ from ._ledger.reconciling import reconcile
 from ._ledger.summing import spending
 
 __all__ = [
+    "Anomalies",
     "BilledWords",
     "Bridge",
     "Forecast",
     "Reconciled",
     "Savings",
+    "anomalies",
     "bridge",
     "by",
     "by_campaign",
