@@ -49,6 +49,13 @@ class Anomalies(WithCard):
             ``several campaigns``, ``country`` or ``campaign``) and ``explained`` (bool: by the campaign).
         until: last day that was searched.
         judged: how many values were compared with the days before them.
+
+    Example:
+        >>> days = pd.date_range("2026-08-01", periods=60)
+        >>> sums = pd.DataFrame({"day": days, "iso": "US", "currency": "USD", "messages": 100, "parts": 100,
+        ...                      "cost": 0.75, "unpriced": 0})
+        >>> anomalies(sums).card().state
+        'Nothing is out of the expected range'
     """
 
     found: pd.DataFrame

@@ -218,7 +218,7 @@ def test_refusals_in_a_ledger_are_counted(client: sms.Client, tmp_path: Path) ->
     with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         plan = small_plan(people, campaign="autumn", chunk_size=1)
         results = sms.send(plan, client=client, ledger=ledger, progress=False)
-        tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results)]
+        tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results, ledger.campaign("autumn"))]
     assert results["status"].tolist() == ["accepted", "rejected", "accepted"]
     for table in tables:
         assert table[["messages", "parts", "refused"]].sum().tolist() == [2, 2, 1]
