@@ -2,14 +2,9 @@
 
 ``joining`` brings outcomes to the people they belong to, ``shares`` and ``amounts`` compare two arms, ``prices`` says
 what an extra outcome cost, ``ratio`` checks the sizes of the arms, ``reading`` puts all of it into a table, ``words``
-<<<<<<< HEAD
 into sentences and ``picture`` into a card; ``exploring`` looks at segments, ``power`` is asked before, and
-``calibrating`` tries the method on one's own outcomes. The libraries of statistics are the extra
-``smsotp_nb[statistics]``, loaded by ``library`` when first needed.
-=======
-into sentences and ``picture`` into a card; ``power`` is asked before, and ``calibrating`` tries the method on one's
-own outcomes. ``experiment`` is all of it as a person declares it: ``declaring`` checks that, ``drawing`` draws,
-``assigning`` records, ``split`` shows the arms, and ``contacting`` brings back who was sent what. The libraries of
-statistics are the extra ``smsotp_nb[statistics]``, loaded by ``library`` when first needed.
->>>>>>> d1fdd5b (Experiments: arms are drawn once and recorded, the holdout is never texted, and the whole way from the draw to the reading)
+``calibrating`` tries the method on one's own outcomes. ``experiment`` is all of it as a person declares it:
+``declaring`` checks that, ``drawing`` draws, ``assigning`` records, ``split`` shows the arms, and ``contacting`` brings
+back who was sent what. The libraries of statistics are the extra ``smsotp_nb[statistics]``, loaded by ``library`` when
+first needed.
 """
