@@ -88,7 +88,7 @@ def _head(cells: Sequence[Any]) -> dict[str, int] | None:
 
 
 def _reply(at: int, cells: Sequence[Any], places: dict[str, int]) -> Iterator[Reply]:
-    found = {name: cells[places[name]] if name in places else None for name in READ}
+    found = {name: cells[place] if (place := places.get(name, len(cells))) < len(cells) else None for name in READ}
     texts = {name: questions.asked(text_of(cell) or "") for name, cell in found.items()}
     if any(texts.values()):
         yield Reply(

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow
 
+from .._foreign.gate import ours
+from .._foreign.parquet import read_parquet
 from .._pandas import STR
 from ..errors import UsageError
 from .tables import TEXT, Part
@@ -17,10 +19,12 @@ from .workbook import cell_text
 
 def part(file: Path) -> Part:
     """Return all rows, counted from 1."""
-    try:
-        frame = pd.read_parquet(file)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{file.name} cannot be read as Parquet: {error}") from None
+    with ours(file, "Parquet"):
+        return _part(file)
+
+
+def _part(file: Path) -> Part:
+    frame = read_parquet(file)
     if not isinstance(frame.index, pd.RangeIndex) and frame.index.names != [None]:
         frame = frame.reset_index()
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from .._cards import counted
+from .._foreign.gate import BLANK, refuse_large
 from ..errors import SmsOtpWarning, UsageError
 
 SHOWN: Final = 3
@@ -117,10 +120,12 @@ def empty(file: str) -> UsageError:
 
 def _names(cells: list[str], file: str) -> list[str]:
     """Return the names of the header, trimmed; a blank one becomes the column's position, equal ones are an error."""
-    while len(cells) > 1 and not cells[-1].strip():
-        cells = cells[:-1]
+    blank = len(cells)
+    filled = max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=1)
+    cells = cells[:filled]
+    refuse_large(Path(file), columns=len(cells) if blank <= BLANK else blank)
     names = [cell.strip() or f"column_{place}" for place, cell in enumerate(cells, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         nameless = ", a nameless column is called by its place" if not all(cell.strip() for cell in cells) else ""
         listed = ", ".join(map(repr, twice))
@@ -130,12 +135,10 @@ def _names(cells: list[str], file: str) -> list[str]:
 
 def _without_blank_tail(record: Record, width: int) -> Record:
     """Drop blank cells past the header: a separator at the end of a line makes one."""
-    cells = record.cells
-    if len(cells) <= width:
-        return record
-    while len(cells) > width and not cells[-1].strip():
-        cells = cells[:-1]
-    return record._replace(cells=cells)
+    filled = len(record.cells)
+    while filled > width and not record.cells[filled - 1].strip():
+        filled -= 1
+    return record if filled == len(record.cells) else record._replace(cells=record.cells[:filled])
 
 
 def _padded(cells: list[str], width: int) -> list[str]:

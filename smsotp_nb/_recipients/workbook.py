@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
+from .._foreign.gate import ours, refuse_packed, rows_of
 from ..errors import UsageError
 from . import tables
 from .records import Record, batches, empty, headed
@@ -30,45 +30,55 @@ def parts(file: Path, sheet: str | int | None) -> Iterator[Part]:
 
 
 def every_row(file: Path) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-    """Give the rows of every sheet as (sheet, row as Excel counts, cells as they are)."""
+    """Give the filled rows of every sheet as (sheet, row as Excel counts, cells as they are)."""
     with opened(file) as book:
         for name in book.sheetnames:
-            rows = getattr(book[name], "iter_rows", None)  # a sheet that is a chart has none
-            for row, cells in enumerate(rows(values_only=True) if rows else (), start=1):
-                yield name, row, cells
+            if hasattr(book[name], "iter_rows"):  # a sheet that is a chart has none
+                with closing(rows_of(book[name], file)) as rows:
+                    for row, cells in rows:
+                        yield name, row, cells
 
 
 def _records(file: Path, sheet: str | int | None) -> Iterator[Record]:
-    with opened(file) as book:
-        for row, cells in enumerate(_sheet(book, sheet, file).iter_rows(values_only=True), start=1):
-            yield Record(row, row, [cell_text(cell) for cell in cells])
+    width = 0
+    with opened(file) as book, closing(rows_of(_sheet(book, sheet, file), file)) as rows:
+        for row, cells in rows:
+            width = width or len(cells)
+            texts = [cell_text(cell) for cell in cells]
+            yield Record(row, row, texts + [""] * (width - len(texts)))
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[Any]:
+    """Give a workbook to read; whatever goes wrong with it meanwhile is our error."""
     try:
         import openpyxl
     except ImportError:
         raise UsageError("reading Excel files needs the extra: pip install 'smsotp_nb[excel]'") from None
-    try:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-    except (OSError, KeyError, ValueError, BadZipFile) as error:
-        raise UsageError(f"{file.name} cannot be read as a workbook: {error}") from None
-    try:
-        yield book
-    finally:
-        book.close()
+    refuse_packed(file)
+    with ours(file, "a workbook"), file.open("rb") as raw:  # opened here: it stays open where loading fails
+        book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+        try:
+            yield book
+        finally:
+            book.close()
 
 
 def _sheet(book: Any, sheet: str | int | None, file: Path) -> Any:
     names = book.sheetnames
-    if sheet is None:
-        return book[names[0]]
+    if sheet is None and names:
+        return _with_rows(book[names[0]], file)
     if isinstance(sheet, int) and 0 <= sheet < len(names):
-        return book[names[sheet]]
+        return _with_rows(book[names[sheet]], file)
     if sheet in names:
-        return book[sheet]
+        return _with_rows(book[sheet], file)
     raise UsageError(f"{file.name} has no sheet {sheet!r}; it has {', '.join(map(repr, names))}")
+
+
+def _with_rows(sheet: Any, file: Path) -> Any:
+    if not hasattr(sheet, "iter_rows"):
+        raise UsageError(f"{file.name}: the sheet {sheet.title!r} is a chart and has no rows; name another with sheet=")
+    return sheet
 
 
 def cell_text(cell: object) -> str:

@@ -20,6 +20,8 @@ import pyarrow
 
 from .._arguments import given, not_flag, not_path, refuse
 from .._calls import in_our_words
+from .._foreign.gate import ours
+from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from .._pandas import STR
@@ -338,7 +340,5 @@ def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
 
 
 def _read_parquet(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(file, engine="pyarrow")
-    except (pyarrow.ArrowException, ValueError) as error:
-        raise UsageError(f"{file.name!r} cannot be read as Parquet: {error}") from None
+    with ours(file, "Parquet"):
+        return read_parquet(file)

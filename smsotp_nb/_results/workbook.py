@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final
 
 import pandas as pd
 
+from .._foreign.gate import ours, refuse_packed, rows_of
 from .._pandas import STR, holds_text
 from ..errors import UsageError
 from .cells import joined, map_distinct, neutral_frame, restored, told
@@ -167,14 +168,24 @@ def _refuse_cut(column: pd.Series) -> None:
 
 def read(file: Path) -> pd.DataFrame:
     """Read the first sheet; text comes back as it was, numbers as numbers."""
-    _openpyxl()
-    try:
-        cells = pd.read_excel(file, sheet_name=0, dtype=object, keep_default_na=False, na_values=[""])
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise UsageError(f"{file.name!r} cannot be read as an Excel workbook: {error}") from None
-    cells.columns = ["" if str(name).startswith("Unnamed: ") else str(name) for name in cells.columns]
+    openpyxl = _openpyxl()
+    refuse_packed(file)
+    with ours(file, "a workbook"), file.open("rb") as raw:
+        book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+        try:
+            rows = [row for _, row in rows_of(book.worksheets[0], file)]
+        finally:
+            book.close()
+        names = [_name(cell) for cell in rows[0]] if rows else []
+        width = max(map(len, rows), default=0)
+        names += [""] * (width - len(names))
+        cells = pd.DataFrame([[*row, *[None] * (width - len(row))] for row in rows[1:]], columns=names, dtype=object)
     columns = [_values(cells.iloc[:, at]) for at in range(cells.shape[1])]
     return joined(columns, cells, restore=True)
+
+
+def _name(cell: object) -> str:
+    return "" if cell is None else str(cell)
 
 
 def _values(cells: pd.Series) -> pd.Series:

@@ -1,0 +1,49 @@
+"""A Parquet file that others made, held to the limits of `gate` before it is unpacked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+from ..errors import UsageError
+from .gate import UNPACKED, refuse_large
+
+
+def read_parquet(file: Path) -> pd.DataFrame:
+    """Read a file after a look at what it says of itself; a text that is repeated is held once until it is counted."""
+    with pyarrow.parquet.ParquetFile(file) as opened:
+        rows, columns = opened.metadata.num_rows, opened.metadata.num_columns
+        refuse_large(file, columns=columns, cells=rows * columns)
+        texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
+    table = pyarrow.parquet.read_table(file, read_dictionary=texts)
+    size = sum(_size(column) for column in table.columns)
+    if size > UNPACKED:
+        raise UsageError(
+            f"{file.name} unpacks to {size / 1e6:,.0f} MB, which is more than a list needs; keep the columns that "
+            "matter"
+        )
+    plain = pyarrow.schema([one.with_type(_undone(one.type)) for one in table.schema], table.schema.metadata)
+    frame: pd.DataFrame = table.cast(plain).to_pandas()
+    return frame
+
+
+def _is_text(kind: pyarrow.DataType) -> bool:
+    kinds = pyarrow.types
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_binary(kind))
+
+
+def _undone(kind: pyarrow.DataType) -> pyarrow.DataType:
+    return kind.value_type if pyarrow.types.is_dictionary(kind) and _is_text(kind.value_type) else kind
+
+
+def _size(column: pyarrow.ChunkedArray) -> int:
+    """Return the bytes of a column once each of its texts stands where it is used."""
+    if not (pyarrow.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return int(column.nbytes)
+    compute = pyarrow.compute
+    lengths = (compute.take(compute.binary_length(one.dictionary), one.indices) for one in column.chunks)
+    return sum(int(compute.sum(compute.cast(length, pyarrow.int64())).as_py() or 0) for length in lengths)

@@ -1,0 +1,124 @@
+"""Files that others made: bombs, damaged bytes and impossible sizes end in our words, soon and in little memory."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from smsotp_nb import read_recipients, results
+from smsotp_nb._foreign.gate import COLUMNS, ours
+from smsotp_nb.errors import SmsOtpError, UsageError
+
+PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550145"], "name": ["Ann", None], "n": [1, 2]})
+
+
+def workbook(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Path:
+    """A workbook of people whose sheet is changed in its XML."""
+    PEOPLE.to_excel(folder / "plain.xlsx", index=False)
+    file = folder / "people.xlsx"
+    with (
+        zipfile.ZipFile(folder / "plain.xlsx") as plain,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as changed,
+    ):
+        for part in plain.namelist():
+            content = plain.read(part)
+            changed.writestr(part, change(content) if part.endswith("sheet1.xml") else content)
+    return file
+
+
+def beyond(xml: bytes) -> bytes:
+    return xml.replace(b'r="2"', b'r="99999999999"')
+
+
+def blown_up(xml: bytes) -> bytes:
+    return xml.replace(b"</sheetData>", b" " * 50_000_000 + b"</sheetData>")
+
+
+def many_columns(xml: bytes) -> bytes:
+    cells = b"".join(b'<c r="%s4"><v>1</v></c>' % name for name in (b"A", b"ZZZ"))
+    return xml.replace(b"</sheetData>", b'<row r="4">%s</row></sheetData>' % cells)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (beyond, "1,048,577 rows, and at most"),
+        (blown_up, "unpacks to 50 MB"),
+        (many_columns, "columns, and at most"),
+        (lambda _: b"<worksheet", "cannot be read as a workbook: it is damaged"),
+    ],
+    ids=["row", "bomb", "columns", "xml"],
+)
+@pytest.mark.parametrize("read", [read_recipients, results.read])
+def test_a_workbook_that_asks_for_too_much_is_refused(
+    tmp_path: Path, change: Callable[[bytes], bytes], said: str, read: Callable[[Path], object]
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        read(workbook(tmp_path, change))
+
+
+def test_what_a_sheet_says_of_its_size_does_not_count(tmp_path: Path) -> None:
+    def large(xml: bytes) -> bytes:
+        return xml.replace(b"<sheetData>", b'<dimension ref="A1:ZZZ99999999"/><sheetData>')
+
+    assert read_recipients(workbook(tmp_path, large)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("header", [",".join(f"c{n}" for n in range(COLUMNS + 1)), "phone" + "," * 1_000_000])
+def test_a_header_without_end_is_refused(tmp_path: Path, header: str) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(f"{header}\n1\n")
+    with pytest.raises(UsageError, match=r"columns, and at most 4,000 are read"):
+        read_recipients(file)
+
+
+def test_a_text_that_a_parquet_file_repeats_is_counted_as_often_as_it_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 100_000]))
+    pq.write_table(pa.table({"phone": repeated}), file)
+    assert file.stat().st_size < 10_000
+    with pytest.raises(UsageError, match=r"unpacks to 2,000 MB"):
+        read_recipients(file)
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+@pytest.mark.parametrize("ending", ["xlsx", "parquet", "csv"])
+def test_flipped_bits_end_in_our_words(tmp_path: Path, ending: str) -> None:
+    """A thousand damaged files: each is read or refused, and nothing else is raised."""
+    file = tmp_path / f"people.{ending}"
+    make = {"xlsx": PEOPLE.to_excel, "parquet": PEOPLE.to_parquet, "csv": PEOPLE.to_csv}[ending]
+    make(file, **({} if ending == "parquet" else {"index": False}))  # type: ignore[operator]
+    whole, chance, refused = file.read_bytes(), random.Random(22), 0
+    for _ in range(330):
+        damaged = bytearray(whole)
+        for _ in range(chance.choice([1, 1, 2, 8])):
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        file.write_bytes(damaged[: chance.choice([len(damaged), chance.randrange(len(damaged))])])
+        try:
+            read_recipients(file)
+        except SmsOtpError:
+            refused += 1
+    assert refused or ending == "csv"
+
+
+@pytest.mark.parametrize("error", [RecursionError(), MemoryError(), KeyError("a"), AttributeError("b" * 5000)])
+def test_whatever_a_library_raises_becomes_one_short_error(error: Exception) -> None:
+    with (
+        pytest.raises(UsageError, match=r"list\.xlsx cannot be read as a workbook") as caught,
+        ours(Path("list.xlsx"), "a workbook"),
+    ):
+        raise error
+    assert caught.value.__suppress_context__
+    assert len(str(caught.value)) < 400
+
+
+def test_an_error_of_our_own_passes() -> None:
+    with pytest.raises(UsageError, match=r"^as it is$"), ours(Path("list.xlsx"), "a workbook"):
+        raise UsageError("as it is")
