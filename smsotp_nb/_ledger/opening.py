@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .._cards import counted
+from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
 from ..settings import state_folder
 from .anchor import Anchor
@@ -155,9 +156,11 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
 
 def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that is not a ledger of this version, or that is damaged."""
+    limit(connection)
     _refuse_others(connection, path)
     if _is_new(connection):
         raise LedgerError(f"{path} is empty and not a ledger")
+    _refuse_altered(connection, path)
     _refuse(path, _looked_at(connection))
 
 
@@ -191,7 +194,9 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
     address = path.absolute().as_uri() + "?mode=rw"  # never a new file in the place of one that is gone
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
+        limit(connection)
         _refuse_others(connection, path)  # before the journal mode, which is written into the file
+        _refuse_altered(connection, path)
         if _is_new(connection):
             _refuse_new(path, connection, create=create, accept_older=accept_older)
         began = connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
@@ -241,6 +246,15 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(
             f"{path} was written before the first release (ledger version {version}, this one knows {VERSION}); "
             "choose another path for the ledger, and pass `exclude=` those whom its campaigns texted"
+        )
+
+
+def _refuse_altered(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse tables, views and triggers that we did not write: one of them could answer for a table of ours."""
+    if not _is_new(connection) and (found := strange(connection, TABLES)):
+        raise LedgerError(
+            f"the ledger {path} is damaged or was altered: {found} is not as this package wrote it. "
+            "Nothing was sent, and the file is unchanged. Restore a backup with `Ledger.restore(backup, path)`"
         )
 
 

@@ -413,8 +413,6 @@ def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 # -- what a purge leaves -----------------------------------------------------------------------------------------------
 
-_KEPT_TABLE: Final = "CREATE TABLE IF NOT EXISTS purged_sums (campaign INTEGER PRIMARY KEY, sums TEXT NOT NULL)"
-
 
 def sums_of(store: Store, campaign: int) -> str:
     """Return a campaign's sums as JSON. They name nobody, so its cost stays known after its rows are purged."""
@@ -424,15 +422,12 @@ def sums_of(store: Store, campaign: int) -> str:
 
 def keep(connection: sqlite3.Connection, campaign: int, sums: str) -> None:
     """Record what `sums_of` returned, in the transaction that deletes the rows; the sums of an earlier purge stay."""
-    connection.execute(_KEPT_TABLE)
     connection.execute("INSERT OR IGNORE INTO purged_sums VALUES (?,?)", (campaign, sums))
 
 
 def _kept_sums(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None) -> pd.DataFrame:
     """Return the sums of purged campaigns; a day counts only if all of it may lie in the span."""
     with store.reading() as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='purged_sums'").fetchone():
-            return pd.DataFrame()
         found = connection.execute("SELECT campaign, sums FROM purged_sums").fetchall()
     tables = [pd.read_json(StringIO(sums), orient="table") for campaign, sums in found if campaign in campaigns.index]
     tables = [table for table in tables if len(table)]

@@ -214,6 +214,11 @@ CREATE TABLE contacts (          -- whom a campaign may have reached, packed; ab
   body BLOB NOT NULL
 );
 
+CREATE TABLE purged_sums (       -- what a purged campaign cost: it names nobody, see summing
+  campaign INTEGER PRIMARY KEY,
+  sums TEXT NOT NULL             -- JSON
+);
+
 -- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart
 CREATE VIEW fate AS
 SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,

@@ -20,7 +20,7 @@ from typing import Any, Final
 from ..errors import UsageError
 from . import filing
 from .filing import Accepted, Message, NewPasscode, Request
-from .tables import connect
+from .tables import connect, damaged, unreadable
 
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
@@ -56,12 +56,19 @@ class State:
         self.path = None if path is None else Path(path).expanduser().absolute()
         self._db = connect(self.path)
         try:
-            with self._atomic():
-                self._begin(variant, balance, seed)
-                self.keep_fact("starts", self.fact("starts") + 1)
+            self._read(variant, balance, seed)
         except UsageError:
             self._db.close()
             raise
+        except (sqlite3.Error, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            self._db.close()
+            raise unreadable(self.path, error) from None
+
+    def _read(self, variant: str, balance: int, seed: str | None) -> None:
+        with self._atomic():
+            self._begin(variant, balance, seed)
+            self.keep_fact("starts", self.fact("starts") + 1)
+        self._refuse_other_types()
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
@@ -299,6 +306,12 @@ class State:
             )
         if seed is not None and seed != self.fact("seed"):
             raise UsageError(f"{self.path} was started with another seed; use another state file, or omit seed=")
+
+    def _refuse_other_types(self) -> None:
+        kinds = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
+        for name, kind in kinds.items():
+            if type(found := self.fact(name)) is not kind:
+                raise damaged(self.path, f"its {name} is of type {type(found).__name__}, not {kind.__name__}")
 
     def fact(self, name: str) -> Any:
         """Return a stored fact by its name, None if there is none."""

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+from .._schema import limit, strange
 from ..errors import UsageError
 
 SCHEMA = """
@@ -63,11 +64,15 @@ def connect(path: Path | None) -> sqlite3.Connection:
     try:
         # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        limit(db)
         _check_layout(db, path)  # before anything is written: the file may be another program's
         db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
         db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
         db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
         db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
+    except UsageError:
+        db.close()
+        raise
     except sqlite3.OperationalError as error:
         db.close()
         raise UsageError(_why(path, error)) from None
@@ -77,11 +82,27 @@ def connect(path: Path | None) -> sqlite3.Connection:
     return db
 
 
+def unreadable(path: Path | None, error: Exception) -> UsageError:
+    """Return the error for a state on which something broke: the disk, or what stands in the file."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # Python itself gives no code for bytes of no text
+    if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+        return UsageError(_why(path, error))
+    return damaged(path, f"{type(error).__name__}: {error}"[:200])
+
+
+def damaged(path: Path | None, found: str) -> UsageError:
+    """Return the error for a file that is a state, but not as the sandbox wrote it."""
+    return UsageError(f"the state file {path} is damaged or was altered: {found}. Name another one, or restore a copy")
+
+
 def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
     layout = db.execute("PRAGMA user_version").fetchone()[0]
-    if layout == LAYOUT or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
         return
-    db.close()
+    if layout == LAYOUT:
+        if found := strange(db, SCHEMA):
+            raise damaged(path, f"{found} is not as the sandbox wrote it")
+        return
     raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
 
 

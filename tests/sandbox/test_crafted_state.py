@@ -1,0 +1,37 @@
+"""A state file that is damaged, or that somebody else made, is refused in the sandbox's words."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Sandbox
+
+DEEP = "[" * 100_000
+CRAFTED = {
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM messages; END",
+    "an endless view": "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT * FROM n",
+    "a view for a table": "DROP TABLE spend; CREATE VIEW spend AS SELECT 'US' AS iso, 1 AS messages, 1 parts, 1 price",
+    "a missing index": "DROP INDEX messages_by_number",
+    "a balance in words": "UPDATE facts SET value='much' WHERE name='balance'",
+    "no number of starts": "DELETE FROM facts WHERE name='starts'",
+    "an id of bytes": "UPDATE facts SET value=x'ff' WHERE name='id'",
+    "no text": "UPDATE facts SET value=cast(x'ff' AS TEXT) WHERE name='variant'",
+    "a deep note": f"INSERT INTO unfiled (accepted) VALUES ('{DEEP}')",
+    "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
+}
+
+
+@pytest.mark.parametrize("case", CRAFTED)
+def test_a_crafted_state_is_refused(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "box.sqlite"
+    Sandbox(state=path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(CRAFTED[case])
+    with pytest.raises(UsageError, match=r"box.sqlite is damaged or was altered: .*Name another one") as caught:
+        Sandbox(state=path).close()
+    assert len(str(caught.value)) < 2_000
