@@ -18,7 +18,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
-    "visible": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
+    "schema": 0, "visible": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
     "guards": 0, "problems": 0, "columns": 0, "arguments": 0, "calls": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1, "foreign": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
@@ -57,7 +57,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
     "narwhals": {"frames"},
-    "sqlite3": {"ledger", "sandbox"},
+    "sqlite3": {"schema", "ledger", "sandbox"},
     "aiohttp": {"sandbox"},
     "re2": {"sandbox"},
     "ipywidgets": {"widgets"},
