@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -53,18 +54,32 @@ def book(file: BinaryIO) -> Iterator[Any]:
     made = _openpyxl().Workbook(write_only=True)
     try:
         yield made
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        with _lxml_told(), zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             importlib.import_module("openpyxl.writer.excel").ExcelWriter(made, archive).save()
     finally:
         for sheet in made.worksheets:
             _remove_scratch(sheet)
 
 
+@contextmanager
+def _lxml_told() -> Iterator[None]:
+    """Raise what the system refused as OSError; openpyxl writes with lxml where that is installed, which does not."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__ != "lxml.etree" or not str(error).startswith("IO_"):
+            raise
+        number = getattr(errno, str(error).removeprefix("IO_"), errno.EIO)
+    else:
+        return
+    raise OSError(number, os.strerror(number))
+
+
 def _remove_scratch(sheet: Any) -> None:
     """Take away the temporary file of a sheet that was not saved: openpyxl leaves it until the process ends."""
     writer = sheet._writer
     if writer is not None and os.path.exists(writer.out):
-        with suppress(OSError):  # its last line may not fit on a full disk
+        with suppress(OSError), _lxml_told():  # its last line may not fit on a full disk
             sheet.close()
         writer.cleanup()
 
@@ -86,8 +101,9 @@ class Sheet:
         if first:
             self._head(frame.columns, columns)
         cells = [_cells(self._sheet, column, self._formats) for column in columns]
-        for row in zip(*cells, strict=True):
-            self._sheet.append(row)
+        with _lxml_told():
+            for row in zip(*cells, strict=True):
+                self._sheet.append(row)
 
     def _head(self, names: pd.Index, columns: list[pd.Series]) -> None:
         sheet = self._sheet
