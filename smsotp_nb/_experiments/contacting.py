@@ -22,7 +22,7 @@ from .declaring import Declared, changed
 
 
 def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:
-    """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency``, one row a unit.
+    """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency, *strata``, one row a unit.
 
     Raises:
         UsageError: nobody was drawn or sent to yet, the experiment is recorded with other rules, or as
@@ -52,7 +52,7 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
 
 
 def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers: bool) -> pd.DataFrame:
-    return pd.DataFrame(
+    found = pd.DataFrame(
         {
             "unit": _units(people["unit"], integers=integers),
             "arm": named(people["arm"].to_numpy("int64"), asked),
@@ -62,6 +62,17 @@ def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers
             "currency": sent["currency"].array,
         }
     )
+    return pd.concat([found, _strata(people["stratum"], asked.strata)], axis=1)
+
+
+def _strata(recorded: pd.Series, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return a column for each stratum, as text; each combination is read once, not for each person."""
+    if not names:
+        return pd.DataFrame(index=recorded.index)
+    code, combinations = pd.factorize(recorded)
+    nobody: list[str | None] = [None] * len(names)  # of people who were forgotten
+    values = np.array([*map(json.loads, combinations), nobody], dtype=object).reshape(-1, len(names))
+    return pd.DataFrame({name: pd.array(values[code, at], dtype=STR) for at, name in enumerate(names)})
 
 
 def _units(units: pd.Series, *, integers: bool) -> pd.Series:
@@ -84,7 +95,7 @@ def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:
     groups = rows.groupby("unit", sort=False)
     if (groups["currency"].nunique() > 1).any():
         raise UsageError("some units were billed in two currencies, which are never added together")
-    how = {"arm": "first", "at": "min", "contacted": "any", "micros": "sum", "currency": "first"}
+    how = dict.fromkeys(rows.columns.drop("unit"), "first") | {"at": "min", "contacted": "any", "micros": "sum"}
     return groups.agg(how).reset_index()
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from .._arguments import given, nearest, not_mapping, not_text, refuse
+from .._arguments import given, nearest, not_choice, not_mapping, not_text, refuse
 from .._policy import Window, window_of, written
 from .._services import name_key
 from ..errors import UsageError
 
 HOLDOUT: Final = "holdout"
 KINDS: Final = ("binary", "amount")
+ASSIGNMENT: Final = ("unit", "arm", "at", "contacted", "cost", "currency")  # columns of a reading, before the strata
 _WHOLE: Final = 100.0  # per cent
 _CLOSE: Final = 1e-9
 _WORDS: Final = {
@@ -109,6 +110,7 @@ def declare(
     levels = (strata,) if isinstance(strata, str) else tuple(strata) if isinstance(strata, Iterable) else ()
     if not all(isinstance(level, str) for level in levels) or not isinstance(strata, str | Iterable):
         wrong.append(f"strata= must be a list of column names, such as ['region'], got {given(strata)}")
+    wrong += [_not_a_level(level) for level in levels]
     wrong += [*problems, not_text("seed", seed), _not_a_moment(holdout_until)]
     if holdout_until is not None and not holdout:
         wrong.append("holdout_until= needs a holdout=, such as 5")
@@ -167,6 +169,21 @@ def _outcomes(outcomes: Any, wrong: list[str | None]) -> dict[str, Literal["bina
             close = nearest(kind, KINDS) if isinstance(kind, str) else ""
             wrong.append(f"outcomes[{name!r}] must be 'binary' or 'amount', got {given(kind)}{close}")
     return dict(outcomes)
+
+
+def _not_a_level(name: Any) -> str | None:
+    if name not in ASSIGNMENT:
+        return None
+    return f"strata= cannot name a column {name!r}: assigned() has one of that name already; rename it in the list"
+
+
+def not_a_stratum(name: str, asked_for: Any, asked: Declared) -> str | None:
+    """Complain about what is none of the experiment's strata."""
+    if asked_for in asked.strata:
+        return None
+    if not asked.strata:
+        return f"{name}= takes one of the strata, and this experiment was declared without any; leave it out"
+    return not_choice(name, asked_for, asked.strata)
 
 
 def _not_a_moment(until: Any) -> str | None:

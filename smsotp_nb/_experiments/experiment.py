@@ -19,7 +19,7 @@ from ..columns import require
 from ..errors import UsageError
 from . import assigning, calibrating, contacting, power, reading, split
 from .calibrating import Calibration
-from .declaring import declare
+from .declaring import declare, not_a_stratum
 from .library import distributions
 from .power import Power
 from .reading import Reading
@@ -238,6 +238,7 @@ class Experiment(cards.WithCard):
         amount: str | None = None,
         early: Literal[False, True, "sequential"] = False,
         currency: str = "",
+        explore: str | None = None,
         service: str | None = None,
     ) -> Reading:
         """Read the experiment: outcomes by the arm each unit was assigned to, whatever became of its message.
@@ -252,6 +253,7 @@ class Experiment(cards.WithCard):
             early: True reads before the reading day and says so; ``"sequential"`` gives wider intervals, which hold
                 however often one looks.
             currency: of the amounts.
+            explore: one of the strata, whose values are compared, too: for ideas, nothing is claimed of them.
             service: whose campaigns count, if several services have some of this experiment.
 
         Returns:
@@ -261,6 +263,7 @@ class Experiment(cards.WithCard):
             UsageError: nobody was drawn or sent to yet, or a column is missing or holds something else.
         """
         asked = self._declared
+        refuse(None if explore is None else not_a_stratum("explore", explore, asked))
         with opened(self._ledger) as book:
             assigned = contacting.assigned(asked, book, service=service)
         return reading.read(
@@ -274,6 +277,7 @@ class Experiment(cards.WithCard):
             early=early,
             weights=asked.weights,
             currency=currency,
+            explore=explore,
             name=asked.name,
             now=self._now,
         )
@@ -281,7 +285,7 @@ class Experiment(cards.WithCard):
     @in_our_words
     def assigned(self, *, service: str | None = None) -> pd.DataFrame:
         """Return who is in which arm, one row a unit: ``unit, arm`` (str), ``at`` (UTC), ``contacted`` (bool), ``cost``
-        (float64) and ``currency`` (str).
+        (float64), ``currency`` (str), and a column for each of the strata (str).
 
         ``at`` is the first message; of who got none, the time of the nearest person before them in the list.
         """

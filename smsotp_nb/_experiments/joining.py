@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -68,14 +68,15 @@ def joined(
     amount: Hashable | None,
     kinds: Mapping[str, str],
     window: timedelta,
+    declared: Sequence[str] = (),
 ) -> Joined:
-    """Bring outcomes to the people they belong to.
+    """Bring outcomes to the people they belong to; arms that were declared stand in that order.
 
     Raises:
         UsageError: a column is missing or holds something else, or a unit is there twice.
     """
     sources = _sources(outcomes, amount, kinds)
-    arms, arm = _arms(assigned["arm"])
+    arms, arm = _arms(assigned["arm"], declared)
     row = _rows(assigned["unit"], _units(outcomes, on))
     since = _since(outcomes, at, assigned["at"], row)
     counts = (row >= 0) & (since >= 0) & (since < window // _MICROSECOND)
@@ -135,11 +136,12 @@ def _first(labels: pd.Index) -> str:
     return ", ".join(map(str, labels[:3])) + more
 
 
-def _arms(column: pd.Series) -> tuple[tuple[str, ...], Integers]:
-    """Return the arms, the holdout last, and the number of each person's arm."""
+def _arms(column: pd.Series, declared: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
+    """Return the arms, as they were declared or first met, the holdout last, and the number of each person's arm."""
     encoded = pc.dictionary_encode(_arrow(column, "arm").combine_chunks())
     names = encoded.dictionary.to_pylist()
-    order = sorted(names, key=lambda name: (name == HOLDOUT, names.index(name)))
+    before = [*declared, *names]
+    order = sorted(names, key=lambda name: (name == HOLDOUT, before.index(name)))
     place = np.array([order.index(name) for name in names], dtype="int64")
     return tuple(order), place[encoded.indices.to_numpy(zero_copy_only=False)]
 

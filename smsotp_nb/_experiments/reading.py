@@ -19,12 +19,12 @@ from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
 from . import comparing, exploring, picture, ratio, words
+from .declaring import ASSIGNMENT
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .ratio import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
 KINDS: Final = ("binary", "amount")
-_NEEDED: Final = ("unit", "arm", "at", "contacted", "cost", "currency")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def read(
         read_on: the reading day, named before; by default when the last window closes.
         early: read before the reading day: True labels what is read, ``"sequential"`` gives intervals that hold at
             every look.
-        weights: the declared share of each arm, for the sample-ratio check.
+        weights: the declared share of each arm, for the sample-ratio check; the arms are shown in this order.
         currency: of the amounts.
         explore: a column of the assignment whose segments are compared, too: for ideas, nothing is claimed of them.
         level: coverage of each interval.
@@ -116,7 +116,9 @@ def read(
     """
     assigned, outcomes = as_pandas(assigned), as_pandas(outcomes)
     _check(assigned, kinds, window, early)
-    found = joined(assigned, outcomes, on=on, at=at, amount=amount, kinds=kinds, window=window)
+    found = joined(
+        assigned, outcomes, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})]
+    )
     day = read_on or (assigned["at"].max() + window).to_pydatetime()
     sizes = found.people()
     checked = ratio.check(sizes, _weights(weights, sizes)) if weights else None
@@ -153,7 +155,7 @@ def _explored(assigned: pd.DataFrame, found: Joined, explore: Hashable | None, l
 
 
 def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:
-    for column in _NEEDED:
+    for column in ASSIGNMENT:
         columns.require(column, assigned.columns, where="the assignment")
     wrong = [not_choice(f"kinds[{name!r}]", kind, KINDS) for name, kind in kinds.items()]
     refuse(

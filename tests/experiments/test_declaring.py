@@ -31,6 +31,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "needs a holdout=",
     ),
     "strata": ({"strata": [1]}, "list of column names"),
+    "a stratum like a reading's": ({"strata": ["cost"]}, "cannot name a column 'cost': assigned"),
 }
 
 

@@ -104,6 +104,37 @@ def test_a_customer_with_two_numbers_is_one_unit_with_the_cost_of_both(ledger: L
     assert found.loc[found["contacted"], "cost"].eq(2 * 0.0075).all()
 
 
+def test_strata_are_columns_and_are_explored_in_the_order_in_which_arms_were_declared(
+    ledger: Ledger, box: Sandbox
+) -> None:
+    """A missing value and a person who was forgotten have no stratum; the list begins with another arm."""
+    declared = {"strata": ["region", "vip"], "arms": {"emoji": 40, "plain": 40}}
+    test, frame = experiment(ledger, **declared), customers()
+    frame = frame.assign(region=[*"NS"] * 50, vip=[True, True, False, None] * 25)
+    send_arms(test, frame, box, ledger)
+    People(ledger).forget(NUMBERS[:1])
+    found = test.assigned().set_index("unit")
+    assert found["arm"].iloc[0] == "plain"
+    want = frame.set_index("customer").loc["c001":]
+    assert found.loc[want.index, "region"].tolist() == want["region"].tolist()
+    assert found.loc[want.index, "vip"].astype(object).where(lambda cells: cells.notna(), None).tolist() == [
+        None if cell is None else str(cell) for cell in want["vip"]
+    ]
+    assert found["region"].isna().sum() == 1
+    later = experiment(ledger, now=lambda: pd.Timestamp.now("UTC") + pd.Timedelta(days=20), **declared)
+    orders = orders_of(["c001", "c002"], pd.Timestamp.now("UTC"))
+    reading = later.read(orders, at="at", amount="spend", explore="region")
+    assert reading.frame["arm"].unique().tolist() == ["emoji", "plain", "holdout"]
+    assert reading.exploration["segment"].unique().tolist() == ["N", "S"]
+    with pytest.raises(UsageError, match=r"explore= must be one of 'region', 'vip', got 'regin'; did you mean"):
+        later.read(orders, at="at", amount="spend", explore="regin")
+
+
+def test_what_was_never_a_stratum_cannot_be_explored(ledger: Ledger) -> None:
+    with pytest.raises(UsageError, match="this experiment was declared without any; leave it out"):
+        experiment(ledger).read(orders_of([], pd.Timestamp.now("UTC")), at="at", explore="region")
+
+
 def test_two_services_and_a_purged_campaign_are_said(ledger: Ledger, box: Sandbox) -> None:
     test, frame = experiment(ledger), customers()
     send_arms(test, frame, box, ledger)
