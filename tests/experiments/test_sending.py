@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Sandbox, send
+from smsotp_nb import Ledger, People, Sandbox, plan, send
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
+
+BOUGHT = {"bought": "binary"}
 
 
 def orders_of(customers: list[str], at: pd.Timestamp, spend: float = 20.0) -> pd.DataFrame:
@@ -133,6 +135,38 @@ def test_strata_are_columns_and_are_explored_in_the_order_in_which_arms_were_dec
 def test_what_was_never_a_stratum_cannot_be_explored(ledger: Ledger) -> None:
     with pytest.raises(UsageError, match="this experiment was declared without any; leave it out"):
         experiment(ledger).read(orders_of([], pd.Timestamp.now("UTC")), at="at", explore="region")
+
+
+def test_a_holdout_of_every_campaign_is_read_by_what_all_of_them_sent_until_its_end(
+    box: Sandbox, tmp_path: Path
+) -> None:
+    """Whatever they are called; not what was sent before the draw or after the end. Outcomes count from the draw on."""
+    clock = [pd.Timestamp("2026-11-12 10:00", tz="UTC").to_pydatetime()]
+    until, frame = clock[0] + pd.Timedelta(days=30), customers()
+    with Ledger(tmp_path / "l.sqlite", create=True, now=lambda: clock[0]) as ledger:
+        quarter = {"arms": {"texted": 80}, "holdout_until": until, "now": lambda: clock[0], "outcomes": BOUGHT}
+        test = experiment(ledger, **quarter)
+
+        def sold(campaign: str) -> pd.DataFrame:
+            made = plan(frame, to="phone", campaign=campaign, text=f"Now: {campaign}", ledger=ledger)
+            return send(made, client=box.client(), ledger=ledger, progress=False)
+
+        sold("before")
+        clock[0] += pd.Timedelta(days=1)
+        drawn, arms = clock[0], arms_of(test, frame)
+        held = [arm == "holdout" for arm in arms.values()]
+        for campaign in ("spring", "summer"):
+            clock[0] += pd.Timedelta(days=1)
+            assert sold(campaign)["problem"].eq("HELD_OUT").fillna(False).tolist() == held
+        clock[0] = until + pd.Timedelta(days=1)
+        assert sold("after")["status"].eq("accepted").all()
+        found = test.assigned()
+        assert found["contacted"].tolist() == [not one for one in held]
+        assert found["cost"].tolist() == pytest.approx([0 if one else 2 * 0.0075 for one in held])
+        assert found["at"].eq(drawn).all()
+        early = pd.DataFrame({"customer": ["c000", "c001"], "at": [drawn, drawn - pd.Timedelta(seconds=1)]})
+        reading = test.read(early, at="at")
+    assert (reading.state, reading.frame["total"].sum(), len(reading.left_out)) == ("read", 1, 1)
 
 
 def test_two_services_and_a_purged_campaign_are_said(ledger: Ledger, box: Sandbox) -> None:
