@@ -10,64 +10,76 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_flag, not_mapping, not_text, not_zone, refuse
+from .._arguments import not_flag, not_mapping, not_text, not_zone, refuse
 from .._calls import in_our_words
+from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.book import opened
 from .._pandas import STR
 from .._recipients.reading import read_recipients
 from .._results import contract
-from ..columns import absent, listed
 from ..errors import UsageError
+from .invoice_card import card_of
+from .invoice_lines import FIELDS, lines_of
 
 MATCHES: Final[dict[str, str]] = {
     "matched": "the same price as recorded",
     "other_price": "another price, or a price where none was recorded",
     "in_doubt": "the ledger does not know whether this message was accepted; the line says so",
     "only_theirs": "no such message is recorded",
+    "ambiguous": "a day and no time, and several messages to the number on that day: only an id tells which",
     "repeated": "the message of a line before it",
     "unreadable": "neither an id nor a number with a time, or no price",
 }
-FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
 _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
     "campaign": STR,
     "row": "Int64",
     "status": STR,
     **{name: contract.COLUMNS[name] for name in FIELDS},
 }
-_AMOUNTS: Final = ("theirs", "ours", "other_price", "in_doubt", "only_theirs", "repeated", "unreadable", "only_ours")
-_LEAST_DIGITS: Final = 5  # of a number
+_AMOUNTS: Final = (
+    "theirs",
+    "ours",
+    "other_price",
+    "in_doubt",
+    "only_theirs",
+    "ambiguous",
+    "repeated",
+    "unreadable",
+    "only_ours",
+)
 _NEAR: Final = pd.Timedelta(hours=1)
-_MONTHS: Final = 12
-_TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
-_SLASHED: Final = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d{4}"
-_ZONED: Final = r"(?i)(?:Z|:\d\d(?:[.,]\d{1,9})? ?(?:[AP]M)? ?(?:UTC|GMT|[+-]\d\d(?::?\d\d)?))$"
+_DAY: Final = pd.Timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reconciled:
+class Reconciled(WithCard):
     """An invoice compared with the ledger. Nothing has been changed.
 
     Attributes:
         lines: the invoice on its own index: ``id, to, currency`` (str), ``at`` (datetime64[us, UTC]), ``parts``
             (Int64) and ``price`` (float64) as read; ``match`` (str: matched, other_price, in_doubt, only_theirs,
-            repeated or unreadable) and ``found_by`` (str: id, or number and time); and of the row that was found
+            ambiguous, repeated or unreadable) and ``found_by`` (str: id, number and time, or number and day); and of
+            the row that was found
             ``campaign`` (str), ``row`` (Int64: its place in the campaign), ``our_parts`` (Int64), ``our_price``
             (float64), ``our_currency`` (str).
         only_ours: accepted rows of the invoiced period that no line is for: ``campaign, row, id, to, at, parts, price,
             currency``.
         totals: a row a currency: ``theirs`` and ``ours`` (float64) and the amounts that lead from one to the other:
-            ``ours + other_price + in_doubt + only_theirs + repeated + unreadable - only_ours = theirs``, exactly.
+            ``ours + other_price + in_doubt + only_theirs + ambiguous + repeated + unreadable - only_ours = theirs``,
+            exactly.
+        source: the name of the file, or "a frame".
 
     Example:
         >>> sorted(MATCHES)
-        ['in_doubt', 'matched', 'only_theirs', 'other_price', 'repeated', 'unreadable']
+        ['ambiguous', 'in_doubt', 'matched', 'only_theirs', 'other_price', 'repeated', 'unreadable']
     """
 
     lines: pd.DataFrame
     only_ours: pd.DataFrame
     totals: pd.DataFrame
+    source: str
     _ledger: LedgerOrPath
     _service: str | None
 
@@ -76,10 +88,15 @@ class Reconciled:
         """The lines that say of a row in doubt that it was accepted; a credit does not. See them before `settle`."""
         return self.lines[(self.lines["match"] == "in_doubt") & (self.lines["price"] >= 0)]
 
+    def card(self) -> Card:
+        """Return the comparison as a card: what agrees and what does not, with amounts, and what `settle` would do."""
+        return card_of(self.lines, self.only_ours, self.totals, self.doubts, self.source)
+
     def settle(self, *, reason: str) -> int:
         """Mark the rows in doubt that the invoice has as accepted, and return how many.
 
-        Rows in doubt that the invoice does not have stay in doubt: a later invoice may have them.
+        They take the id, parts and price of their lines, and the ledger keeps the lines: `Campaign.evidence`. Rows in
+        doubt that the invoice does not have stay in doubt: a later invoice may have them.
 
         Args:
             reason: the evidence, for the record, such as "invoice 2026-11, line 17".
@@ -92,7 +109,7 @@ class Reconciled:
         with opened(self._ledger) as ledger:
             for campaign, lines in self.doubts.groupby("campaign", sort=False):
                 found = ledger.campaign(str(campaign), service=self._service)
-                settled += found.resolve(lines["to"].tolist(), accepted=True, reason=reason)
+                settled += found._found_accepted(lines, self.source, reason)
         return settled
 
 
@@ -109,8 +126,10 @@ def reconcile_invoice(
     """Compare a provider's invoice with what the ledger recorded, line by line. Nothing is changed.
 
     A line is the message with its id. Without an id, or with one that is not recorded, it is the nearest message to the
-    same number within an hour of the line's time; each message is found once. Messages count as invoiced in this period
-    if they were recorded from the first to the last time of the lines.
+    same number within an hour of the line's time. Where an invoice has days and no times, it is the only message to
+    the number on that day; among several, nothing is guessed (``ambiguous``). Once a line was found by its id, other
+    lines with ids are found by number only among messages without one. Each message is found once. Messages count as
+    invoiced in this period if they were recorded from the first to the last time of the lines.
 
     Args:
         ledger: the Ledger, or its path.
@@ -119,7 +138,7 @@ def reconcile_invoice(
             ``{"id": "Message SID", "price": "Amount"}``. ``price`` and ``currency`` are needed, and ``id`` or both
             ``to`` and ``at``.
         service: needed only if the ledger has several services, as for ``ledger.campaign``.
-        tz: time zone of times that name none.
+        tz: time zone of times that name none, and of days.
         dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
 
     Raises:
@@ -144,82 +163,14 @@ def reconcile_invoice(
         None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    lines = _lines(frame, dict(columns or {}), tz, dayfirst)
+    lines = lines_of(frame, dict(columns or {}), tz, dayfirst)
     with opened(ledger) as book:
         ours = _ours(book, service)
-    return _reconciled(lines, ours, _matched(lines, ours), ledger, service)
+    source = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
+    return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, source)
 
 
 # -- what is compared
-
-
-def _lines(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool | None) -> pd.DataFrame:
-    """Return the lines of an invoice in our columns; what cannot be read is missing."""
-    if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"invoice= must be a frame or the path of a file, got {given(frame)}")
-    unknown = [name for name in names if name not in FIELDS]
-    if unknown:
-        raise UsageError(f"columns= names {given(unknown[0])}; it can name {', '.join(FIELDS)}")
-    wanted = [name for name in FIELDS if name in names or name in frame.columns or name in ("price", "currency")]
-    problems = [wrong for name in wanted if (wrong := absent(names.get(name, name), frame.columns, beside=False))]
-    if not {"id"} <= {*wanted} and not {"to", "at"} <= {*wanted}:
-        problems.append("neither a column 'id' nor both 'to' and 'at'; name them: columns={'id': \"...\"}")
-    if problems:
-        raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
-    empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
-    cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
-    texts = {name: column.astype(STR).str.strip() for name, column in cells.items()}
-    return pd.DataFrame(
-        {
-            "id": texts["id"].str.lower(),
-            "to": _numbers(texts["to"]),
-            "at": _times(cells["at"], tz, dayfirst),
-            "parts": _amounts(texts["parts"]).round().astype("Int64"),
-            "price": _amounts(texts["price"]).round(6),
-            "currency": texts["currency"].str.upper(),
-        }
-    )
-
-
-def _amounts(texts: pd.Series) -> pd.Series:
-    found = pd.to_numeric(texts, errors="coerce").astype("float64")
-    return found.where(found.abs() < _TOO_MUCH)
-
-
-def _numbers(texts: pd.Series) -> pd.Series:
-    """Return numbers as E.164: an invoice may leave out the plus, write 00, or hold them as floats."""
-    whole = texts.str.replace(r"\.0$", "", regex=True)
-    digits = whole.str.replace(r"\D", "", regex=True).str.replace("^00", "", regex=True)
-    return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
-
-
-def _times(column: pd.Series, tz: str, dayfirst: bool | None) -> pd.Series:
-    texts = column.astype(STR).str.strip()
-    first = _day_first(texts) if dayfirst is None else bool(dayfirst)
-    zoned = texts.str.contains(_ZONED, regex=True, na=False)
-    aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
-    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
-    naive = naive.dt.tz_localize(None)
-    here = naive.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
-    return aware.fillna(here).dt.as_unit("us")
-
-
-def _day_first(texts: pd.Series) -> bool:
-    """Return whether dates such as 13/11/2026 begin with their day: some line tells, by a number above 12.
-
-    Raises:
-        UsageError: no line tells, or they tell different things.
-    """
-    numbers = texts.str.extract(_SLASHED).dropna().astype("int64")
-    unequal = numbers[numbers[0] != numbers[1]]
-    days, months = bool((numbers[0] > _MONTHS).any()), bool((numbers[1] > _MONTHS).any())
-    if len(unequal) and days == months:
-        label = unequal.index[0]
-        raise UsageError(
-            f"column {texts.name!r} of the invoice has dates that can be read in two ways, such as {texts[label]!r} in "
-            f"row {label!r}; pass dayfirst=True if it begins with the day, dayfirst=False if with the month"
-        )
-    return days
 
 
 def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:
@@ -238,29 +189,43 @@ def _rows_of(campaign: Campaign) -> pd.DataFrame:
     frame = campaign.frame.rename_axis("row").reset_index()
     doubt = campaign.in_doubt["started_at"].reindex(frame["row"]).array
     frame["at"] = frame["at"].where(frame["status"].ne("in_doubt").to_numpy(), pd.Series(doubt))
-    frame["id"] = frame["id"].str.lower()
     return frame.loc[frame["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)].astype(_DTYPES)
 
 
 # -- which line is which row
 
 
-def _matched(lines: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Return for each line, by position, the ``place`` of its row, -1 for none, and ``found_by``."""
+def _matched(lines: pd.DataFrame, ours: pd.DataFrame, tz: str) -> pd.DataFrame:
+    """Return for each line, by position, the ``place`` of its row, -1 for none, ``found_by``, and ``ambiguous``."""
     lines = lines.reset_index(drop=True)
-    first = ours.drop_duplicates("id").dropna(subset="id")
-    by_id = lines["id"].map(pd.Series(first.index, index=first["id"]))
-    rest = lines[by_id.isna()].dropna(subset=["to", "at"])
-    near = dict(_near(rest, ours[~ours.index.isin(by_id)]))
-    place = by_id.fillna(pd.Series(near, dtype="float64")).fillna(-1).astype("int64")
-    by_number = pd.Series("number and time", index=lines.index, dtype=STR).where(lines.index.isin([*near]))
-    return pd.DataFrame({"place": place, "found_by": by_number.where(by_id.isna(), "id")})
+    place = _by_id(lines["id"], ours["id"])
+    found_by = pd.Series("id", index=lines.index, dtype=STR).where(place.notna())
+    rest, free = lines[place.isna()].dropna(subset=["to", "at"]), ours[~ours.index.isin(place)]
+    pairs = rest.reset_index(names="line").merge(free.reset_index(names="place"), on="to", suffixes=("", "_ours"))
+    if place.notna().any():  # the ids are ours: one that is not recorded is of no message whose id is
+        pairs = pairs[pairs["id"].isna() | pairs["id_ours"].isna()]
+    near = dict(_near(pairs[~pairs["dated"]]))
+    pairs = pairs[pairs["dated"] & ~pairs["place"].isin([*near.values()])]
+    theirs, mine = (pairs[name].dt.tz_convert(tz).dt.normalize() for name in ("at", "at_ours"))
+    same_day = pairs[theirs.eq(mine).to_numpy("bool")]
+    clear = ~(same_day["line"].duplicated(keep=False) | same_day["place"].duplicated(keep=False))
+    dated = same_day[clear].set_index("line")["place"].to_dict()
+    for said, found in (("number and time", near), ("number and day", dated)):
+        place = place.fillna(pd.Series(found, dtype="float64"))
+        found_by = found_by.mask(lines.index.isin([*found]), said)
+    ambiguous = lines.index.isin(same_day.loc[~clear, "line"])
+    return pd.DataFrame({"place": place.fillna(-1).astype("int64"), "found_by": found_by, "ambiguous": ambiguous})
 
 
-def _near(lines: pd.DataFrame, ours: pd.DataFrame) -> Iterator[tuple[int, int]]:
+def _by_id(theirs: pd.Series, ours: pd.Series) -> pd.Series:
+    """Return the place of the row of each id, missing where there is none; capitals make no difference."""
+    first = ours.str.lower().drop_duplicates().dropna()
+    return theirs.str.lower().map(pd.Series(first.index, index=first)).astype("float64")
+
+
+def _near(pairs: pd.DataFrame) -> Iterator[tuple[int, int]]:
     """Yield line and row of one number that are less than an hour apart, the nearest first, each once."""
-    pairs = lines.reset_index(names="line").merge(ours.reset_index(names="place"), on="to", suffixes=("", "_ours"))
-    pairs["apart"] = (pairs["at"] - pairs["at_ours"]).abs()
+    pairs = pairs.assign(apart=(pairs["at"] - pairs["at_ours"]).abs())
     pairs = pairs[pairs["apart"] <= _NEAR].sort_values("apart", kind="stable")
     rows: set[int] = set()
     used: set[int] = set()
@@ -275,11 +240,17 @@ def _near(lines: pd.DataFrame, ours: pd.DataFrame) -> Iterator[tuple[int, int]]:
 
 
 def _reconciled(
-    lines: pd.DataFrame, ours: pd.DataFrame, found: pd.DataFrame, ledger: LedgerOrPath, service: str | None
+    lines: pd.DataFrame,
+    ours: pd.DataFrame,
+    found: pd.DataFrame,
+    ledger: LedgerOrPath,
+    service: str | None,
+    source: str,
 ) -> Reconciled:
     place = found["place"].to_numpy()
     beside = ours.reindex(found["place"].where(found["place"] >= 0)).set_axis(lines.index)
-    match = _match(lines, beside, found["place"])
+    match = _match(lines, beside, found)
+    days = lines.pop("dated")
     lines = lines.assign(
         match=pd.Series(match, index=lines.index, dtype=STR),
         found_by=found["found_by"].array,
@@ -290,18 +261,20 @@ def _reconciled(
         our_currency=beside["currency"],
     )
     mine = ours[ours["status"].eq("accepted") & ~ours.index.isin(place)]
-    only_ours = mine[_invoiced(mine["at"], lines, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
-    return Reconciled(lines, only_ours, _totals(lines, only_ours), ledger, service)
+    only_ours = mine[_invoiced(mine["at"], lines, days, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
+    return Reconciled(lines, only_ours, _totals(lines, only_ours), source, ledger, service)
 
 
-def _match(lines: pd.DataFrame, beside: pd.DataFrame, place: pd.Series) -> Any:
+def _match(lines: pd.DataFrame, beside: pd.DataFrame, found: pd.DataFrame) -> Any:
     """Return what each line is, as in `MATCHES`; the first that applies."""
+    place, ids = found["place"], lines["id"].str.lower()
     same = _micros(lines["price"]).eq(_micros(beside["price"])) & lines["currency"].eq(beside["currency"])
-    again = (lines["id"].notna() & lines["id"].duplicated()).to_numpy() | (place.ge(0) & place.duplicated()).to_numpy()
+    again = (ids.notna() & ids.duplicated()).to_numpy() | (place.ge(0) & place.duplicated()).to_numpy()
     readable = lines["id"].notna() | (lines["to"].notna() & lines["at"].notna())
     kinds = {
         "unreadable": (~readable | lines["price"].isna() | lines["currency"].isna()).to_numpy(),
         "repeated": again,
+        "ambiguous": found["ambiguous"].to_numpy(),
         "only_theirs": place.lt(0).to_numpy(),
         "in_doubt": beside["status"].fillna("").eq("in_doubt").to_numpy(bool),
         "matched": same.fillna(False).to_numpy(bool),
@@ -309,11 +282,13 @@ def _match(lines: pd.DataFrame, beside: pd.DataFrame, place: pd.Series) -> Any:
     return np.select([*kinds.values()], [*kinds], default="other_price")
 
 
-def _invoiced(at: pd.Series, lines: pd.DataFrame, ours: pd.DataFrame) -> pd.Series:
+def _invoiced(at: pd.Series, lines: pd.DataFrame, days: pd.Series, ours: pd.DataFrame) -> pd.Series:
     """Say which times are in the invoiced period: that of the lines, or where they have no times, of their rows."""
     times = lines["at"].dropna()
     if times.empty:
         times = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"].dropna()
+    else:
+        times = pd.concat([times, lines.loc[days, "at"] + _DAY])
     inside: pd.Series = at.between(times.min() - _NEAR, times.max() + _NEAR)
     return inside
 

@@ -20,6 +20,7 @@ from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, overview, reading
+from .evidence import Evidence, lines_kept, take_over
 from .overview import state_line
 from .purging import warn_of_unreached
 from .recording import Planned
@@ -139,9 +140,17 @@ class Campaign:
     def changes(self) -> pd.DataFrame:
         """What was changed of the campaign after it was recorded, one row each: ``at`` (UTC), ``what`` (str:
         corrected, extended, suppressed, withdrawn, found accepted, found not accepted, to retry), ``rows`` (Int64),
-        ``reason`` (str).
+        ``reason`` (str), ``source`` (str: the invoice that rows were found accepted by, see `evidence`).
         """
         return reading.changes(self._store, self._number)
+
+    @property
+    def evidence(self) -> pd.DataFrame:
+        """The lines of invoices by which rows in doubt were found accepted (`cost.reconcile_invoice`), by the position
+        of the row: ``source`` (str: the file's name), ``line`` (str: its label in the file), ``id, currency, reason``
+        (str), ``at`` (UTC), ``parts`` (Int64), ``price`` (float64).
+        """
+        return lines_kept(self._store, self._number)
 
     @in_our_words
     def withdraw(self, rows: AnyFrame | Sequence[str] | str | None = None, *, reason: str | None = None) -> int:
@@ -318,8 +327,20 @@ class Campaign:
         finally:
             lock.release()
 
+    def _found_accepted(self, lines: pd.DataFrame, source: str, reason: str) -> int:
+        """Mark rows in doubt as accepted by the lines of an invoice, and keep those; return how many."""
+        self._recover()
+        found = Evidence.of(source, lines)
+        return self._move(_hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
+
     def _move(
-        self, rows: pd.DataFrame | Sequence[str] | str, before: int, after: int, said: str, reason: str | None = None
+        self,
+        rows: pd.DataFrame | Sequence[str] | str,
+        before: int,
+        after: int,
+        said: str,
+        reason: str | None = None,
+        by: Evidence | None = None,
     ) -> int:
         rows, nameless = _without_nameless(rows)
         wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
@@ -350,9 +371,12 @@ class Campaign:
                     [(state, problem, self._number, *place) for state, problem, *place in moved],
                 )
                 now = self._ledger._clock()
+                proof = None if by is None else take_over(connection, self._number, by, places)
+                many = len(moved)
                 changing.note(
-                    connection, self._number, what=said, rows=len(moved), reason=reason, replaced=None, now=now
-                )
+                    connection, self._number, what=said, rows=many, reason=reason, replaced=None, now=now,
+                    evidence=proof,
+                )  # fmt: skip
         finally:
             lock.release()
         return len(moved)

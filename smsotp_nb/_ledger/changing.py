@@ -245,10 +245,11 @@ def note(
     reason: str | None,
     replaced: str | None,
     now: int,
+    evidence: str | None = None,
 ) -> None:
     connection.execute(
-        "INSERT INTO change (campaign, at, what, rows, reason, replaced) VALUES (?, ?, ?, ?, ?, ?)",
-        (campaign, now, what, rows, reason, replaced),
+        "INSERT INTO change (campaign, at, what, rows, reason, replaced, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (campaign, now, what, rows, reason, replaced, evidence),
     )
 
 

@@ -84,14 +84,16 @@ def _held(held: pd.DataFrame) -> list[cards.Note]:
 
 
 def _changes(changes: pd.DataFrame) -> list[cards.Note]:
+    because = map(_because, changes["source"], changes["reason"])
     return [
-        cards.Note("i", f"{what} on {at:%Y-%m-%d %H:%M} UTC, {cards.counted(int(rows), 'row')}{_because(reason)}.")
-        for at, what, rows, reason in changes.itertuples(index=False)
+        cards.Note("i", f"{what} on {at:%Y-%m-%d %H:%M} UTC, {cards.counted(int(rows), 'row')}{why}.")
+        for at, what, rows, why in zip(changes["at"], changes["what"], changes["rows"], because, strict=True)
     ]
 
 
-def _because(reason: str | float) -> str:
-    return f": {reason}" if isinstance(reason, str) else ""
+def _because(source: str | float, reason: str | float) -> str:
+    by = f", by {source}" if isinstance(source, str) else ""
+    return by + (f": {reason}" if isinstance(reason, str) else "")
 
 
 def until(first: pd.Timestamp, last: pd.Timestamp) -> str:

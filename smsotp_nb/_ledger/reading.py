@@ -13,6 +13,7 @@ import pyarrow as pa
 from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .columns import Columns, accepted_whole, hexadecimal
+from .evidence import source_of
 from .store import Store
 from .tables import ACCEPTED, PLANNED, SKIPPED
 
@@ -183,14 +184,14 @@ def held(store: Store, campaign: int) -> pd.DataFrame:
 
 
 def changes(store: Store, campaign: int) -> pd.DataFrame:
-    """Return what was changed of a campaign after it was recorded: at, what, rows, reason."""
+    """Return what was changed of a campaign after it was recorded: at, what, rows, reason, source."""
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT at, what, rows, reason FROM change WHERE campaign=? ORDER BY id", (campaign,)
+            "SELECT at, what, rows, reason, evidence FROM change WHERE campaign=? ORDER BY id", (campaign,)
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason"])
-    frame["at"] = times(frame["at"])
-    return frame.astype({"what": STR, "rows": "Int64", "reason": STR})
+    frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason", "source"])
+    frame["at"], frame["source"] = times(frame["at"]), frame["source"].map(source_of)
+    return frame.astype({"what": STR, "rows": "Int64", "reason": STR, "source": STR})
 
 
 def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:

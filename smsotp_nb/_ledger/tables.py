@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 7  # nobody has a file of an earlier one: they are refused
+VERSION = 8  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -164,7 +164,8 @@ CREATE TABLE change (            -- what a person changed of a campaign after it
   what TEXT NOT NULL,            -- corrected, extended, suppressed, withdrawn; of rows: found (not) accepted, to retry
   rows INTEGER NOT NULL,
   reason TEXT,
-  replaced TEXT                  -- the fingerprint of the plan that no longer holds
+  replaced TEXT,                 -- the fingerprint of the plan that no longer holds
+  evidence TEXT                  -- JSON: the lines of an invoice that rows were found accepted by, see evidence
 );
 CREATE INDEX change_campaign ON change (campaign);
 

@@ -9,11 +9,11 @@ import pytest
 
 from smsotp_nb import Sandbox, cost, plan, send
 from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger import Campaign, Ledger
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{last:04}" for last in range(100, 112)]})
-AMOUNTS = ["other_price", "in_doubt", "only_theirs", "repeated", "unreadable"]
+AMOUNTS = ["other_price", "in_doubt", "only_theirs", "ambiguous", "repeated", "unreadable"]
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_line_without_a_price_is_unreadable_but_found(sent: pd.DataFrame, ledg
     adds_up(found)
 
 
-def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledger) -> None:
+def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledger, tmp_path: Path) -> None:
     """A request loses its reply; the invoice has two of its four messages."""
     box.fault("drop_after", next=1)
     made = plan(PEOPLE, to="phone", campaign="sale", text="Hello", chunk_size=4)
@@ -79,8 +79,16 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     at = sent["at"].max()
     more = pd.DataFrame({"id": ["a" * 32, "b" * 32], "to": doubt["to"].iloc[:2], "at": at, "parts": 1, "price": 0.0075})
     lines = pd.concat([lines, more.assign(currency="USD")], ignore_index=True)
-    found = cost.reconcile_invoice(ledger, lines)
+    file = tmp_path / "november.csv"
+    lines.to_csv(file, index=False)
+    found = cost.reconcile_invoice(ledger, file)
     assert found.doubts["to"].tolist() == doubt["to"].iloc[:2].tolist()
+    said = found.card().text()
+    assert "Compared with november.csv. Nothing has been changed." in said
+    assert "In doubt in the ledger" in said
+    assert "USD 0.015" in said
+    assert "+1202...0100" in said
+    assert not any(number in f"{said}{found.card().html()}" for number in PEOPLE["phone"])
     assert found.totals["in_doubt"].tolist() == [0.015]
     adds_up(found)
     credit = cost.reconcile_invoice(ledger, lines.assign(price=-lines["price"]))
@@ -90,7 +98,51 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     assert campaign.counts["in_doubt"] == 4
     assert found.settle(reason="invoice 2026-11") == 2
     assert campaign.counts["in_doubt"] == 2
-    assert campaign.changes[["what", "rows", "reason"]].values.tolist() == [["found accepted", 2, "invoice 2026-11"]]
+    assert campaign.changes[["what", "rows", "reason", "source"]].values.tolist() == [
+        ["found accepted", 2, "invoice 2026-11", "november.csv"]
+    ]
+    assert "found accepted on" in campaign.card().text()
+    assert "2 rows, by november.csv: invoice 2026-11." in campaign.card().text()
+    settled(campaign, found, cost.by(ledger, []))
+
+
+def settled(campaign: Campaign, found: cost.Reconciled, total: pd.DataFrame) -> None:
+    """The rows take what their lines say, and the lines stay beside them."""
+    kept, mine = campaign.evidence, campaign.frame
+    assert kept.index.tolist() == found.doubts["row"].tolist()
+    assert kept["line"].tolist() == ["8", "9"]
+    same = ["id", "at", "parts", "price", "currency"]
+    assert kept[same].to_numpy().tolist() == found.doubts[same].to_numpy().tolist()
+    assert kept["source"].eq("november.csv").all()
+    bought = ["status", "id", "parts", "price", "currency"]
+    assert mine.loc[kept.index, bought].to_numpy().tolist() == [
+        ["accepted", "a" * 32, 1, 0.0075, "USD"],
+        ["accepted", "b" * 32, 1, 0.0075, "USD"],
+    ]
+    assert total[["currency", "messages", "cost", "unpriced"]].to_numpy().tolist() == [
+        ["USD", 10, round(mine["price"].sum(), 6), 0]
+    ]
+    again = cost.reconcile_invoice(campaign._ledger, found.lines)
+    assert again.lines["match"].eq("matched").all()
+    assert again.doubts.empty
+
+
+def test_a_settled_row_keeps_the_one_currency_of_its_request(box: Sandbox, ledger: Ledger) -> None:
+    """One request is billed in one currency: what a line says in another one stays with the evidence."""
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE.head(2), to="phone", campaign="sale", text="Hello")
+    with pytest.warns(SmsOtpWarning, match="in doubt"):
+        sent = send(made, client=box.client(), ledger=ledger, progress=False)
+    lines = pd.DataFrame({"to": sent["to"], "at": sent["at"], "price": [0.5, 0.25], "currency": ["USD", "EUR"]})
+    assert cost.reconcile_invoice(ledger, lines).settle(reason="invoice") == 2
+    campaign = ledger.campaign("sale")
+    assert campaign.evidence[["price", "currency"]].to_numpy().tolist() == [[0.5, "USD"], [0.25, "EUR"]]
+    assert campaign.evidence["id"].isna().all()
+    bought = campaign.frame[["price", "currency"]]
+    assert bought["price"].fillna(-1).tolist() == [0.5, -1]
+    assert cost.by(ledger, [])[["currency", "cost", "unpriced"]].to_numpy().tolist() == [["USD", 0.5, 1]]
+    campaign.purge()
+    assert campaign.evidence.empty
 
 
 def test_other_names_other_zones_and_plain_numbers(sent: pd.DataFrame, ledger: Ledger, tmp_path: Path) -> None:
@@ -157,3 +209,47 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about(sent: pd.DataFrame, 
     lines.loc[4, "at"] = "11/13/2026 10:00"
     with pytest.raises(UsageError, match="two ways"):
         cost.reconcile_invoice(ledger, lines)
+
+
+@pytest.mark.parametrize("shape", ["%Y-%m-%d", "%d %b %Y", "%Y-%m-%d 00:00:00", "%Y-%m-%dT00:00"])
+def test_days_without_times_find_the_only_message_of_the_day(sent: pd.DataFrame, ledger: Ledger, shape: str) -> None:
+    """Days are those of the time zone that is named; the whole last day is of the invoiced period."""
+    local = sent["at"].dt.tz_convert("Pacific/Kiritimati")
+    lines = invoice_of(sent).drop(columns="id").assign(at=local.dt.strftime(shape).array).iloc[:11]
+    found = cost.reconcile_invoice(ledger, lines, tz="Pacific/Kiritimati")
+    assert found.lines["match"].eq("matched").all()
+    assert found.lines["found_by"].eq("number and day").all()
+    assert found.only_ours["row"].tolist() == [11]
+    before = lines.assign(at=(local - pd.Timedelta(days=1)).dt.strftime(shape).array[:11])
+    assert cost.reconcile_invoice(ledger, before, tz="Pacific/Kiritimati").lines["match"].eq("only_theirs").all()
+
+
+def test_several_messages_of_one_day_are_found_by_id_or_not_at_all(
+    sent: pd.DataFrame, client: Client, ledger: Ledger
+) -> None:
+    made = plan(PEOPLE.head(2), to="phone", campaign="more", text="Hello again")
+    more = send(made, client=client, ledger=ledger, progress=False)
+    days = [table["at"].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d") for table in (sent, more)]
+    lines = pd.concat([invoice_of(sent).assign(at=days[0].array), invoice_of(more).assign(at=days[1].array)])
+    lines = lines.reset_index(drop=True).assign(id=None)
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].tolist() == [*["ambiguous"] * 2, *["matched"] * 10, *["ambiguous"] * 2]
+    assert found.lines["row"].isna().tolist() == found.lines["match"].eq("ambiguous").tolist()
+    assert len(found.only_ours) == 4
+    assert "4 lines have a day and no time" in found.card().text()
+    adds_up(found)
+    lines.loc[0, "id"] = sent["id"].iloc[0].upper()
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].tolist() == ["matched", "ambiguous", *["matched"] * 11, "ambiguous"]
+    assert found.lines.loc[[0, 12], "campaign"].tolist() == ["sale", "more"]
+
+
+def test_another_id_is_another_message(sent: pd.DataFrame, ledger: Ledger) -> None:
+    """Once ids are known to be the ledger's, a line with an unknown one is of no message that has one."""
+    lines = invoice_of(sent)
+    lines.loc[3, "id"] = "f" * 32
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].tolist() == [*["matched"] * 3, "only_theirs", *["matched"] * 8]
+    assert found.only_ours["row"].tolist() == [3]
+    theirs = lines.assign(id=[f"line {place}" for place in range(12)])
+    assert cost.reconcile_invoice(ledger, theirs).lines["found_by"].eq("number and time").all()

@@ -1,0 +1,120 @@
+"""An invoice against the ledger as a card: what agrees, what does not, and the doubts that it would settle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pandas as pd
+
+from .._cards import Block, Card, Cell, Code, Figures, Note, Table, counted, money, places_by
+from .._results import contract
+from .._wire import mask
+from .sources import records
+
+_SAID: Final = {
+    "matched": "Same price",
+    "other_price": "Other price",
+    "in_doubt": "In doubt in the ledger",
+    "only_theirs": "On the invoice only",
+    "ambiguous": "Several messages that day",
+    "repeated": "Repeated line",
+    "unreadable": "Unreadable line",
+}
+_SHOWN: Final = 8
+_AMBIGUOUS: Final = (
+    "have a day and no time, and there are several messages to the number on that day. Nothing is guessed: ask the "
+    "provider for ids or times."
+)
+
+
+def card_of(
+    lines: pd.DataFrame, only_ours: pd.DataFrame, totals: pd.DataFrame, doubts: pd.DataFrame, source: str
+) -> Card:
+    """Return the card of a `Reconciled`, of what its attributes give."""
+    sums = _sums(lines, only_ours)
+    figures = Figures(
+        (
+            ("lines", len(lines)),
+            ("with the same price", int(lines["match"].eq("matched").sum())),
+            ("recorded only", len(only_ours)),
+            ("doubts it settles", len(doubts)),
+        )
+    )
+    blocks: list[Block] = [figures, *_totals(totals), *_kinds(sums)]
+    if ambiguous := int(lines["match"].eq("ambiguous").sum()):
+        blocks.append(Note("!", f"{counted(ambiguous, 'line')} {_AMBIGUOUS}"))
+    blocks += [*_doubts(doubts), *_prices(lines[lines["match"].eq("other_price")])]
+    closing = "Next: look at .doubts, then .settle(reason=...) marks these rows as accepted." if len(doubts) else ""
+    return Card("Invoice and ledger", f"Compared with {source}. Nothing has been changed.", tuple(blocks), closing)
+
+
+def _totals(totals: pd.DataFrame) -> Iterator[Table]:
+    if len(totals):
+        places = places_by([*totals["currency"]] * 2, [*totals["theirs"], *totals["ours"]])
+        rows = [
+            (row["currency"], *(money(amount, places=places[row["currency"]]) for amount in _three(row)))
+            for row in records(totals)
+        ]
+        yield Table(("Currency", "Invoiced", "Recorded", "Difference"), tuple(rows), ("left", *["right"] * 3))  # type: ignore[arg-type]
+
+
+def _three(row: dict[str, Any]) -> tuple[float, float, float]:
+    return row["theirs"], row["ours"], round(row["theirs"] - row["ours"], 6)
+
+
+def _sums(lines: pd.DataFrame, only_ours: pd.DataFrame) -> pd.DataFrame:
+    """Return counts and exact amounts by kind and currency, in the order in which they are told."""
+    cells = pd.concat(
+        [
+            pd.DataFrame({"kind": lines["match"], "currency": lines["currency"], "price": lines["price"]}),
+            pd.DataFrame({"kind": "only_ours", "currency": only_ours["currency"], "price": only_ours["price"]}),
+        ]
+    )
+    micros = contract.micros(cells["price"].astype("float64"))
+    groups = cells.assign(micros=micros).groupby(["kind", "currency"], dropna=False, sort=True)
+    sums = groups.agg(count=("kind", "size"), micros=("micros", "sum")).reset_index()
+    order = {kind: place for place, kind in enumerate([*_SAID, "only_ours"])}
+    return sums.sort_values("kind", key=lambda kinds: kinds.map(order), kind="stable")
+
+
+def _kinds(sums: pd.DataFrame) -> Iterator[Table]:
+    amounts = contract.money(sums["micros"].astype("Int64")).tolist()
+    currencies = [None if pd.isna(code) else str(code) for code in sums["currency"]]
+    places = places_by(currencies, amounts)
+    said = {**_SAID, "only_ours": "Recorded only"}
+    rows = tuple(
+        (said[kind], int(count), "unknown currency" if code is None else money(amount, code, places=places[code]))
+        for kind, count, code, amount in zip(sums["kind"], sums["count"], currencies, amounts, strict=True)
+    )
+    if rows:
+        yield Table(("What", "Messages", "Amount"), rows, ("left", "right", "right"))
+
+
+def _doubts(doubts: pd.DataFrame) -> Iterator[Table]:
+    if len(doubts):
+        rows = tuple(_doubt(label, row) for label, row in zip(doubts.index, records(doubts.head(_SHOWN)), strict=False))
+        more = f"and {len(doubts) - _SHOWN:,} more: .doubts" if len(doubts) > _SHOWN else ""
+        heads = ("Line", "Number", "Campaign", "Row", "Time, UTC", "Price")
+        align = ("left", "left", "left", "right", "left", "right")
+        yield Table(heads, rows, align, "Doubts that this invoice settles", more)  # type: ignore[arg-type]
+
+
+def _doubt(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
+    at = "" if pd.isna(row["at"]) else f"{row['at']:%Y-%m-%d %H:%M}"
+    return str(label), Code(mask(row["to"])), row["campaign"], int(row["row"]), at, money(row["price"], row["currency"])
+
+
+def _prices(lines: pd.DataFrame) -> Iterator[Table]:
+    if len(lines):
+        rows = tuple(_price(label, row) for label, row in zip(lines.index, records(lines.head(_SHOWN)), strict=False))
+        more = f"and {len(lines) - _SHOWN:,} more: .lines" if len(lines) > _SHOWN else ""
+        heads = ("Line", "Campaign", "Row", "Invoiced", "Recorded")
+        align = ("left", "left", "right", "right", "right")
+        yield Table(heads, rows, align, "Other price", more)  # type: ignore[arg-type]
+
+
+def _price(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
+    ours = None if pd.isna(row["our_price"]) else row["our_price"]
+    named = "" if pd.isna(row["our_currency"]) else row["our_currency"]
+    return str(label), row["campaign"], int(row["row"]), money(row["price"], row["currency"]), money(ours, named)
