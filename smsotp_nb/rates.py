@@ -44,6 +44,7 @@ MEANINGS: Final[dict[str, str]] = {
 TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
 
 _SHOWN = 5
+_LONGEST = 60  # characters of a cell in an error
 _FLOAT_NOISE = Decimal("1e-9")  # a float such as 0.1 + 0.2 means the six-decimal amount next to it
 
 
@@ -272,10 +273,15 @@ def _date(name: str, value: Any) -> tuple[dt.date | None, list[str]]:
         try:
             return dt.datetime.fromisoformat(value.strip()).date(), []
         except ValueError:
-            return None, [f"{name} must be a date such as 2026-01-31, got {value!r}"]
+            return None, [f"{name} must be a date such as 2026-01-31, got {_said(value)}"]
     if isinstance(value, dt.datetime):
         return value.date(), []
-    return (value, []) if isinstance(value, dt.date) else (None, [f"{name} must be a date, got {value!r}"])
+    return (value, []) if isinstance(value, dt.date) else (None, [f"{name} must be a date, got {_said(value)}"])
+
+
+def _said(cell: Any) -> str:
+    """Return a cell as an error shows it: a long one by its beginning."""
+    return repr(cell) if not isinstance(cell, str) or len(cell) <= _LONGEST else f"{cell[:_LONGEST]!r} and more"
 
 
 def _day(moment: Any) -> dt.date | None:
@@ -285,12 +291,12 @@ def _day(moment: Any) -> dt.date | None:
 def _wrong_codes(iso: str, currency: str, type_: str) -> list[str]:
     wrong = []
     if not re.fullmatch("[A-Z]{2}", iso):
-        wrong.append("iso must be a two-letter country code" + (f", got {iso!r}" if iso else ", it is blank"))
+        wrong.append("iso must be a two-letter country code" + (f", got {_said(iso)}" if iso else ", it is blank"))
     if not re.fullmatch("[A-Z]{3}", currency):
-        got = f", got {currency!r}" if currency else ", it is blank"
+        got = f", got {_said(currency)}" if currency else ", it is blank"
         wrong.append(f"currency must be a three-letter code{got}")
     if type_ and type_ not in TYPES:
-        wrong.append(f"type must be one of {', '.join(TYPES)} or blank, got {type_!r}")
+        wrong.append(f"type must be one of {', '.join(TYPES)} or blank, got {_said(type_)}")
     return wrong
 
 
@@ -301,7 +307,7 @@ def _wrong_prices(
     for name, raw, known in (("price", price, micros), ("low", low, low_micros), ("high", high, top)):
         if known is None and (name == "price" or not _blank(raw)):
             comma = " (write a point, not a comma)" if isinstance(raw, str) and "," in raw else ""
-            wrong.append(f"{name} must be an amount with at most six decimal places, got {raw!r}{comma}")
+            wrong.append(f"{name} must be an amount with at most six decimal places, got {_said(raw)}{comma}")
     return wrong
 
 

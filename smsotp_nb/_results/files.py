@@ -20,7 +20,7 @@ import pyarrow
 
 from .._arguments import given, not_flag, not_path, refuse
 from .._calls import in_our_words
-from .._foreign.gate import ours
+from .._foreign.gate import ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
@@ -214,8 +214,11 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
     position = list(frame.columns).index("campaign") if "campaign" in frame.columns else 0
     if not position:
         return frame
-    names = list(frame.columns[:position])
-    return frame.set_index(names).rename_axis([name or None for name in names])
+    levels = [frame.iloc[:, at] for at in range(position)]
+    names = [name or None for name in frame.columns[:position]]
+    rest = frame.iloc[:, position:]  # set_index drops the columns one after the other: slow where a file has many
+    index = pd.Index(levels[0].rename(names[0])) if position == 1 else pd.MultiIndex.from_arrays(levels, names=names)
+    return rest.set_axis(index)
 
 
 # -- CSV ---------------------------------------------------------------------------------------------------------------
@@ -236,7 +239,9 @@ def _told(flat: pd.DataFrame) -> pd.DataFrame:
 def _read_csv(file: Path) -> pd.DataFrame:
     text = file.read_bytes()
     marked = text.startswith(codecs.BOM_UTF8)
-    separator = max(",;\t", key=text[: text.find(b"\n")].decode("utf-8", "replace").count)
+    head = text[: text.find(b"\n")].decode("utf-8", "replace")
+    separator = max(",;\t", key=head.count)
+    refuse_large(file, columns=head.count(separator) + 1)
     try:
         texts = _all_text(text, separator)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:

@@ -233,3 +233,11 @@ def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: st
 def test_a_rate_given_twice_for_one_day_is_refused() -> None:
     with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from or type"):
         dated((1, "2026-01-01", "MOBILE"), (2, "2026-01-01", "mobile"))
+
+
+def test_an_endless_cell_is_shown_by_its_beginning() -> None:
+    """What is wrong with it takes no longer to say than to see."""
+    with pytest.raises(UsageError) as caught:
+        rates.check(table(iso=["<" * 100_000], currency="x" * 100_000, price="," * 100_000, seen="-" * 100_000))
+    assert len(caught.value.problems) >= 4
+    assert all(len(problem) < 200 and "and more" in problem for problem in caught.value.problems)
