@@ -65,7 +65,8 @@ def with_outputs(page: str, outputs: list[str]) -> str:
 
 def _state_of(root: Path, notebook: Path) -> str:
     found = hashlib.sha256()
-    for path in (notebook, *sorted((root / "smsotp_nb").rglob("*.py")), *sorted((root / "sample_data").iterdir())):
+    data = (path for path in sorted((root / "sample_data").iterdir()) if path.is_file())
+    for path in (notebook, *sorted((root / "smsotp_nb").rglob("*.py")), *data):
         found.update(path.name.encode() + path.read_bytes())
     return found.hexdigest()[:16]
 

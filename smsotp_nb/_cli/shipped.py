@@ -22,7 +22,10 @@ def describe(written: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the notebooks and their data as two folders, so that each finds its data; both whole or not at all."""
     sources = [
-        path for name in SHIPPED for path in sorted(folder_of(name).iterdir()) if path.suffix in (".ipynb", ".csv")
+        path
+        for name in SHIPPED
+        for path in sorted(folder_of(name).iterdir())
+        if path.suffix in (".ipynb", ".csv", ".py")
     ]
     targets = [options.folder / path.parent.name / path.name for path in sources]
     for folder in {target.parent for target in targets}:

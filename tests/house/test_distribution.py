@@ -75,6 +75,11 @@ def test_the_wheel_writes_notebooks_that_find_their_data(unpacked: Path, tmp_pat
         assert text == (ROOT / "notebooks" / path.name).read_text(encoding="utf-8")
         for name in re.findall(r"\.\./sample_data/[\w.]+", text):
             assert (path.parent / name).is_file(), f"{path.name} reads {name}"
+        for name in re.findall(r"from (\w+) import", text):
+            assert (
+                not (ROOT / "sample_data" / f"{name}.py").exists()
+                or (tmp_path / "tour" / "sample_data" / f"{name}.py").is_file()
+            ), f"{path.name} imports {name}"
 
 
 def test_notebooks_replace_a_file_only_when_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
