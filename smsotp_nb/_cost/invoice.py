@@ -284,12 +284,10 @@ def _match(lines: pd.DataFrame, beside: pd.DataFrame, found: pd.DataFrame) -> An
 
 def _invoiced(at: pd.Series, lines: pd.DataFrame, days: pd.Series, ours: pd.DataFrame) -> pd.Series:
     """Say which times are in the invoiced period: that of the lines, or where they have no times, of their rows."""
-    times = lines["at"].dropna()
-    if times.empty:
-        times = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"].dropna()
-    else:
-        times = pd.concat([times, lines.loc[days, "at"] + _DAY])
-    inside: pd.Series = at.between(times.min() - _NEAR, times.max() + _NEAR)
+    begins, ends = lines["at"], lines["at"].where(~days, lines["at"] + _DAY)
+    if begins.isna().all():
+        begins = ends = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"]
+    inside: pd.Series = at.between(begins.min() - _NEAR, ends.max() + _NEAR)
     return inside
 
 

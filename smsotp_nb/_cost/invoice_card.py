@@ -65,12 +65,8 @@ def _three(row: dict[str, Any]) -> tuple[float, float, float]:
 
 def _sums(lines: pd.DataFrame, only_ours: pd.DataFrame) -> pd.DataFrame:
     """Return counts and exact amounts by kind and currency, in the order in which they are told."""
-    cells = pd.concat(
-        [
-            pd.DataFrame({"kind": lines["match"], "currency": lines["currency"], "price": lines["price"]}),
-            pd.DataFrame({"kind": "only_ours", "currency": only_ours["currency"], "price": only_ours["price"]}),
-        ]
-    )
+    theirs, ours = lines[["match", "currency", "price"]], only_ours[["currency", "price"]].assign(match="only_ours")
+    cells = (pd.concat([theirs, ours]) if len(ours) else theirs).rename(columns={"match": "kind"})
     micros = contract.micros(cells["price"].astype("float64"))
     groups = cells.assign(micros=micros).groupby(["kind", "currency"], dropna=False, sort=True)
     sums = groups.agg(count=("kind", "size"), micros=("micros", "sum")).reset_index()
