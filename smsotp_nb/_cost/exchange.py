@@ -53,7 +53,8 @@ def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", d
 
     Returns:
         The columns of ``table`` that label its rows, then as `by`, in ``to``, and ``exchange_rate`` (float64),
-        ``original_currency`` (str), ``original_cost`` (float64), ``exchange_source`` (str). Estimates are left out.
+        ``original_currency`` (str), ``original_cost`` (float64), ``exchange_source`` (str; it says so where one rate
+        without a date was used for a table that has neither day nor month). Estimates are left out.
 
     Raises:
         UsageError: not a cost table; a currency or a time without a rate; one rate for several months; rates with
@@ -127,7 +128,8 @@ def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) 
                 f"{', '.join(_NEEDED)}, or sum the months up first: cost.by(table, [])"
             )
         always = {currency: rate for currency in exchange if (rate := _positive(exchange[currency])) is not None}
-        return _Rates(source or "given in the call", always=always)
+        said = source or "given in the call"
+        return _Rates(f"{said}: one rate, whatever the month" if when is None else said, always=always)
     if isinstance(exchange, str | Path):
         return _dated(read_recipients(exchange), source or Path(exchange).name, to, when)
     frame = as_pandas(exchange)

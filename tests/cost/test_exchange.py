@@ -43,6 +43,13 @@ def test_one_rate_is_never_spread_over_several_months() -> None:
         cost.convert(months(), {"CNY": "0.1"}, to="USD")
 
 
+def test_one_rate_for_a_table_without_months_is_said_beside_each_amount() -> None:
+    found = cost.convert(cost.by(months(), []), {"CNY": "0.1"}, to="USD", source="bank")
+    assert found["exchange_source"].unique().tolist() == ["bank: one rate, whatever the month"]
+    one = cost.convert(months(month=["2026-10"] * 3), {"CNY": "0.1"}, to="USD", source="bank")
+    assert one["exchange_source"].unique().tolist() == ["bank"]
+
+
 def test_a_day_takes_the_latest_rate_of_a_week_at_most() -> None:
     days = pd.to_datetime(["2026-10-02", "2026-10-04", "2026-10-09"])
     table = months(currency=["CNY"] * 3).drop(columns="month").assign(day=days)
