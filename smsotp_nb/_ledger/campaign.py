@@ -272,8 +272,8 @@ class Campaign:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
 
         Test messages that were sent under its name go with it. What the campaign cost stays known, in sums that name
-        nobody (`cost.spending`), and for at most 366 days a keyed hash of each person, for the policy of later
-        campaigns. Opt-outs are not touched. Its name stays taken: without the numbers nobody can know who was texted,
+        nobody (`cost.spending`), and a keyed hash of each person, for the policy of later campaigns, until the first
+        purge after 366 days. Opt-outs are not touched. Its name stays taken: without the numbers nobody can know who was texted,
         so the campaign is never sent again.
 
         A warning says what the purge could not reach: backups, and the file itself while something else is reading
