@@ -273,8 +273,8 @@ class Campaign:
 
         Test messages that were sent under its name go with it. What the campaign cost stays known, in sums that name
         nobody (`cost.spending`), and a keyed hash of each person, for the policy of later campaigns, until the first
-        purge after 366 days. Opt-outs are not touched. Its name stays taken: without the numbers nobody can know who was texted,
-        so the campaign is never sent again.
+        purge after 366 days. Opt-outs are not touched. Its name stays taken: without the numbers nobody can know who
+        was texted, so the campaign is never sent again.
 
         A warning says what the purge could not reach: backups, and the file itself while something else is reading
         it. The file is then overwritten when the ledger is next opened.
