@@ -245,6 +245,13 @@ _KNOWN: Final = (
         "nothing: texting the holdout would spoil the experiment",
     ),
     _yours(
+        "OTHER_ARM",
+        "send",
+        "skipped",
+        "this person belongs to another arm of the experiment, which gets another text",
+        "nothing, or plan each arm for the people whom Split.texted() gives it",
+    ),
+    _yours(
         "WITHDRAWN",
         "send",
         "skipped",

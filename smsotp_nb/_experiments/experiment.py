@@ -31,8 +31,9 @@ class Experiment(cards.WithCard):
 
     Declare it before anybody is texted. `assign` draws the arms and records them in the ledger; each arm is then
     planned and sent as a campaign of its own, called ``experiment/arm``. No campaign whose name begins so texts the
-    holdout, whatever cell or process sends it: those rows are ``skipped`` with the problem HELD_OUT. `read` compares
-    the arms on the reading day.
+    holdout, whatever cell or process sends it: those rows are ``skipped`` with the problem HELD_OUT. Nor does the
+    campaign of one arm text the people of another: these are ``skipped`` with OTHER_ARM. `read` compares the arms on
+    the reading day.
 
     Args:
         name: of the experiment, without a slash.

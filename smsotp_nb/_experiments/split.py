@@ -88,7 +88,8 @@ class Split(cards.WithCard):
             f"Experiment: {self.experiment}",
             f"{cards.counted(int(self.sizes['here'].sum()), 'person', 'people')} of this list have an arm.",
             (table, check, *(one.note() for one in self.overlaps), *self._notes()),
-            closing=f"Next: plan each arm of texted() as {self.experiment}/ARM. The holdout is never texted.",
+            closing=f"Next: plan each arm of texted() as {self.experiment}/ARM. The holdout is never texted, "
+            "and nobody by the plan of another arm.",
         )
 
     def _notes(self) -> list[cards.Note]:

@@ -1,4 +1,4 @@
-"""Whom a run must not text now: who opted out, is held out, had the same words lately or was texted often enough.
+"""Whom a run must not text now: opted out, held out, in another arm, had the same words lately, or had enough.
 
 Decided in the transaction of each claim, so that what other campaigns and processes record meanwhile counts. What the
 ledger knows is gathered once, when the run begins, in arrays with an entry a planned row. From then on a claim looks
@@ -14,9 +14,9 @@ import numpy as np
 
 from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm
-from .holdouts import drawn
+from .holdouts import NO_PEOPLE, drawn
 from .people import persons
-from .standing import NO_PEOPLE, Row, Rows, Rules, Standing
+from .standing import Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
 

@@ -17,7 +17,7 @@ from .contacts import Realm
 from .overview import until
 from .reading import times
 from .recording import Planned
-from .standing import CAPPED, HELD_OUT, OPTED_OUT, SAME_TEXT, Row, Rows, Rules, Standing
+from .standing import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED
 
@@ -85,6 +85,7 @@ class Prospect:
 _SAID = {
     OPTED_OUT: "opted out and will be skipped",
     HELD_OUT: "will be skipped: an experiment holds them out",
+    OTHER_ARM: "will be skipped: the experiment has them in another arm",
     SAME_TEXT: "had the same message lately",
     CAPPED: "had as many messages as the policy allows",
 }

@@ -1,7 +1,7 @@
 """Planned rows, and until when each is held back by what the ledger knows: arrays with an entry a row.
 
-The order of the rules: opted out, held out by an experiment, same text, capped. The first two are for good: the row is
-skipped. The other rules leave the row planned, with the moment at which it may go.
+The order of the rules: opted out, held out by an experiment, in another of its arms, same text, capped. The first three
+are for good: the row is skipped. The other rules leave the row planned, with the moment at which it may go.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy.typing as npt
 from .._policy import Policy
 from .answers import Ints
 from .contacts import Contacts, Realm, others
-from .holdouts import held_out
+from .holdouts import NO_PEOPLE, held_out, in_other_arms
 from .people import hashed, persons, secret_of
 
-OPTED_OUT, HELD_OUT, SAME_TEXT, CAPPED = "OPTED_OUT", "HELD_OUT", "SAME_TEXT", "CAPPED"
-NO_PEOPLE: Ints = np.array([], np.int64)
+OPTED_OUT, HELD_OUT, OTHER_ARM = "OPTED_OUT", "HELD_OUT", "OTHER_ARM"
+SAME_TEXT, CAPPED = "SAME_TEXT", "CAPPED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Rules:
     """What a run asks of each person; times in microseconds.
 
     Attributes:
-        campaign: the name of the campaign, which says whose holdouts it heeds; None: nobody's, as a test to oneself.
+        campaign: the name of the campaign, which says whose holdouts and arms it heeds; None: nobody's, as a test to
+            oneself.
         marketing: whether holdouts of every campaign hold for it.
 
     Example:
@@ -91,7 +92,7 @@ class _Recent:
 
 
 class Standing:
-    """What the ledger knows of planned rows: who is opted out or held out, and until when the others are held back.
+    """What the ledger knows of planned rows: who is left out for good, and until when the others are held back.
 
     ``same_until`` and ``cap_until`` have an entry a row, in microseconds since 1970; 0 where nothing holds it.
     ``touched`` are the chunks of which a row may be held back: most claims need not look at their rows at all.
@@ -104,7 +105,7 @@ class Standing:
         self._order = np.argsort(self._people, kind="stable")
         self._ascending = self._people[self._order]
         self._hashes: tuple[Ints, Ints] | None = None
-        self.out, self.held_out = np.zeros(size, bool), np.zeros(size, bool)
+        self.out, self.held_out, self.other_arm = (np.zeros(size, bool) for _ in range(3))
         self.aside = np.zeros(size, bool)  # recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
@@ -139,8 +140,11 @@ class Standing:
         self._touch()
 
     def _touch(self) -> None:
-        held = (self.out | self.held_out | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
+        held = (self._for_good() | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
         self.touched = set(np.unique(self.rows.chunk[held]).tolist())
+
+    def _for_good(self, where: slice = slice(None)) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.out[where] | self.held_out[where] | self.other_arm[where], bool)
 
     @property
     def _counts(self) -> bool:
@@ -152,12 +156,16 @@ class Standing:
         self.out[self._find(connection, people)[1]] = True
 
     def hold_out(self, connection: sqlite3.Connection, *, now: int) -> None:
-        """Take in whom experiments hold out of this campaign; who was held out once stays so for the run."""
-        if self._rules.campaign is not None:
-            people = held_out(connection, self._rules.campaign, marketing=self._rules.marketing, now=now)
-            place = self._find(connection, people)[1]
-            self.held_out[place] = True
-            self.touched |= {*self.rows.chunk[place].tolist()}
+        """Take in whom experiments keep from this campaign; who was held out once stays so for the run."""
+        campaign = self._rules.campaign
+        if campaign is not None:
+            held = held_out(connection, campaign, marketing=self._rules.marketing, now=now)
+            self._leave(self.held_out, self._find(connection, held)[1])
+            self._leave(self.other_arm, self._find(connection, in_other_arms(connection, campaign))[1])
+
+    def _leave(self, left: npt.NDArray[np.bool_], place: Ints) -> None:
+        left[place] = True
+        self.touched |= {*self.rows.chunk[place].tolist()}
 
     def hear(self, connection: sqlite3.Connection, person: int, *, opted_out: bool) -> None:
         """Take in what one person said since."""
@@ -203,8 +211,7 @@ class Standing:
     def held(self, where: slice, now: int) -> Ints:
         """Return the places of those of these rows that may not go now and are not set aside."""
         until = np.maximum(self.same_until[where], self.cap_until[where])
-        for_good = self.out[where] | self.held_out[where]
-        found: Ints = np.flatnonzero((for_good | (until > now)) & ~self.aside[where])
+        found: Ints = np.flatnonzero((self._for_good(where) | (until > now)) & ~self.aside[where])
         return np.asarray(found + where.start, np.int64)
 
     def row(self, place: int, now: int) -> Row:
@@ -214,6 +221,8 @@ class Standing:
             return Row(position, OPTED_OUT, None)
         if self.held_out[place]:
             return Row(position, HELD_OUT, None)
+        if self.other_arm[place]:
+            return Row(position, OTHER_ARM, None)
         until = int(max(self.same_until[place], self.cap_until[place]))
         return Row(position, SAME_TEXT if self.same_until[place] > now else CAPPED, until)
 

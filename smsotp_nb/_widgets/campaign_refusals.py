@@ -26,6 +26,7 @@ NEXT = {
     "THROTTLED": "send again later, or with fewer messages a second",
     "OPTED_OUT": "nothing: this person said no",
     "HELD_OUT": "nothing: they are compared with those who are texted",
+    "OTHER_ARM": "nothing: they get the text of their own arm",
     "CAPPED": "send again at the time said here",
     "DUPLICATE_OF": "nothing: the other row is texted",
 }

@@ -68,3 +68,18 @@ def test_processes_at_once_text_nobody_held_out(ledger: Ledger, box: Sandbox) ->
     assert len(held) > 10
     assert not held & set(box.inbox["to"])
     assert set(NUMBERS) - held == set(box.inbox["to"])
+
+
+def test_processes_at_once_text_each_person_the_words_of_one_arm(ledger: Ledger, box: Sandbox) -> None:
+    """Two processes draw at once, and each plans everybody for its own arm, as a cell does that took the wrong list."""
+    ledger.close()
+    children = [
+        fork(lambda arm=arm: work(ledger.path, box.url, arm, everybody=True))  # type: ignore[misc]
+        for arm in ("plain", "emoji")
+    ]
+    for child in children:
+        child.result()
+    arms = dict(zip(NUMBERS, arms_of(experiment(ledger), customers()).values(), strict=True))
+    told = dict(zip(box.inbox["to"], box.inbox["text"], strict=True))
+    assert told == {to: f"Hello from {arm}!" for to, arm in arms.items() if arm != "holdout"}
+    assert box.inbox["to"].is_unique

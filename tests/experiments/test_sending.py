@@ -14,6 +14,7 @@ from smsotp_nb.errors import UsageError
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
 
 BOUGHT = {"bought": "binary"}
+SECOND = "Hello from emoji/second!"
 
 
 def orders_of(customers: list[str], at: pd.Timestamp, spend: float = 20.0) -> pd.DataFrame:
@@ -183,10 +184,11 @@ def test_two_services_and_a_purged_campaign_are_said(ledger: Ledger, box: Sandbo
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
-def test_no_order_of_cells_texts_the_holdout(ledger: Ledger, box: Sandbox) -> None:
+def test_no_order_of_cells_texts_the_holdout_or_another_arm(ledger: Ledger, box: Sandbox) -> None:
     """Rerun, resumed, extended, corrected, another plan under the experiment's name, everybody in one arm's plan."""
     test, frame = experiment(ledger), customers()
-    held = {number for number, arm in zip(NUMBERS, arms_of(test, frame).values(), strict=True) if arm == "holdout"}
+    arm_of = dict(zip(NUMBERS, arms_of(test, frame).values(), strict=True))
+    held = {number for number, arm in arm_of.items() if arm == "holdout"}
     everybody = arm_plan(frame, "plain")
     how = {"client": box.client(), "ledger": ledger, "progress": False}
     send(arm_plan(frame.iloc[:50], "plain"), canary=5, **how)
@@ -195,8 +197,16 @@ def test_no_order_of_cells_texts_the_holdout(ledger: Ledger, box: Sandbox) -> No
     send(everybody, **how)
     send(arm_plan(frame, "emoji").reworded(text="Helo!"), canary=5, **how)
     ledger.campaign("autumn/emoji").correct(arm_plan(frame, "emoji"), reason="typo")
-    send(arm_plan(frame, "emoji"), **how)
+    table = send(arm_plan(frame, "emoji"), **how)
+    assert table["problem"].eq("OTHER_ARM").sum() == sum(arm == "plain" for arm in arm_of.values())
+    send(arm_plan(frame, "emoji/second"), **how)
+    told = box.inbox
+    arms = told["to"].map(arm_of)
+    wrong = told["text"].ne("Hello from " + arms + "!") & told["text"].ne("Helo!") & told["text"].ne(SECOND)
+    assert not wrong.any()
+    assert set(arms[told["text"].isin(["Helo!", SECOND])]) == {"emoji"}
+    assert set(told["to"]) == set(NUMBERS) - held
     send(arm_plan(frame, "reminder/2"), **how)
     assert len(held) > 10
     assert not held & set(box.inbox["to"])
-    assert set(box.inbox["to"]) == set(NUMBERS) - held
+    assert box.inbox["text"].eq("Hello from reminder/2!").sum() == len(set(NUMBERS) - held)

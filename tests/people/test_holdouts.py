@@ -1,4 +1,4 @@
-"""Whom an experiment holds out is texted by none of its campaigns, whatever cell runs."""
+"""Whom an experiment holds out is texted by none of its campaigns, and who is in an arm by no other arm's."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, send
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
 HELD = NUMBERS[::10]
+EMOJI, PLAIN = 1, 2  # arms are numbered in the order of their names
 
 
-def hold_out(ledger: Ledger, numbers: list[str], *, name: str = "autumn", until: int | None = None) -> None:
-    """Record a holdout as an assignment does."""
+def hold_out(
+    ledger: Ledger, numbers: list[str], *, name: str = "autumn", until: int | None = None, arm: int = 0
+) -> None:
+    """Record a holdout, or another arm, as an assignment does."""
     with ledger._store.writing() as connection:
         connection.execute(
-            "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, '{}', 0, ?, 0) "
+            "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, 0, ?, 0) "
             "ON CONFLICT DO NOTHING",
-            (name, name, until),
+            (name, name, '{"arms": {"emoji": 45, "plain": 45}}', until),
         )
         number = connection.execute("SELECT id FROM experiment WHERE name=?", (name,)).fetchone()[0]
         connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (number,))
-        rows = [(number, int(to[1:]), to, place) for place, to in enumerate(numbers)]
-        connection.executemany("INSERT INTO assigned VALUES (?, ?, ?, 0, ?, NULL, 0)", rows)
+        rows = [(number, int(to[1:]), to, arm, place) for place, to in enumerate(numbers)]
+        connection.executemany("INSERT INTO assigned VALUES (?, ?, ?, ?, ?, NULL, 0)", rows)
 
 
 @pytest.mark.parametrize("name", ["autumn", "autumn/plain", "AUTUMN / emoji/reminder"])
@@ -72,6 +75,52 @@ def test_plan_card_preflight_and_campaign_say_it(box: Sandbox, ledger: Ledger) -
     assert "an experiment holds them out" in preflight(made, client=box.client(), ledger=ledger).text()
     sent(made, box, ledger)
     assert "3 rows: this person belongs to the holdout" in ledger.campaign("autumn/plain").card().text()
+
+
+@pytest.mark.parametrize("name", ["autumn/plain", " AUTUMN /  Plain/reminder"])
+def test_an_arm_s_campaign_leaves_the_people_of_other_arms(box: Sandbox, ledger: Ledger, name: str) -> None:
+    """The holdout is left as before, and who has no arm is texted."""
+    hold_out(ledger, HELD)
+    hold_out(ledger, NUMBERS[1:10], arm=EMOJI)
+    hold_out(ledger, NUMBERS[11:20], arm=PLAIN)
+    made = plan_of(name, ledger=ledger)
+    said = "9 recipients will be skipped: the experiment has them in another arm."
+    assert said in str(made)
+    assert said in preflight(made, client=box.client(), ledger=ledger).text()
+    for _ in range(2):
+        found = outcome(sent(made, box, ledger))
+        assert found == {"accepted": 18, "skipped HELD_OUT": 3, "skipped OTHER_ARM": 9}
+    assert not set(box.inbox["to"]) & set(NUMBERS[1:10])
+    assert "9 rows: this person belongs to another arm" in ledger.campaign(name).card().text()
+
+
+@pytest.mark.parametrize("name", ["autumn", "autumn/reminder", "autumn/plainer", "autumnal/plain"])
+def test_a_campaign_that_is_no_arm_s_texts_all_arms(box: Sandbox, ledger: Ledger, name: str) -> None:
+    hold_out(ledger, NUMBERS[:9], arm=EMOJI)
+    hold_out(ledger, NUMBERS[9:], arm=PLAIN)
+    assert outcome(sent(plan_of(name), box, ledger)) == {"accepted": 30}
+
+
+def test_arms_drawn_while_an_arm_is_sent_keep_what_has_not_left(box: Sandbox, ledger: Ledger) -> None:
+    done: list[bool] = []
+
+    def progress(told: Any) -> None:
+        if told.accepted >= 7 and not done:
+            hold_out(ledger, NUMBERS[20:], arm=EMOJI)
+            done.append(True)
+
+    made = plan_of("autumn/plain", chunk_size=1)
+    table = send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    assert outcome(table)["skipped OTHER_ARM"] >= 2
+    assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
+
+
+def test_who_was_forgotten_stays_in_another_arm(box: Sandbox, ledger: Ledger) -> None:
+    people = People(ledger)
+    hold_out(ledger, NUMBERS[:3], arm=EMOJI)
+    people.forget(NUMBERS[0])
+    people.opt_in(NUMBERS[0], source="web form")
+    assert outcome(sent(plan_of("autumn/plain"), box, ledger))["skipped OTHER_ARM"] == 3
 
 
 def test_who_opted_out_is_opted_out_and_who_was_forgotten_stays_held_out(box: Sandbox, ledger: Ledger) -> None:
