@@ -46,8 +46,9 @@ _SHEET: Final = """
 --so-face:color-mix(in srgb,var(--so-ink) 5%,transparent);
 color:var(--so-ink);container-type:inline-size}
 .smsotp-card .so-soft{color:var(--so-soft)}
-.smsotp-card .so-figures{display:grid;grid-template-columns:repeat(2,minmax(min-content,1fr));gap:.6em}
+.smsotp-card .so-figures{--so-across:2;display:flex;flex-wrap:wrap;gap:.6em}
 .smsotp-card .so-figure{display:block!important;margin:0!important;padding:.7em .8em!important;
+flex:1 1 calc((100% + .6em)/var(--so-across) - .6em - 1px);max-width:100%;box-sizing:border-box;
 border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card thead th{border-bottom:1px solid var(--so-edge)!important;color:var(--so-soft)}
 .smsotp-card tbody tr,.smsotp-card tbody tr:nth-child(odd),.smsotp-card tbody tr:nth-child(even){background:none}
@@ -131,9 +132,11 @@ def style_sheet() -> str:
 
 
 def _figures_in_rows(count: int) -> str:
-    """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone."""
+    """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone.
+
+    One that is wider than its share, such as a long amount, moves on to the next row.
+    """
     return "".join(
-        f"@container (min-width:{across * _FIGURE:g}em)"
-        f"{{.smsotp-card .so-of-{count}{{grid-template-columns:repeat({across},minmax(min-content,1fr))}}}}"
+        f"@container (min-width:{across * _FIGURE:g}em){{.smsotp-card .so-of-{count}{{--so-across:{across}}}}}"
         for across in sorted({-(-count // 2), count} - {2})
     )

@@ -181,7 +181,7 @@ def test_a_total_is_short_from_one_on_and_exact_below(value: float | None, said:
 
 def test_figures_never_leave_one_alone_in_a_row() -> None:
     """So many stand in one row, or in two even ones."""
-    found = re.findall(r"so-of-(\d)\{grid-template-columns:repeat\((\d)", style_sheet())
+    found = re.findall(r"so-of-(\d)\{--so-across:(\d)", style_sheet())
     assert [across for count, across in found if count == "6"] == ["3", "6"]
     assert [across for count, across in found if count == "5"] == ["3", "5"]
     assert "so-of-8" in Card("Many", "", (Figures((("n", 1),) * 12),)).html()
