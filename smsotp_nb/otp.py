@@ -7,6 +7,7 @@ The interface takes the lifetime of a custom code in ``otp.send`` and that of a 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
@@ -93,10 +94,18 @@ class Request:
             variant=variant,
         )
 
-    def send(self, client: Client, *, ledger: Ledger | None = None, now: Now = utc_now) -> Challenge:
+    def send(
+        self,
+        client: Client,
+        *,
+        ledger: Ledger | None = None,
+        now: Now = utc_now,
+        unrecorded: Callable[[str], None] | None = None,
+    ) -> Challenge:
         """Send the passcode and return its challenge; the errors are those of ``otp.send``.
 
-        All of it is checked here: the client never sees the lifetime of a generated code before it is too late.
+        All of it is checked here: the client never sees the lifetime of a generated code before it is too late. Where
+        the passcode was sent and could not be recorded, ``unrecorded`` is told why; by default that is a warning.
         """
         wrong = self.problems(variant=client.settings.variant)
         if wrong:
@@ -112,7 +121,7 @@ class Request:
         )
         challenge = Challenge(self, client=client, record=reply.record, ledger=ledger, now=now)
         if ledger is not None:
-            _record(ledger, client, reply)
+            _record(ledger, client, reply, unrecorded or _warn)
         return challenge
 
 
@@ -272,10 +281,10 @@ def send(
     to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=3)
-    return request.send(_client_of(client), ledger=_ledger_of(ledger), now=now)
+    return request.send(_client_of(client), ledger=ledger_of(ledger), now=now)
 
 
-def _ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
+def ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
     """Return the ledger, opened before anything is sent, so that one that cannot be used is known in time."""
     if ledger is None:
         return None
@@ -284,12 +293,16 @@ def _ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def _record(ledger: Ledger, client: Client, reply: OtpReply) -> None:
+def _record(ledger: Ledger, client: Client, reply: OtpReply, unrecorded: Callable[[str], None]) -> None:
     """Record a passcode that was sent; an error here must not look as if it was not."""
     try:
         ledger.record_passcode(reply.record, service=client.service, request_id=reply.request_id)
     except LedgerError as error:
-        warnings.warn(f"the passcode was sent and is not in the books: {error}", SmsOtpWarning, stacklevel=4)
+        unrecorded(f"the passcode was sent and is not in the books: {error}")
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, SmsOtpWarning, stacklevel=5)
 
 
 def _client_of(service: Client | Sandbox) -> Client:

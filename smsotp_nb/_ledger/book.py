@@ -121,12 +121,8 @@ class Ledger:
         which = "; it is the id of one, such as client.service"
         refuse(None if service is None else not_text("service", service, hint=which))
         with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT id, service, kept, name FROM campaign "
-                "WHERE name_key=? AND kind='campaign' AND service=coalesce(?, service)",
-                (name_key(name), service),
-            ).fetchall()
-            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind='campaign'")]
+            found = reading.named_so(connection, name, service)
+            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind<>'test'")]
         if not found:
             held = "it holds " + (", ".join(map(repr, names[:10])) or "none yet")
             raise UsageError(f"no campaign {name!r} in the ledger; {held}")

@@ -13,15 +13,16 @@ import pandas as pd
 from .. import _cards as cards
 from .. import results
 from .._arguments import given as shown
-from .._arguments import not_text, refuse
+from .._arguments import not_path, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, overview, reading
+from . import changing, contacts, copies, overview, reading
 from .evidence import Evidence, lines_kept, take_over
 from .overview import state_line
+from .passcodes import KIND
 from .purging import warn_of_unreached
 from .recording import Planned
 from .recovering import OWNER_DIED, give_up
@@ -230,6 +231,7 @@ class Campaign:
     def _change(self, plan: Planned, what: str, reason: str | None) -> int:
         refuse(None if reason is None else not_text("reason", reason), self._not_its_plan(plan))
         self._refuse_purged()
+        self._refuse_passcodes()
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.writing() as connection:
@@ -265,8 +267,14 @@ class Campaign:
 
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path."""
-        return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
+        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
+
+        The ledger keeps the path, and a later purge names it: the file is out of its reach.
+        """
+        refuse(not_path("path", path, example="'sent.xlsx'"))
+        now = self._ledger._clock()
+        with copies.noted(self._store, Path(path).absolute(), "exported table", now=now, durably=False):
+            return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
 
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
@@ -313,6 +321,12 @@ class Campaign:
             purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
         if purged:
             raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
+
+    def _refuse_passcodes(self) -> None:
+        with self._store.reading() as connection:
+            kind = connection.execute("SELECT kind FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        if kind == KIND:
+            raise UsageError(f"{self.name!r} are the passcodes of a month, which no plan changes; nothing was changed")
 
     def _recover(self) -> None:
         """Put rows in doubt whose process is dead, so that they are seen before the next ``send``."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LedgerError
@@ -14,6 +15,7 @@ from .disk import private_folder, sync_file, sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
+PARQUET = "month=*/*.parquet"
 FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) stays with its place
 
 
@@ -25,14 +27,9 @@ def backup(store: Store, path: Path, *, now: int) -> Path:
     """
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
-    note(store, path, "backup", now=now)  # before it is made: a backup that lacked the note would count as older
-    try:
-        with named(path):
-            _write(store, path)
-    except BaseException:
-        with store.writing() as connection:
-            connection.execute("DELETE FROM copy WHERE path=?", (str(path),))
-        raise
+    # Noted before it is made: a backup that lacked the note would count as older.
+    with noted(store, path, "backup", now=now), named(path):
+        _write(store, path)
     return path
 
 
@@ -51,10 +48,34 @@ def _write(store: Store, path: Path) -> None:
         beside.unlink(missing_ok=True)
 
 
-def note(store: Store, path: Path, what: str, *, now: int) -> None:
-    """Record that a copy of the ledger's rows is being made: no deletion reaches it."""
-    with store.writing() as connection:
+def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> None:
+    """Record that a copy of the ledger's rows is being made: no deletion reaches it.
+
+    A ledger without a note that was made durably counts as older than this one.
+    """
+    with store.writing("FULL" if durably else "NORMAL") as connection:
         connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?)", (str(path), what, now))
+
+
+@contextlib.contextmanager
+def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> Iterator[None]:
+    """Record a copy that is made in this block; where it fails, what was recorded of the path before stands again."""
+    with store.reading() as connection:
+        before = connection.execute("SELECT path, what, made_at FROM copy WHERE path=?", (str(path),)).fetchone()
+    note(store, path, what, now=now, durably=durably)
+    try:
+        yield
+    except BaseException:
+        with store.writing("FULL" if durably else "NORMAL") as connection:
+            connection.execute("DELETE FROM copy WHERE path=?", (str(path),))
+            connection.executemany("INSERT INTO copy VALUES (?, ?, ?)", [before] * bool(before))
+        raise
+
+
+def there(path: str) -> bool:
+    """Return whether something of a copy that was made is still in its place; of a folder, any of its files."""
+    place = Path(path)
+    return any(place.glob(PARQUET)) if place.is_dir() else os.path.lexists(place)
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:

@@ -49,7 +49,6 @@ MEANINGS: Final[dict[str, str]] = {
     "kept": 'the columns of `plan(keep=...)` as a JSON object, as `{"segment": "a"}`; missing where none were kept',
 }
 _FOOTER: Final = b"smsotp_nb"
-_FILES: Final = "month=*/*.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ def _files(folder: Path, ledger: str) -> dict[int, list[_File]]:
         UsageError: a file that a query over the folder would read is of another ledger, or not of this package.
     """
     found: dict[int, list[_File]] = {}
-    for path in sorted(folder.glob(_FILES)):
+    for path in sorted(folder.glob(copies.PARQUET)):
         file = _read(path)
         if file is None or file.ledger != ledger:
             whose = "is not a file of to_parquet" if file is None else "was written from another ledger"

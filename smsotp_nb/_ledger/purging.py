@@ -20,6 +20,8 @@ from .._policy import LONGEST
 from ..errors import SmsOtpWarning
 from . import summing
 from .contacts import pack_hashed
+from .copies import there
+from .refusals import refused_of
 from .store import Store
 from .wordings import delete_words
 
@@ -35,9 +37,9 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     """
     with store.reading() as connection:
         doomed = _with_tests(connection, campaign)
-    sums = {number: summing.sums_of(store, number) for number in doomed}
+    sums = {number: (summing.sums_of(store, number), refused_of(store, number)) for number in doomed}
     with store.writing() as connection:
-        gone = sum(_delete(connection, number, sums[number], now=now) for number in doomed)
+        gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
         leave_remains(connection)
@@ -104,17 +106,20 @@ def unreached(store: Store) -> str:
             f"the file {store.path} itself, because something else is reading it (it is overwritten when the ledger is "
             "next opened)"
         )
-    said += [
-        f"the {what} {path} of {_EPOCH + timedelta(microseconds=made):%Y-%m-%d %H:%M} UTC"
-        for what, path, made in copies
-    ]
+    named = [(f"the {what} {path} of {_moment(made)}", there(path)) for what, path, made in copies]
+    said += [name for name, still in named if still]
+    said += [f"perhaps {name}, which is no longer in its place" for name, still in named if not still]
     return "; ".join(said)
 
 
-def _delete(connection: sqlite3.Connection, campaign: int, sums: str, *, now: int) -> int:
+def _moment(micros: int) -> str:
+    return f"{_EPOCH + timedelta(microseconds=micros):%Y-%m-%d %H:%M} UTC"
+
+
+def _delete(connection: sqlite3.Connection, campaign: int, sums: str, refused: str, *, now: int) -> int:
     if not connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()[0]:
         pack_hashed(connection, campaign, now=now)
-        summing.keep(connection, campaign, sums)
+        summing.keep(connection, campaign, sums, refused)
     gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
     # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
     connection.execute(

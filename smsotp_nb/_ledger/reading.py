@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
+from .._services import name_key
 from .columns import Columns, accepted_whole, hexadecimal
 from .evidence import source_of
 from .store import Store
@@ -26,6 +28,19 @@ _OF_REQUEST = (
     "request", "chunk", "started_at", "settled_at", "outcome", "phase", "http_status", "error_code", "error",
     "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
 )  # fmt: skip
+
+
+def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
+    """Return number, service, kept columns as JSON and name of the campaigns of a name, one of each service.
+
+    A campaign stands before passcodes whose month has that name, and what is not purged before what is.
+    """
+    found = connection.execute(
+        "SELECT id, service, kept, name FROM campaign "
+        "WHERE name_key=? AND kind<>'test' AND service=coalesce(?, service) ORDER BY kind='campaign', NOT purged, id",
+        (name_key(name), service),
+    ).fetchall()
+    return list({row[1]: row for row in found}.values())
 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:

@@ -420,9 +420,12 @@ def sums_of(store: Store, campaign: int) -> str:
     return str(summed(store, requests_of(store, one, None, None, "UTC")).to_json(orient="table", index=False))
 
 
-def keep(connection: sqlite3.Connection, campaign: int, sums: str) -> None:
-    """Record what `sums_of` returned, in the transaction that deletes the rows; the sums of an earlier purge stay."""
-    connection.execute("INSERT OR IGNORE INTO purged_sums VALUES (?,?)", (campaign, sums))
+def keep(connection: sqlite3.Connection, campaign: int, sums: str, refused: str) -> None:
+    """Record what `sums_of` and `refusals.refused_of` returned, in the transaction that deletes the rows.
+
+    What an earlier purge recorded stays.
+    """
+    connection.execute("INSERT OR IGNORE INTO purged_sums VALUES (?,?,?)", (campaign, sums, refused))
 
 
 def _kept_sums(store: Store, campaigns: pd.DataFrame, since: int | None, until: int | None) -> pd.DataFrame:

@@ -215,9 +215,10 @@ CREATE TABLE contacts (          -- whom a campaign may have reached, packed; ab
   body BLOB NOT NULL
 );
 
-CREATE TABLE purged_sums (       -- what a purged campaign cost: it names nobody, see summing
+CREATE TABLE purged_sums (       -- what a purged campaign cost, and how many the service refused: it names nobody
   campaign INTEGER PRIMARY KEY,
-  sums TEXT NOT NULL             -- JSON
+  sums TEXT NOT NULL,            -- JSON, see summing
+  refused TEXT NOT NULL          -- JSON, see refusals
 );
 
 -- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart

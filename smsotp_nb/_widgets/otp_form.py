@@ -17,7 +17,7 @@ from .._client import once
 from .._moments import Now, utc_now
 from .._sandbox.facade import client_of
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
-from ..otp import Request
+from ..otp import Request, ledger_of
 from ..settings import Secret
 from . import otp_html, otp_words, saved, skin
 from .campaign_html import lines_html
@@ -28,6 +28,7 @@ from .stages import plain, sentence
 
 if TYPE_CHECKING:
     from .._client import Client
+    from .._ledger import LedgerOrPath
     from .._sandbox import Sandbox
 
 STEPS = ("Request", "Enter code", "Verified")
@@ -48,6 +49,8 @@ class OtpForm(skin.Shown):
 
     Args:
         client: the service, or a sandbox to try it.
+        ledger: a Ledger, or its path, in which number, country, parts and price of each passcode are recorded for
+            `cost`; never the passcode. By default nothing is recorded.
         resend_wait: seconds before another passcode can be requested.
         now: the clock. By default the sandbox's, so that ``box.advance`` has effect, or this machine's on a live
             service.
@@ -58,6 +61,7 @@ class OtpForm(skin.Shown):
 
     Raises:
         UsageError: ``client`` is not a client.
+        LedgerError: the ledger cannot be used.
 
     Example:
         >>> from smsotp_nb import Sandbox
@@ -71,7 +75,14 @@ class OtpForm(skin.Shown):
     _calls = "sms.otp.send(...), challenge.verify(...)"
 
     @in_our_words
-    def __init__(self, client: Client | Sandbox, *, resend_wait: float = RESEND_WAIT, now: Now | None = None) -> None:
+    def __init__(
+        self,
+        client: Client | Sandbox,
+        *,
+        ledger: LedgerOrPath | None = None,
+        resend_wait: float = RESEND_WAIT,
+        now: Now | None = None,
+    ) -> None:
         client = once(client_of(client, what="a form"))  # a pause is shown and waited for here, not inside a request
         refuse(
             not_number("resend_wait", resend_wait, of="seconds"),
@@ -79,7 +90,9 @@ class OtpForm(skin.Shown):
         )
         self._box = client.sandbox
         self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
-        self.steps = OtpSteps(client, resend_wait=resend_wait, now=now or self._clock or utc_now, changed=self._render)
+        now = now or self._clock or utc_now
+        books = ledger_of(ledger)
+        self.steps = OtpSteps(client, ledger=books, resend_wait=resend_wait, now=now, changed=self._render)
         self._cn = client.settings.variant == "cn"
         self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
         self._drawing = threading.RLock()
@@ -331,6 +344,10 @@ class OtpForm(skin.Shown):
             self._save_card()
         self.drawn()
 
+    @property
+    def _books(self) -> str:
+        return str(self.steps.ledger.path) if self.steps.ledger else ""
+
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
@@ -340,7 +357,7 @@ class OtpForm(skin.Shown):
         self._verified.value = otp_html.verified_html(view)
         self._notice.value = otp_html.notice_html(view)
         request = self.steps.request or self._asked(ANYBODY)
-        self._lines.value = lines_html(otp_words.lines(request, sandbox=self._box is not None))
+        self._lines.value = lines_html(otp_words.lines(request, sandbox=self._box is not None, ledger=self._books))
         self.code.placeholder = "–" * view.code_length
         self.custom.placeholder = "as typed before" if self._own else "none: generated"
 

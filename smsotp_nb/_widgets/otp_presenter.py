@@ -19,6 +19,7 @@ from .wire_log import log_html
 
 if TYPE_CHECKING:
     from .._client import Client
+    from .._ledger import LedgerOrPath
     from .._sandbox import Sandbox
 
 ONLY_HERE = "on the live service nobody can move the clock or lose a reply; OtpForm serves both"
@@ -34,6 +35,8 @@ class OtpPresenter(skin.Shown):
 
     Args:
         box: the sandbox, or a client of one.
+        ledger: a Ledger, or its path, in which each passcode's number, country, parts and price are recorded; see
+            `OtpForm`.
         resend_wait: seconds before another passcode can be requested.
 
     Attributes:
@@ -42,6 +45,7 @@ class OtpPresenter(skin.Shown):
 
     Raises:
         UsageError: not a sandbox; on the live service nothing can be made to go wrong.
+        LedgerError: the ledger cannot be used.
 
     Example:
         >>> from smsotp_nb import Sandbox
@@ -55,9 +59,11 @@ class OtpPresenter(skin.Shown):
     _calls = "sms.otp.send(...), challenge.verify(...)"
 
     @in_our_words
-    def __init__(self, box: Sandbox | Client, *, resend_wait: float = RESEND_WAIT) -> None:
+    def __init__(
+        self, box: Sandbox | Client, *, ledger: LedgerOrPath | None = None, resend_wait: float = RESEND_WAIT
+    ) -> None:
         sandbox = sandbox_of(box, what="a presenter", live=ONLY_HERE)
-        self.form = OtpForm(box, resend_wait=resend_wait)
+        self.form = OtpForm(box, ledger=ledger, resend_wait=resend_wait)
         self._desk = Desk(sandbox, self.form.steps)
         self._acting = threading.Lock()
         self._seen: object = None

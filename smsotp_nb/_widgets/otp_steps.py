@@ -21,10 +21,11 @@ from ..errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ..otp import Challenge, Request
 from . import otp_words as words
 from .inbox import currency_of, passcodes_to
-from .stages import Notice, Sign, Stages, broken, refused
+from .stages import Notice, Sign, Stages, broken, refused, sentence
 
 if TYPE_CHECKING:
     from .._client import Client
+    from .._ledger import Ledger
 
 Stage = Literal["request", "sending", "entry", "checking", "verified"]
 
@@ -71,6 +72,7 @@ class OtpSteps(Stages):
         self,
         client: Client,
         *,
+        ledger: Ledger | None = None,
         now: Now = utc_now,
         resend_wait: float = RESEND_WAIT,
         max_tries: int = MAX_TRIES,
@@ -78,6 +80,7 @@ class OtpSteps(Stages):
     ) -> None:
         super().__init__("request", changed=changed)
         self.client = client
+        self.ledger = ledger
         self.challenge: Challenge | None = None
         self.request: Request | None = None
         self.tries = 0
@@ -219,7 +222,8 @@ class OtpSteps(Stages):
     def _send(self, request: Request, *, back: str) -> None:
         self._earlier = passcodes_to(self.client.sandbox, request.to)
         try:
-            challenge = request.send(self.client, now=self._now)
+            unrecorded: list[str] = []
+            challenge = request.send(self.client, ledger=self.ledger, now=self._now, unrecorded=unrecorded.append)
         except InDoubt:
             record = MessageRecord(id=None, to=request.to)
             self._opened(request, Challenge(request, client=self.client, record=record, now=self._now), answered=False)
@@ -232,7 +236,8 @@ class OtpSteps(Stages):
             raise
         else:
             self._opened(request, challenge, answered=True)
-            self._show("entry", self._receipt(challenge.record), "ok")
+            said = [self._receipt(challenge.record), *map(sentence, unrecorded)]
+            self._show("entry", " ".join(said), "warn" if unrecorded else "ok")
 
     def _opened(self, request: Request, challenge: Challenge, *, answered: bool) -> None:
         self.challenge, self.request, self.tries, self._unanswered = challenge, request, 0, False

@@ -119,8 +119,8 @@ def asked(request: Request, to: str) -> str:
     return f"To {to}: {', '.join(said)}"
 
 
-def lines(request: Request, *, sandbox: bool) -> str:
-    """Return the code that does the same; number and codes stand in it by name.
+def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
+    """Return the code that does the same; number and codes stand in it by name, ``ledger`` is a path.
 
     Example:
         >>> print(lines(Request("+12025550123", intent="login"), sandbox=True))
@@ -138,6 +138,7 @@ def lines(request: Request, *, sandbox: bool) -> str:
         "ttl": request.ttl,
     }
     options = [f"{name}={value!r}" for name, value in chosen.items() if value is not None]
-    given = ", ".join(["number", "client=client", *options, *(["code=custom_code"] if request.code else [])])
+    options += ["code=custom_code"] * bool(request.code) + [f"ledger={ledger!r}"] * bool(ledger)
+    given = ", ".join(["number", "client=client", *options])
     client = "sms.Sandbox().client()" if sandbox else "sms.Client(sms.Settings.from_env())"
     return f"import smsotp_nb as sms\n\nclient = {client}\nchallenge = sms.otp.send({given})\nchallenge.verify(typed)"

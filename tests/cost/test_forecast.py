@@ -224,3 +224,22 @@ def test_refusals_in_a_ledger_are_counted(client: sms.Client, tmp_path: Path) ->
         assert table[["messages", "parts", "refused"]].sum().tolist() == [2, 2, 1]
         assert table["currency"].unique().tolist() == ["USD"]
         assert table["campaign"].unique().tolist() == ["autumn"]
+
+
+def test_a_purge_takes_no_refusal_out_of_the_sums(client: sms.Client, tmp_path: Path) -> None:
+    people = pd.DataFrame({"phone": ["+12025550123", REFUSED, "+12025550147"], "name": ["A", "B", "C"]})
+    with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        for name in ("autumn", "winter"):
+            plan = small_plan(people, campaign=name, chunk_size=1, text=f"News of {name}.")
+            sms.send(plan, client=client, ledger=ledger, progress=False)
+        before = daily(ledger, tz="UTC")
+        ledger.campaign("autumn").purge()
+        one = daily(ledger, tz="UTC")
+        ledger.campaign("winter").purge()
+        both = daily(ledger, tz="UTC")
+    assert before.groupby("campaign")["refused"].sum().tolist() == [1, 1]
+    names = ["campaign", "day", "region", "type", "currency", "refused", "messages", "micros"]
+    for after in (one, both):
+        pd.testing.assert_frame_equal(
+            *(table[names].sort_values(names, ignore_index=True) for table in (before, after))
+        )

@@ -168,6 +168,15 @@ def test_a_purge_says_that_the_folder_still_has_the_rows(months: Ledger, folder:
     assert len(by_duckdb(folder, "campaign")) == 3
 
 
+def test_a_folder_without_its_files_is_named_as_gone(months: Ledger, folder: Path) -> None:
+    for file in months.to_parquet(folder)["file"]:
+        Path(file).unlink()
+    with pytest.warns(
+        SmsOtpWarning, match=f"Parquet folder {folder} of 2026-11-02 .*, which is no longer in its place"
+    ):
+        months.campaign("october").purge()
+
+
 def test_a_folder_of_another_ledger_is_refused(months: Ledger, folder: Path, ledger: Ledger, client: Client) -> None:
     """Queries would add both up, so nothing is written."""
     months.to_parquet(folder)

@@ -119,6 +119,43 @@ def test_copies_are_named_until_they_are_made_no_more(client: Client, ledger: Le
     assert "kept.sqlite" in ledger.card().html()
 
 
+def test_a_copy_that_is_no_longer_there_is_told_apart(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    backup = ledger.backup(tmp_path / "kept.sqlite")
+    (tmp_path / "kept.sqlite").rename(tmp_path / "moved.sqlite")
+    with pytest.warns(SmsOtpWarning, match=r"perhaps the backup .*kept\.sqlite of 20.* UTC, which is no"):
+        ledger.campaign("autumn").purge()
+    (tmp_path / "moved.sqlite").rename(backup)
+    assert "no longer in its place" not in ledger.card().html()
+
+
+def test_an_exported_table_is_named_and_makes_no_backup_older(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    backup = ledger.backup(tmp_path / "kept.sqlite")
+    ledger.campaign("autumn").export(tmp_path / "sent.csv")
+    ledger.close()
+    Ledger.restore(backup, ledger.path).close()
+    ledger.campaign("autumn").export(tmp_path / "again.csv")
+    with pytest.warns(SmsOtpWarning, match=r"the exported table .*again\.csv of 20"):
+        ledger.campaign("autumn").purge()
+
+
+def test_an_export_that_failed_is_no_copy_and_an_earlier_one_stays(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    campaign = ledger.campaign("autumn")
+    with pytest.raises(UsageError, match="folder"):
+        campaign.export(tmp_path / "nowhere" / "sent.csv")
+    campaign.export(tmp_path / "sent.csv")
+    before = ledger.card().html()
+    assert "sent.csv" in before
+    assert "nowhere" not in before
+    with pytest.raises(UsageError, match="already exists"):
+        campaign.export(tmp_path / "sent.csv")
+    assert ledger.card().html() == before
+
+
 def test_a_ledger_that_a_restore_replaced_is_named(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     backup = ledger.backup(tmp_path / "kept.sqlite")
     done(client, ledger)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +18,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
 from smsotp_nb._phones import lookup
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
@@ -24,7 +27,7 @@ from smsotp_nb._widgets.otp_words import Known, lines, no_match
 from smsotp_nb._widgets.skin import digits_of, settled
 from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
-from smsotp_nb.errors import InDoubt, NotSent, ServiceError, Throttled, UsageError
+from smsotp_nb.errors import InDoubt, LedgerError, NotSent, ServiceError, Throttled, UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import OtpForm
@@ -634,3 +637,32 @@ def _every(widget: Any) -> Iterator[Any]:
     yield widget
     for child in getattr(widget, "children", ()):
         yield from _every(child)
+
+
+# -- the books
+
+
+def test_what_the_form_sends_is_in_the_books(box: Sandbox, tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        form = OtpForm(box, ledger=ledger.path, resend_wait=0)
+        form.steps.send(Request(ANNA))
+        form.steps.resend()
+        assert form.steps.notice.sign == "ok"
+        assert ledger.campaigns()[["kind", "accepted"]].values.tolist() == [["passcode", 2]]
+        assert f"ledger={str(ledger.path)!r}" in html.unescape(form._lines.value)
+        form.steps.ledger.close()
+
+
+def test_a_passcode_that_is_not_in_the_books_is_told_beside_its_receipt(
+    box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise LedgerError("the disk is full")
+
+    monkeypatch.setattr(Ledger, "record_passcode", full)
+    with Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        steps = OtpSteps(box.client(), ledger=ledger)
+        steps.send(Request(ANNA))
+    assert steps.stage == "entry"
+    assert steps.notice.sign == "warn"
+    assert "The passcode was sent and is not in the books: the disk is full." in steps.notice.text
