@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -22,6 +22,7 @@ from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, parquet, passcodes, purging, reading, retention
 from .campaign import Campaign
+from .damage import readable
 from .disk import runs
 from .lock import RunLock
 from .ownership import Ownership
@@ -34,9 +35,10 @@ from .standing import Rules
 from .store import Store
 from .unfinished import Unfinished, unfinished
 
-_CALLER = 4  # frames above the warning of a purge
+_CALLER = 5  # frames above the warning of a purge
 
 
+@readable
 class Ledger:
     """The campaign record: which rows were sent, what they cost, and which are in doubt.
 
@@ -437,7 +439,8 @@ class Ledger:
 LedgerOrPath = Ledger | str | Path
 
 
-def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
+@contextlib.contextmanager
+def opened(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
     """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
 
     Raises:
@@ -452,7 +455,10 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
         0
     """
     if isinstance(ledger, Ledger):
-        return contextlib.nullcontext(ledger)
-    if ledger is None or isinstance(ledger, (str, Path)):
-        return Ledger(ledger)
-    raise not_a_ledger(ledger)
+        with ledger._store.broken():
+            yield ledger
+    elif ledger is None or isinstance(ledger, (str, Path)):
+        with Ledger(ledger) as book, book._store.broken():
+            yield book
+    else:
+        raise not_a_ledger(ledger)

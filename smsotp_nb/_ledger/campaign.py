@@ -20,6 +20,7 @@ from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, reading
+from .damage import readable
 from .evidence import Evidence, lines_kept, take_over
 from .overview import state_line
 from .passcodes import KIND
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .book import Ledger
 
 
+@readable
 class Campaign:
     """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
 
@@ -291,7 +293,7 @@ class Campaign:
             CampaignHeld: the campaign is running.
         """
         gone = self._ledger._purge(self._number, self.name)
-        warn_of_unreached(self._store)
+        warn_of_unreached(self._store, above=4)
         return gone
 
     def line(self) -> str:

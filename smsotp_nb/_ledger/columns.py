@@ -74,7 +74,9 @@ class Columns:
             texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
             chunk, position = numbers["chunk"], numbers["position"]
             self.add(len(chunk), **numbers, **texts)
-            values = campaign, int(chunk.max()), int(position[chunk == chunk.max()].max())
+            before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
+            if values <= before:  # the same block again, without end
+                raise ValueError("a row's place is not a whole number")
 
     def series(self) -> dict[str, pd.Series]:
         """Return the columns."""

@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast
 
+from .._visible import visible
 from ..errors import LedgerError, LedgerReplaced
 from . import anchor as anchors
+from . import damage
 from .disk import check_file_system, create_private
 from .opening import Opened, open_ledger
 
@@ -153,8 +155,23 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Run a block of reads on the connection."""
-        with self._guard, named(self.path):
+        with self._guard, named(self.path), self.broken():
             yield self._open().connection
+
+    @contextlib.contextmanager
+    def broken(self, campaign: str = "") -> Iterator[None]:
+        """Say which value of which campaign a block broke on that works with what stands in the file."""
+        try:
+            yield
+        except damage.OURS:
+            raise
+        except (*damage.BROKEN, sqlite3.Error) as error:
+            if not damage.by_value(error):
+                raise
+            with self._guard:
+                connection = self._opened.connection if self._opened else None
+                refusal = damage.explained(self.path, connection, error, campaign)
+            raise refusal from error
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -290,8 +307,12 @@ def named(path: Path) -> Iterator[None]:
     """Translate SQLite's errors into ours, which name the file and the next step."""
     try:
         yield
+    except damage.OURS:
+        raise
     except UNUSABLE as error:
         refusal = unusable(path, error)
+    except damage.BROKEN as error:
+        refusal = damage.explained(path, None, error)
     else:
         return
     raise refusal from None
@@ -299,7 +320,8 @@ def named(path: Path) -> Iterator[None]:
 
 def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
     """Return our error for one of SQLite or of the disk."""
-    reason = error.strerror or error if isinstance(error, OSError) else error
+    reason = str(error.strerror or error if isinstance(error, OSError) else error)
+    reason = visible(reason[:300])  # SQLite quotes what stands in the file
     return LedgerError(
         f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
         "disk has room, that the file may be written and that it is a ledger, then call again"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .._arguments import given, not_text, not_zone, refuse
@@ -53,6 +54,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "est_cost": "float64",
 }
 _BLOCK: Final = 200_000
+_MOST_IDS: Final = 2**28  # requests; a higher number was not given by a ledger
 _WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 _SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
@@ -114,8 +116,8 @@ def spending(
         if of_words:
             recorded = recorded.join(_words(store)[of_words], on="measure")
         kept = _kept_sums(store, campaigns, *span)
-    sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
-    return _finished(sums.join(campaigns, on="number"), names)
+        sums = pd.concat([recorded, kept], ignore_index=True) if len(kept) else recorded
+        return _finished(sums.join(campaigns, on="number"), names)
 
 
 def _check_kept(store: Store, names: Sequence[str]) -> None:
@@ -256,7 +258,7 @@ class _Requests:
 
     campaigns: tuple[int, ...]
     kinds: pd.DataFrame
-    of: Ints
+    of: npt.NDArray[np.int32]  # numbered from 1, 0 for requests that were not asked for
 
 
 def requests_of(
@@ -267,7 +269,7 @@ def requests_of(
     ]
     low, high = (-(2**62) if since is None else since), (2**62 if until is None else until)
     facts: dict[tuple[int, ...], int] = {}
-    of = np.full(1 + _highest(store, "attempt"), -1, dtype=np.int64)
+    of = np.zeros(1 + _highest(store, "attempt"), dtype=np.int32)  # memory only where something is written
     for block in _request_blocks(store, currencies, words=words):
         mine = np.isin(block[:, 1], campaigns.index) & (block[:, 2] >= low) & (block[:, 2] < high)
         block = block[mine]
@@ -275,7 +277,7 @@ def requests_of(
         rows = pd.DataFrame(block[:, 1:])
         group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
         places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
-        of[block[:, 0]] = np.array(places, dtype=np.int64)[group]
+        of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
     named = ["number", "day", "encoding", "est_parts", "currency", "measure"]
     kinds = pd.DataFrame(list(facts), columns=named, dtype="int64")
     kinds["day"] = pd.to_datetime(kinds["day"], unit="D").dt.as_unit("us")
@@ -306,7 +308,10 @@ def _days(micros: Ints, tz: str) -> Ints:
 
 def _highest(store: Store, table: str) -> int:
     with store.reading() as connection:
-        return int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
+        found = int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
+    if found > _MOST_IDS:
+        raise ValueError(f"{table} has the number {found}")
+    return found
 
 
 def summed(store: Store, requests: _Requests, names: Sequence[str] = ()) -> pd.DataFrame:
@@ -364,9 +369,9 @@ def _blocks(store: Store, sql: str, values: tuple[object, ...], *, columns: int)
             yield block.reshape(-1, columns)
 
 
-def _block_sums(block: Ints, kind_of: Ints, places: int) -> tuple[Ints, Ints]:
+def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tuple[Ints, Ints]:
     request, within = np.divmod(block[:, 0], places)
-    kind = kind_of[request]
+    kind = kind_of[request].astype(np.int64) - 1
     mine = kind >= 0
     parts, price = block[mine, 1], block[mine, 2]
     priced = price >= 0

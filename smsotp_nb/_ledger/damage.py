@@ -1,0 +1,177 @@
+"""What stands in a ledger and cannot be: one error of ours that names the campaign, whatever broke on it.
+
+Reading checks nothing beforehand, because that would cost every reader of a sound ledger time. Only when something
+breaks are all values held against their table: type, range, text that is text, JSON that is JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pyarrow as pa
+
+from ..errors import LedgerError, SmsOtpError, SmsOtpWarning
+from ..results import STATES
+
+Owner = TypeVar("Owner", bound=type)
+
+OURS: Final = (SmsOtpError, SmsOtpWarning)
+# What reading raises where a value is not what it should be; a warning, of numpy or pandas, under -W error.
+BROKEN: Final = (
+    ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError, Warning,
+    pa.ArrowException,
+)  # fmt: skip
+_BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
+_LATEST: Final = 9_000_000_000_000_000  # microseconds: in the year 2255
+_TIMES: Final = ("at", "latest", "not_before", "until")
+_LISTS: Final = ("kept", "variables", "stratum")
+_JSON: Final = (*_LISTS, "forcing", "declared", "sums")
+_STATES: Final = ("state", "own_state")
+_DEEPEST: Final = 100  # lists within lists
+_WORDS: Final = {"INTEGER": "a whole number", "TEXT": "text", "BLOB": "bytes", "REAL": "a number"}
+
+
+def by_value(error: Exception) -> bool:
+    """Return whether an error may come from what stands in the file, rather than from the disk or a lock."""
+    if not isinstance(error, sqlite3.Error):
+        return True
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # Python itself gives none for bytes of no text
+    return not isinstance(error, sqlite3.ProgrammingError) and code & 0xFF in _BY_VALUE
+
+
+def explained(path: Path, connection: sqlite3.Connection | None, error: Exception, campaign: str = "") -> LedgerError:
+    """Return our error for one that a reader raised: what is wrong where, if that can be found."""
+    found = "" if connection is None else _found(connection)
+    if not found:
+        where = f" in campaign {campaign!r}" if campaign else ""
+        what = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]
+        found = f"something{where} does not fit together ({what!r})"
+    return LedgerError(
+        f"the ledger {path} is damaged or was altered: {found}. Its other campaigns can still be read. Restore a "
+        "backup with `Ledger.restore(backup, path)`; if nothing but this package wrote the file, please report this"
+    )
+
+
+def readable(owner: Owner) -> Owner:
+    """Let the public methods and properties of a class that has a ``_store`` raise no error but ours."""
+    for name, member in list(vars(owner).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property) and member.fget is not None:
+            setattr(owner, name, property(_explaining(member.fget)))
+        elif inspect.isfunction(member):
+            setattr(owner, name, _explaining(member))
+    return owner
+
+
+def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._store.broken(getattr(self, "name", "")):
+            return function(self, *args, **kwargs)
+
+    return call
+
+
+# -- where it is -------------------------------------------------------------------------------------------------------
+
+
+def _found(connection: sqlite3.Connection) -> str:
+    """Return in words the first value that cannot be; empty if all of them can."""
+    connection.create_function("is_text", 1, _is_text)
+    connection.create_function("is_json", 2, _is_json)
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
+    for (table,) in tables.fetchall():
+        try:
+            if found := _first(connection, table):
+                return found
+        except sqlite3.Error as error:
+            return f"{table}: {error}"
+    return ""
+
+
+def _first(connection: sqlite3.Connection, table: str) -> str:
+    columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    tests = [
+        (name, f"NOT coalesce({_sound(name, kind, needed or key)}, 0)") for _, name, kind, needed, _, key in columns
+    ]
+    names = [name for name, _ in tests]
+    whose = "campaign" if "campaign" in names else "id" if table == "campaign" else "NULL"
+    which = " ".join(f"WHEN {test} THEN {place}" for place, (_, test) in enumerate(tests))
+    wrong = connection.execute(
+        f"SELECT CASE {which} END AS wrong, {whose} FROM {table} WHERE wrong IS NOT NULL LIMIT 1"
+    ).fetchone()
+    if wrong is None:
+        return ""
+    _, name, kind, *_ = columns[wrong[0]]
+    said = _WORDS.get(kind, "text or bytes") + (" within its range" if kind == "INTEGER" else "")
+    return f"{_campaign(connection, wrong[1])}{table}.{name} holds a value that is not {said}"
+
+
+def _campaign(connection: sqlite3.Connection, number: object) -> str:
+    with contextlib.suppress(sqlite3.Error):
+        row = connection.execute("SELECT CAST(name AS BLOB) FROM campaign WHERE id=?", (number,)).fetchone()
+        if row and isinstance(row[0], bytes):
+            return f"in campaign {row[0][:80].decode('utf-8', 'replace')!r}, "
+    return ""
+
+
+def _sound(name: str, kind: str, needed: object) -> str:
+    """Return the SQL that is true where a column's value can be."""
+    here = f"typeof({name})"
+    sound = {
+        "INTEGER": f"{here}='integer' AND {_range(name)}",
+        "TEXT": f"{here}='text' AND {_text(name)}",
+        "BLOB": f"{here}='blob'",
+        "REAL": f"{here}='real' AND abs({name})<1e300",
+    }.get(kind, f"{here}='blob' OR {here}='text' AND is_text(CAST({name} AS BLOB))")
+    return f"({sound})" if needed else f"({name} IS NULL OR {sound})"
+
+
+def _range(name: str) -> str:
+    if name in _STATES:
+        return f"{name} BETWEEN 0 AND {len(STATES) - 1}"
+    if name in _TIMES or name.endswith("_at"):
+        return f"{name} BETWEEN 0 AND {_LATEST}"
+    return "1"
+
+
+def _text(name: str) -> str:
+    return (
+        f"is_json(CAST({name} AS BLOB), {int(name in _LISTS)})" if name in _JSON else f"is_text(CAST({name} AS BLOB))"
+    )
+
+
+def _is_text(value: bytes | None) -> bool:  # SQLite asks about NULL as well
+    try:
+        (value or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_json(value: bytes | None, as_list: int) -> bool:
+    try:
+        found = json.loads(value or b"[]")
+    except (ValueError, RecursionError):
+        return False
+    return (isinstance(found, list) or not as_list) and _depth(found) <= _DEEPEST
+
+
+def _depth(value: Any) -> int:
+    """Return how deep lists and objects are nested; never deeper than the parser went."""
+    depth, level = 0, [value]
+    while level := [inner for each in level for inner in _inside(each)]:
+        depth += 1
+    return depth
+
+
+def _inside(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []

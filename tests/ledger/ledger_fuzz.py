@@ -1,0 +1,266 @@
+"""Ledger files by chance that know their structure: every reader answers or raises our error, soon, in little memory.
+
+``python -m tests.ledger.ledger_fuzz 100000`` prints what it found and ends with 1 on a finding. The seed of a case
+makes it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+import tracemalloc
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from smsotp_nb import cost
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Campaign, Ledger, listed
+from smsotp_nb._ledger.refusals import refusals
+from smsotp_nb._people import People
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._sandbox import Sandbox
+from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
+
+SECONDS = 20.0  # CPU time of one reader; a quiet machine takes a tenth of a second
+MEMORY = 64 * 1024 * 1024  # bytes beyond the file
+NUMBERS = [f"+1202555{number:04d}" for number in range(100, 116)]
+DEEP = "[" * 20_000 + "]" * 20_000
+ODD: tuple[Any, ...] = (
+    None, 0, 1, -1, 7, 2**31, 2**40, 2**62, 2**63 - 1, -(2**63), 1.5, -0.5, 1e308, float("inf"), "", "abc", "1,2",
+    "\x00", "\x1f", "\x1b[2J", "9" * 400, "x" * 300_000, "null", "[]", "{}", "[1]", "[null]", '["a","b","c"]', DEEP,
+    '{"a":' * 900 + "1" + "}" * 900, '"\\ud800"', "1e999", b"", b"\xff", b"\x00" * 7, bytes(16), bytes(64),
+    b"\xff" * 64, bytes(300_000),
+)  # fmt: skip
+CRAFTED = (
+    "CREATE TRIGGER t AFTER INSERT ON attempt BEGIN DELETE FROM opted_out; END",
+    "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT * FROM n",
+    "DROP VIEW fate; CREATE VIEW fate AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * FROM n",
+    "CREATE INDEX i ON recipient (abs(random()))", "CREATE TABLE more (a)", "DROP TABLE contacts",
+    "ALTER TABLE campaign ADD COLUMN more", "PRAGMA user_version=99", "PRAGMA application_id=1",
+)  # fmt: skip
+
+
+def planned(campaign: str, people: slice) -> Plan:
+    frame = pd.DataFrame({"phone": NUMBERS[people], "team": (list("abcd") * 4)[people]})
+    return plan(
+        frame,
+        to="phone",
+        campaign=campaign,
+        text=f"Hello {{team}} of {campaign}",
+        chunk_size=2,
+        policy=None,
+        keep=["team"],
+    )
+
+
+def made(path: Path) -> None:
+    """Write a ledger that has something in every table: campaigns that are finished, half done, purged."""
+    with Sandbox(balance=1000) as box, box.client() as client, Ledger(path, create=True) as ledger:
+        for name, people in (("autumn", slice(0, 8)), ("winter", slice(8, 14)), ("gone", slice(0, 4))):
+            run = ledger.begin(planned(name, people), service=client.service)
+            run.close()
+            _send(planned(name, people), client, ledger)
+        ledger.campaign("gone").purge()
+        half = ledger.begin(planned("half", slice(0, 6)), service=client.service)
+        half.claim(0)
+        half.close()
+        left = ledger.campaign("half").frame.query("status == 'planned'")
+        ledger.campaign("half").withdraw(left.head(1), reason="by phone")
+        People(ledger).opt_out([NUMBERS[15]], source="phone call")
+        ledger.backup(path.with_name("backup.sqlite"))
+
+
+def _send(wanted: Plan, client: Any, ledger: Ledger) -> None:
+    send(wanted, client=client, ledger=ledger, progress=False)
+
+
+# -- what is done to a file --------------------------------------------------------------------------------------------
+
+
+def changed(path: Path, chance: random.Random) -> None:
+    """Change a file: values by table and column, rows, the schema, or its bytes."""
+    how = chance.random()
+    if how < 0.1:
+        _bytes(path, chance)
+    else:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            if how < 0.15:
+                connection.executescript(chance.choice(CRAFTED))
+            for _ in range(chance.randrange(1, 4) if how >= 0.15 else 0):
+                _value(connection, chance)
+            connection.commit()
+
+
+def _bytes(path: Path, chance: random.Random) -> None:
+    bits = bytearray(path.read_bytes())
+    for _ in range(chance.randrange(1, 9)):
+        bits[chance.randrange(len(bits))] ^= 1 << chance.randrange(8)
+    path.write_bytes(bits[: chance.randrange(len(bits))] if chance.random() < 0.3 else bits)
+
+
+def _value(connection: sqlite3.Connection, chance: random.Random) -> None:
+    """Give a column of one row or of all an odd value, NULL where none may be included; or lose a row."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).fetchall()
+    filled = [name for (name,) in tables if connection.execute(f"SELECT 1 FROM {name}").fetchone()]
+    table = chance.choice(filled)
+    columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    key = [name for _, name, *_, place in sorted(columns, key=lambda column: column[5]) if place] or ["rowid"]
+    rows = connection.execute(f"SELECT {', '.join(key)} FROM {table}").fetchall()
+    where, row = f"({', '.join(key)})=({', '.join('?' * len(key))})", tuple(chance.choice(rows))
+    if chance.random() < 0.3:
+        where, row = "1", ()
+    if chance.random() < 0.1:
+        connection.execute(f"DELETE FROM {table} WHERE {where}", row)
+        return
+    column, value = chance.choice(columns)[1], chance.choice(ODD)
+    given = "CAST(? AS TEXT)" if isinstance(value, bytes) and chance.random() < 0.5 else "?"
+    with contextlib.suppress(sqlite3.IntegrityError), _nulls(connection, table, value):
+        connection.execute(f"UPDATE OR IGNORE {table} SET {column}={given} WHERE {where}", (value, *row))
+
+
+@contextlib.contextmanager
+def _nulls(connection: sqlite3.Connection, table: str, value: object) -> Iterator[None]:
+    """Let a table take NULL where it may not."""
+    if value is not None:
+        yield
+        return
+    (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name=?", (table,)).fetchone()
+    _rewrite(connection, table, sql.replace("NOT NULL", ""))
+    yield
+    _rewrite(connection, table, sql)
+
+
+def _rewrite(connection: sqlite3.Connection, table: str, sql: str) -> None:
+    connection.commit()
+    connection.execute("PRAGMA writable_schema=ON")
+    connection.execute("UPDATE sqlite_master SET sql=? WHERE name=?", (sql, table))
+    connection.commit()
+    connection.execute("PRAGMA writable_schema=RESET")
+
+
+# -- what reads it -----------------------------------------------------------------------------------------------------
+
+
+def _each(read: Callable[[Campaign], object]) -> Callable[[Ledger], None]:
+    """Read every campaign: one that is damaged must not keep another from being read."""
+
+    def of(ledger: Ledger) -> None:
+        for name in ("autumn", "half", "winter"):
+            with contextlib.suppress(SmsOtpError):
+                read(ledger.campaign(name))
+
+    return of
+
+
+def _again(ledger: Ledger) -> None:
+    """Go on with a plan, as `send` does, but for the posting."""
+    wanted = planned("half", slice(0, 6))
+    service = ledger.campaign("half").service
+    ledger.prospect(wanted, service=service)
+    ledger.unfinished(wanted, service=service)
+    with ledger.begin(wanted, service=service) as run:
+        for chunk in run.chunks():
+            run.pending(chunk)
+            run.claim(chunk)
+        run.counts()
+        run.outcomes()
+
+
+READERS: dict[str, Callable[[Ledger], object]] = {
+    "campaigns": lambda ledger: ledger.campaigns(),
+    "card": lambda ledger: ledger.card().html(),
+    "listed": listed,
+    "frames": _each(lambda campaign: campaign.frame),
+    "requests": _each(lambda campaign: campaign.requests),
+    "changes": _each(lambda campaign: campaign.changes),
+    "cards": _each(lambda campaign: campaign.card().html()),
+    "reached": _each(lambda campaign: (campaign.numbers, campaign.reached)),
+    "in doubt": _each(lambda campaign: (campaign.in_doubt, campaign.rejected, campaign.counts)),
+    "spending": lambda ledger: cost.spending(ledger, service="sandbox"),
+    "by kept": lambda ledger: cost.by(cost.spending(ledger, "team", service="sandbox"), "team"),
+    "by country": cost.by_country,
+    "words": cost.words,
+    "cost card": lambda ledger: cost.card(ledger).html(),
+    "reconcile": lambda ledger: cost.reconcile(ledger, "autumn"),
+    "refusals": refusals,
+    "outcomes": cost.outcomes,
+    "people": lambda ledger: (People(ledger).register, People(ledger).card().html()),
+    "history": lambda ledger: People(ledger).history(NUMBERS[0]),
+    "opted out": lambda ledger: People(ledger).is_opted_out(NUMBERS[15]),
+    "parquet": lambda ledger: ledger.to_parquet(ledger.path.with_name("parquet")),
+    "again": _again,
+    "purge": lambda ledger: ledger.campaign("autumn").purge(),
+}
+
+
+def read(path: Path, reader: str) -> str:
+    """Open a file, read it, and return what came out in a word."""
+    try:
+        with Ledger(path) as ledger:
+            READERS[reader](ledger)
+    except SmsOtpError as error:
+        if len(str(error)) >= 2_000 or not str(error).isprintable():
+            raise AssertionError(f"an error that is endless or moves the cursor: {str(error)[:200]!r}") from error
+        return type(error).__name__
+    return "read"
+
+
+def case(seed: int, sound: Path, folder: Path) -> tuple[Path, str]:
+    """Return a file of its own and the reader for it, as if it had come from another machine."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
+    chance, path = random.Random(seed), folder / "ledger.sqlite"
+    shutil.copyfile(sound, path)
+    with contextlib.suppress(sqlite3.DatabaseError):  # of what the change before it had done
+        changed(path, chance)
+    return path, chance.choice(list(READERS))
+
+
+def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
+    """Return what is wrong, each with its seed, and how often each outcome came."""
+    wrong, outcomes, sound = [], Counter[str](), work / "sound.sqlite"
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", SmsOtpWarning)
+    made(sound)
+    for seed in seeds:
+        path, reader = case(seed, sound, work / "case")
+        measured = seed % 10 == 0
+        if measured:
+            tracemalloc.start()
+        began = time.process_time()
+        try:
+            outcomes[read(path, reader)] += 1
+        except Exception as error:  # noqa: BLE001 - any is a finding
+            wrong.append(f"seed {seed}, {reader}: {type(error).__name__}: {error}"[:300])
+        if time.process_time() - began > SECONDS:
+            wrong.append(f"seed {seed}, {reader}: {time.process_time() - began:.1f} s")
+        if measured:
+            if tracemalloc.get_traced_memory()[1] > path.stat().st_size + MEMORY:
+                wrong.append(f"seed {seed}, {reader}: {tracemalloc.get_traced_memory()[1]:,} bytes")
+            tracemalloc.stop()
+    return wrong, outcomes
+
+
+def main(count: int, first: int = 0) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        wrong, outcomes = findings(range(first, first + count), Path(folder))
+    print("\n".join([*wrong, f"{count:,} ledgers, {len(wrong)} findings", str(dict(outcomes.most_common()))]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])) if len(sys.argv) > 1 else main(1_000))

@@ -1,0 +1,75 @@
+"""What stands in a ledger and cannot be: the error names campaign and column, and the other campaigns stay readable."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from smsotp_nb import cost
+from smsotp_nb._ledger import Campaign, Ledger
+from smsotp_nb.errors import LedgerError
+
+from . import ledger_fuzz
+
+DEEP = "[" * 100_000
+OF_AUTUMN = "WHERE campaign=(SELECT id FROM campaign WHERE name='autumn')"
+DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
+    "text for a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.frame, "recipient.number"),
+    "deep JSON": (f"UPDATE recipient SET kept='{DEEP}' {OF_AUTUMN}", lambda it: it.frame, "recipient.kept"),
+    "no text": (f"UPDATE attempt SET error=CAST(x'ff' AS TEXT) {OF_AUTUMN}", lambda it: it.requests, "attempt.error"),
+    "a time beyond range": (
+        f"UPDATE change SET at={2**62} {OF_AUTUMN}", lambda it: it.card(), "change.at",
+    ),
+    "no state": (f"UPDATE recipient SET own_state=99 {OF_AUTUMN}", lambda it: it.frame, "recipient.own_state"),
+    "a place that is none": (
+        f"UPDATE recipient SET position=position+0.5 {OF_AUTUMN}", lambda it: it.frame, "recipient.position",
+    ),
+    "a change of bytes": (f"UPDATE change SET at=x'00' {OF_AUTUMN}", lambda it: it.changes, "change.at"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger of two campaigns, which comes from another machine."""
+    for name in ("autumn", "winter"):
+        run = ledger.begin(ledger_fuzz.planned(name, slice(0, 6)), service="a service")
+        run.claim(0)
+        run.close()
+        campaign = ledger.campaign(name)
+        campaign.resolve(campaign.in_doubt, accepted=True)
+    path = ledger.backup(tmp_path / "other.sqlite")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    return path
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_value_that_cannot_be_is_named_and_the_rest_stays_readable(case: str, two: Path) -> None:
+    sql, read, place = DAMAGED[case]
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(sql)
+        connection.commit()
+    with Ledger(two) as ledger:
+        with pytest.raises(LedgerError, match=rf"in campaign 'autumn', .*{place} .*Restore a backup") as caught:
+            read(ledger.campaign("autumn"))
+        assert len(str(caught.value)) < 2_000
+        read(ledger.campaign("winter"))
+
+
+def test_a_request_whose_number_no_ledger_gave_takes_no_memory(two: Path) -> None:
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(f"UPDATE attempt SET id={2**40} WHERE id=1")
+        connection.commit()
+    with pytest.raises(LedgerError, match="attempt has the number 1099511627776"):
+        cost.spending(two)
+
+
+def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some by chance; a long campaign is in CONTRIBUTING."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # each case sets its own
+    wrong, outcomes = ledger_fuzz.findings(range(100), tmp_path)
+    assert wrong == []
+    assert {"read", "LedgerError"} <= set(outcomes)
