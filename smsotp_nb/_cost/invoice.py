@@ -15,7 +15,7 @@ from .._calls import in_our_words
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.book import opened
+from .._ledger.book import opened, read_from
 from .._pandas import STR
 from .._recipients.reading import read_recipients
 from .._results import contract
@@ -164,7 +164,7 @@ def reconcile_invoice(
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
     lines = lines_of(frame, dict(columns or {}), tz, dayfirst)
-    with opened(ledger) as book:
+    with read_from(ledger) as book:
         ours = _ours(book, service)
     source = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
     return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, source)

@@ -12,7 +12,7 @@ from .. import _cards as cards
 from .._arguments import not_callable, not_frame, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened
+from .._ledger import LedgerOrPath, opened, read_from
 from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require
@@ -265,7 +265,7 @@ class Experiment(cards.WithCard):
         """
         asked = self._declared
         refuse(None if explore is None else not_a_stratum("explore", explore, asked))
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             assigned = contacting.assigned(asked, book, service=service)
         return reading.read(
             assigned,
@@ -290,7 +290,7 @@ class Experiment(cards.WithCard):
 
         ``at`` is the first message; of who got none, the time of the nearest person before them in the list.
         """
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             return contacting.assigned(self._declared, book, service=service)
 
     def card(self) -> cards.Card:

@@ -13,7 +13,7 @@ campaign changes, ``prospect`` how a plan stands to all of it, ``unfinished`` wh
 other engines, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a person sees it.
 """
 
-from .book import Ledger, LedgerOrPath, opened
+from .book import Ledger, LedgerOrPath, opened, read_from
 from .campaign import Campaign
 from .changing import places
 from .claims import Claim
@@ -41,6 +41,7 @@ __all__ = [
     "listed",
     "opened",
     "places",
+    "read_from",
     "state_line",
     "until",
 ]

@@ -22,7 +22,7 @@ from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, parquet, passcodes, purging, reading, retention
 from .campaign import Campaign
-from .damage import readable
+from .damage import understood
 from .disk import runs
 from .lock import RunLock
 from .ownership import Ownership
@@ -38,7 +38,7 @@ from .unfinished import Unfinished, unfinished
 _CALLER = 5  # frames above the warning of a purge
 
 
-@readable
+@understood
 class Ledger:
     """The campaign record: which rows were sent, what they cost, and which are in doubt.
 
@@ -439,8 +439,7 @@ class Ledger:
 LedgerOrPath = Ledger | str | Path
 
 
-@contextlib.contextmanager
-def opened(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
+def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
     """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
 
     Raises:
@@ -455,10 +454,21 @@ def opened(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
         0
     """
     if isinstance(ledger, Ledger):
-        with ledger._store.broken():
-            yield ledger
-    elif ledger is None or isinstance(ledger, (str, Path)):
-        with Ledger(ledger) as book, book._store.broken():
-            yield book
-    else:
-        raise not_a_ledger(ledger)
+        return contextlib.nullcontext(ledger)
+    if ledger is None or isinstance(ledger, (str, Path)):
+        return Ledger(ledger)
+    raise not_a_ledger(ledger)
+
+
+@contextlib.contextmanager
+def read_from(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
+    """`opened` for a block that works with nothing but what it reads: whatever breaks there is a LedgerError.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> with read_from(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)) as ledger:
+        ...     len(ledger.campaigns())
+        0
+    """
+    with opened(ledger) as book, book._store.understood():
+        yield book

@@ -20,7 +20,7 @@ from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, reading
-from .damage import readable
+from .damage import understood
 from .evidence import Evidence, lines_kept, take_over
 from .overview import state_line
 from .passcodes import KIND
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .book import Ledger
 
 
-@readable
+@understood
 class Campaign:
     """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
 

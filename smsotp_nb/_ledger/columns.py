@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from .._pandas import STR
 from .answers import ID, Ints, Whole, unpacked
+from .damage import Unfit
 from .kept import BETWEEN
 from .tables import ACCEPTED
 
@@ -76,7 +77,7 @@ class Columns:
             self.add(len(chunk), **numbers, **texts)
             before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
             if values <= before:  # the same block again, without end
-                raise ValueError("a row's place is not a whole number")
+                raise Unfit("a row's place is not a whole number")
 
     def series(self) -> dict[str, pd.Series]:
         """Return the columns."""

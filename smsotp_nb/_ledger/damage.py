@@ -11,28 +11,34 @@ import functools
 import inspect
 import json
 import sqlite3
+import struct
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from .._visible import visible
 from ..errors import LedgerError, SmsOtpError, SmsOtpWarning
 from ..results import STATES
 
 Owner = TypeVar("Owner", bound=type)
 
 OURS: Final = (SmsOtpError, SmsOtpWarning)
-# What reading raises where a value is not what it should be; a warning, of numpy or pandas, under -W error.
+# What work on a value raises that is not what it should be; the warnings are of numpy and pandas, where they
+# are made errors.
 BROKEN: Final = (
-    ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError, Warning,
-    pa.ArrowException,
+    ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError, RecursionError, TypeError,
+    ValueError, Warning, pa.ArrowException, struct.error,
 )  # fmt: skip
+FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
+_PACKAGE: Final = Path(__file__).parents[1]
 _LATEST: Final = 9_000_000_000_000_000  # microseconds: in the year 2255
 _TIMES: Final = ("at", "latest", "not_before", "until")
 _LISTS: Final = ("kept", "variables", "stratum")
-_JSON: Final = (*_LISTS, "forcing", "declared", "sums")
+_JSON: Final = (*_LISTS, "forcing", "declared", "sums", "evidence")
 _STATES: Final = ("state", "own_state")
 _DEEPEST: Final = 100  # lists within lists
 _WORDS: Final = {"INTEGER": "a whole number", "TEXT": "text", "BLOB": "bytes", "REAL": "a number"}
@@ -46,21 +52,43 @@ def by_value(error: Exception) -> bool:
     return not isinstance(error, sqlite3.ProgrammingError) and code & 0xFF in _BY_VALUE
 
 
-def explained(path: Path, connection: sqlite3.Connection | None, error: Exception, campaign: str = "") -> LedgerError:
-    """Return our error for one that a reader raised: what is wrong where, if that can be found."""
+class Unfit(ValueError):
+    """Something that a reader found and that no ledger holds; what it says names nobody."""
+
+
+def explained(path: Path, connection: sqlite3.Connection | None, error: Exception, campaign: str = "") -> Exception:
+    """Return our error for one that was raised by work on what stands in the file: what is wrong where.
+
+    The error itself says nothing here, because it may quote somebody's number; where it was raised says as much.
+    """
     found = "" if connection is None else _found(connection)
-    if not found:
-        where = f" in campaign {campaign!r}" if campaign else ""
-        what = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]
-        found = f"something{where} does not fit together ({what!r})"
+    if isinstance(error, MemoryError) and not found:
+        return error
+    mended = "Restore a backup with `Ledger.restore(backup, path)`"
+    if found or isinstance(error, Unfit):
+        return LedgerError(
+            f"the ledger {path} is damaged or was altered: {found or visible(str(error))}. Its other campaigns can "
+            f"still be read. {mended}"
+        )
+    of = f" of campaign {visible(campaign)!r}" if campaign else ""
     return LedgerError(
-        f"the ledger {path} is damaged or was altered: {found}. Its other campaigns can still be read. Restore a "
-        "backup with `Ledger.restore(backup, path)`; if nothing but this package wrote the file, please report this"
+        f"the ledger {path} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
+        f"together ({_where(error)}). {mended}; if nothing but this package wrote the file, please report this"
     )
 
 
-def readable(owner: Owner) -> Owner:
-    """Let the public methods and properties of a class that has a ``_store`` raise no error but ours."""
+def _where(error: Exception) -> str:
+    """Return the kind of an error and the line of this package that raised it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in Path(frame.filename).parents]
+    at = f" at {Path(frames[-1].filename).relative_to(_PACKAGE)}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{at}"
+
+
+def understood(owner: Owner) -> Owner:
+    """Let the public methods and properties of a class that has a ``_store`` raise no error but ours.
+
+    Nothing is paid for it until something breaks, so that a claim costs what it did.
+    """
     for name, member in list(vars(owner).items()):
         if name.startswith("_"):
             continue
@@ -74,8 +102,17 @@ def readable(owner: Owner) -> Owner:
 def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self._store.broken(getattr(self, "name", "")):
+        try:
             return function(self, *args, **kwargs)
+        except OURS:
+            raise
+        except FOREIGN as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is None:
+                raise  # the call itself was wrong: nothing was read yet
+            refusal = self._store.refusal(error, getattr(self, "name", ""))
+        finally:
+            args, kwargs = (), {}  # a traceback may print the variables of every frame
+        raise refusal from None
 
     return call
 

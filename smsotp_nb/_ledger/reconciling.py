@@ -9,7 +9,7 @@ import pandas as pd
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results.contract import money
-from .book import Ledger, LedgerOrPath, opened
+from .book import Ledger, LedgerOrPath, read_from
 from .campaign import Campaign
 from .columns import sums_whole
 from .summing import table_of
@@ -44,7 +44,7 @@ def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None
         Traceback (most recent call last):
         smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
     """
-    with opened(ledger) as book:
+    with read_from(ledger) as book:
         return _of(book, book.campaign(campaign, service=service))
 
 

@@ -16,6 +16,7 @@ from . import changing, contacts
 from .answers import Country, Whole, by_row, fits, whole
 from .billed import billed, spent
 from .claims import Claim, Found
+from .damage import understood
 from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
@@ -67,6 +68,7 @@ class Ending:
     seconds: float | None = None
 
 
+@understood
 class Run:
     """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
 
@@ -355,7 +357,7 @@ class Run:
                 learn_currency(self._store, self.campaign)
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
-            warnings.warn(str(error), SmsOtpWarning, stacklevel=2)
+            warnings.warn(str(error), SmsOtpWarning, stacklevel=3)
         finally:
             self._lock.release()
 

@@ -32,6 +32,7 @@ from .opening import Opened, open_ledger
 
 Result = TypeVar("Result")
 UNUSABLE = (sqlite3.Error, OSError)
+FOREIGN = (*damage.FOREIGN, OSError)
 LOG_FRAMES = 1000  # pages of the log before they are copied into the file, as SQLite does by itself
 LOOK_AT_LOG = 16  # durable transactions between two looks at its length
 
@@ -155,23 +156,37 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Run a block of reads on the connection."""
-        with self._guard, named(self.path), self.broken():
-            yield self._open().connection
+        with self._guard:
+            try:
+                yield self._open().connection
+            except damage.OURS:
+                raise
+            except FOREIGN as error:
+                refusal = self.refusal(error)
+            else:
+                return
+            raise refusal from None
 
     @contextlib.contextmanager
-    def broken(self, campaign: str = "") -> Iterator[None]:
-        """Say which value of which campaign a block broke on that works with what stands in the file."""
+    def understood(self) -> Iterator[None]:
+        """Run a block that works with what was read from the file: what breaks on it is the file's."""
         try:
             yield
         except damage.OURS:
             raise
-        except (*damage.BROKEN, sqlite3.Error) as error:
-            if not damage.by_value(error):
-                raise
-            with self._guard:
-                connection = self._opened.connection if self._opened else None
-                refusal = damage.explained(self.path, connection, error, campaign)
-            raise refusal from error
+        except damage.FOREIGN as error:
+            refusal = self.refusal(error)
+        else:
+            return
+        raise refusal from None
+
+    def refusal(self, error: Exception, campaign: str = "") -> Exception:
+        """Return our error for one of the disk, of SQLite, or of a value in the file that cannot be."""
+        if isinstance(error, OSError) or not damage.by_value(error):
+            return unusable(self.path, cast("sqlite3.Error | OSError", error))
+        with self._guard:
+            connection = self._opened.connection if self._opened else None
+            return damage.explained(self.path, connection, error, campaign)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -249,8 +264,10 @@ class Store:
                 self._opened = None
                 opened.abandon()
                 raise
-            except UNUSABLE as error:  # not by `named`: each manager between a claim and its bytes costs a hundredth
-                refusal = unusable(self.path, error)
+            except damage.OURS:
+                raise
+            except FOREIGN as error:  # not by `named`: each manager between a claim and its bytes costs a hundredth
+                refusal = self.refusal(error)
             else:
                 return
             raise refusal from None
@@ -310,7 +327,7 @@ def named(path: Path) -> Iterator[None]:
     except damage.OURS:
         raise
     except UNUSABLE as error:
-        refusal = unusable(path, error)
+        refusal: Exception = unusable(path, error)
     except damage.BROKEN as error:
         refusal = damage.explained(path, None, error)
     else:

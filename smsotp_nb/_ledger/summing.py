@@ -31,6 +31,7 @@ from ..columns import require
 from ..errors import UsageError
 from .answers import Ints
 from .columns import accepted_whole
+from .damage import Unfit
 from .kept import MOST, Combinations, known_columns
 from .places import path_of
 from .reading import campaign_frame, counts
@@ -310,7 +311,7 @@ def _highest(store: Store, table: str) -> int:
     with store.reading() as connection:
         found = int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
     if found > _MOST_IDS:
-        raise ValueError(f"{table} has the number {found}")
+        raise Unfit(f"{table} has the number {found}")
     return found
 
 

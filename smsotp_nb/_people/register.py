@@ -16,7 +16,7 @@ from .. import phones
 from .._arguments import given, not_flag, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, opened, purging
+from .._ledger import Ledger, LedgerOrPath, opened, purging, read_from
 from .._ledger import consents as recorded
 from .._ledger.consents import Said
 from .._moments import Now, microseconds, utc_now
@@ -175,7 +175,7 @@ class People:
         ``at`` (UTC), ``zone`` (Int64: minutes east of UTC where it was said), ``source, proof`` (str), ``recorded_at``
         (UTC).
         """
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             return recorded.register(book._store)
 
     @in_our_words
@@ -187,7 +187,7 @@ class People:
         """
         asked = _one(number)
         del number
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             return recorded.history(book._store, *_read(asked, default_region))
 
     @in_our_words
@@ -202,7 +202,7 @@ class People:
         """
         asked = _one(number)
         del number
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             wanted = _read(asked, default_region)
             return write_file(
                 path, lambda file: file.write(_stored(book, *wanted)), overwrite=overwrite, inputs=[book.path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import traceback
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Campaign, Ledger
+from smsotp_nb._ledger import Campaign, Ledger, listed
 from smsotp_nb.errors import LedgerError
 
 from . import ledger_fuzz
@@ -57,6 +58,49 @@ def test_a_value_that_cannot_be_is_named_and_the_rest_stays_readable(case: str, 
             read(ledger.campaign("autumn"))
         assert len(str(caught.value)) < 2_000
         read(ledger.campaign("winter"))
+
+
+WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
+    "the ledger's id": ("UPDATE ledger SET id=7", lambda it: it.campaign("autumn").withdraw(), "fit together"),
+    "a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.campaign("autumn").purge(), "number"),
+    "a place": (f"UPDATE recipient SET position='1,2' {OF_AUTUMN} AND position=1", lambda it: _goes_on(it), "position"),
+    "a purged sum": ("INSERT INTO purged_sums VALUES (1, '[')", lambda it: listed(it), "purged_sums.sums"),
+}  # fmt: skip
+
+
+def _goes_on(ledger: Ledger) -> None:
+    with ledger.begin(ledger_fuzz.planned("autumn", slice(0, 6)), service="a service") as run:
+        run.claim(0)
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_what_breaks_while_it_is_written_is_named_and_nothing_is_changed(case: str, two: Path) -> None:
+    sql, write, place = WRITTEN[case]
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(sql)
+        connection.commit()
+    before = _states(two)
+    with pytest.raises(LedgerError, match=rf"{place} .*Restore a backup"), Ledger(two) as ledger:
+        write(ledger)
+    assert _states(two) == before
+
+
+def _states(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT campaign, position, state, attempts FROM fate ORDER BY 1, 2").fetchall()
+
+
+def test_an_error_of_the_ledger_quotes_nobody_and_says_where_it_came_from(two: Path) -> None:
+    with Ledger(two) as ledger, pytest.raises(LedgerError) as caught, ledger._store.understood():
+        {}["+12025550100"]
+    assert "12025550100" not in "".join(traceback.format_exception(caught.value))
+    with pytest.raises(LedgerError, match=r"KeyError at _ledger/store\.py, line \d+"), Ledger(two) as ledger:
+        ledger._store.together(lambda _: {}["+12025550100"], "NORMAL")
+
+
+def test_a_call_that_is_wrong_is_no_damage(two: Path) -> None:
+    with Ledger(two) as ledger, pytest.raises(TypeError):
+        ledger.campaigns(1)  # type: ignore[call-arg]
 
 
 def test_a_request_whose_number_no_ledger_gave_takes_no_memory(two: Path) -> None:
