@@ -28,6 +28,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "screenshots"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+WAIT = 20_000  # milliseconds; a busy machine is slow
 NEEDED = ("playwright", "jupyterlab", "axe_playwright_python")
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update"]
@@ -205,7 +206,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=CHROMIUM_ARGS)
         context = chromium.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(WAIT)
         made = Browser(context)
         context.route("**/*", made.route)
         yield made
@@ -325,6 +326,14 @@ CUT = """root => {
   return Array.from(document.querySelectorAll(root + ' *'))
     .filter(part => part.offsetParent && !fits(part)).map(part => part.outerHTML.slice(0, 200));
 }"""
+
+
+def expect(locator: Any) -> Any:
+    """Return Playwright's assertions on ``locator``, each of which waits until it holds."""
+    from playwright.sync_api import expect as expected
+
+    expected.set_options(timeout=WAIT)
+    return expected(locator)
 
 
 def cut_texts(page: Any, selector: str = ".smsotp-form") -> list[str]:

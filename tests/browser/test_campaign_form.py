@@ -8,7 +8,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
 
 FORM = """
 import smsotp_nb as sms
@@ -121,7 +121,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     page.wait_for_function("() => document.activeElement.matches('.smsotp-invalid input')")
     assert look(notebook, THEMES[1], "upload-1-faults") == []
     write(card)
-    assert card.locator(".smsotp-fault:visible").count() == 0
+    expect(card.locator(".smsotp-fault:visible")).to_have_count(0)
     card.get_by_label("Campaign name").fill("canary")
     card.get_by_label("Text", exact=True).fill("Hi {name}, 2 % off until Sunday.")
     click(card, "Check the plan")
@@ -198,7 +198,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:
     notebook.open(lab.write("live_form.ipynb", LIVE)).run_all()
     page, card = notebook.page, notebook.page.locator(".smsotp-form")
-    assert card.get_by_text("Live service at http://127.0.0.1").first.is_visible()
+    expect(card.get_by_text("Live service at http://127.0.0.1").first).to_be_visible()
     write(card)
     click(card, "Check the plan")
     click(card, "messages to real people, about USD")

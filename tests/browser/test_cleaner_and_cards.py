@@ -7,7 +7,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
 
 CLEANER = """
 from smsotp_nb.widgets import PhoneCleaner
@@ -82,7 +82,7 @@ def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Noteboo
     card.get_by_text("3 rows written to").wait_for()
     assert "202 555 0145" in (folder / "messy-clean.csv").read_text(encoding="utf-8")
     assert "555-0110" in (folder / "messy.csv").read_text(encoding="utf-8")
-    assert page.evaluate(INSIDE)
+    page.wait_for_function(INSIDE)
 
     card.get_by_role("button", name="Ask the owner of the list").click()
     card.get_by_role("button", name="Write the workbook").click()
@@ -104,7 +104,7 @@ def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Noteboo
     card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
     page.keyboard.press("Enter")
     card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
-    assert page.evaluate(INSIDE)
+    page.wait_for_function(INSIDE)
 
 
 def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab: Lab) -> None:
@@ -157,18 +157,18 @@ def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) ->
     form.nth(1).wait_for()
     form.first.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
     form.first.get_by_text("✓ United States").wait_for()
-    assert not any(line.is_visible() for line in place.all())
+    expect(page.locator(".smsotp-place:visible")).to_have_count(0)
     assert axe_findings(page, ".smsotp-card") == []
     notebook.command("docmanager:save")
 
     notebook.open(path, THEMES[1])
     form.nth(1).wait_for()
-    assert form.first.get_by_label("Phone number", exact=True).input_value() == "+1 415 555 0100"
-    assert not any(line.is_visible() for line in place.all())
+    expect(form.first.get_by_label("Phone number", exact=True)).to_have_value("+1 415 555 0100")
+    expect(page.locator(".smsotp-place:visible")).to_have_count(0)
     notebook.shut_down()
 
     notebook.open(path, THEMES[1])
     place.nth(1).wait_for()
-    assert [line.is_visible() for line in place.all()] == [True, True]
+    expect(page.locator(".smsotp-place:visible")).to_have_count(2)
     assert not any(line.is_visible() for line in page.get_by_text("Error displaying widget").all())
-    assert page.locator(".smsotp-card").last.is_visible()
+    expect(page.locator(".smsotp-card").last).to_be_visible()

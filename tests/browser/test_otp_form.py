@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
 
 FORM = """
 from smsotp_nb._sandbox import Sandbox
@@ -70,9 +70,14 @@ def fits(notebook: Notebook) -> dict[int, list[str]]:
     return {pixels: cut for pixels, cut in found.items() if cut}
 
 
-def focused(notebook: Notebook) -> str:
+def focused(page: Any) -> str:
     """Return the label of what has the focus: the text of a button, the label of a field."""
-    return str(notebook.page.evaluate(FOCUSED))
+    return str(page.evaluate(FOCUSED))
+
+
+def wait_for_focus(page: Any, label: str) -> None:
+    """Wait until the focus is at what has this label: a form moves it after the words that a test waits for."""
+    page.wait_for_function(f"label => ({FOCUSED})() === label", arg=label)
 
 
 def test_a_wrong_code_an_expired_one_and_a_new_one(notebook: Notebook, lab: Lab) -> None:
@@ -83,7 +88,7 @@ def test_a_wrong_code_an_expired_one_and_a_new_one(notebook: Notebook, lab: Lab)
     states.append(look(notebook, card))
     enter(card, wrong(code))
     card.get_by_text("The service says that the code does not match. Check it and try again; 4 tries").wait_for()
-    assert focused(notebook) == "Code from the message"
+    wait_for_focus(notebook.page, "Code from the message")
     states.append(look(notebook, card))
     notebook.kernel("box.advance(361)")
     card.get_by_text("By the sandbox's clock this passcode has expired").wait_for()
@@ -93,11 +98,11 @@ def test_a_wrong_code_an_expired_one_and_a_new_one(notebook: Notebook, lab: Lab)
     assert fits(notebook) == {}
     click(card, "Send a new code")
     card.get_by_text("Accepted for").wait_for()
-    assert focused(notebook) == "Code from the message"
+    wait_for_focus(notebook.page, "Code from the message")
     again = notebook.kernel("box.code('+14155550100')").strip("'")
     enter(card, f"{again[:3]} {again[3:]}")
     verified(card)
-    notebook.page.wait_for_function(f"() => ({FOCUSED})() === 'Start over'")
+    wait_for_focus(notebook.page, "Start over")
     states.append(look(notebook, card))
     assert fits(notebook) == {}
     assert [findings for findings, _ in states] == [[]] * len(states)
@@ -111,8 +116,8 @@ def test_a_pause_that_is_asked_for_and_a_reply_that_is_lost(notebook: Notebook, 
     notebook.kernel("box.fault('throttle', next=1, seconds=4)")
     click(card, "Send code")
     card.get_by_text("The service asks to wait: 0:0").wait_for()
-    assert focused(notebook) == "Stop waiting"
-    assert card.get_by_role("button", name="Send code in 0:0").is_disabled()
+    wait_for_focus(notebook.page, "Stop waiting")
+    expect(card.get_by_role("button", name="Send code in 0:0")).to_be_disabled()
     card.get_by_text("The pause that the service asked for is over. Try again.").wait_for()
     notebook.page.wait_for_function(IN_FORM)  # not on "Send code": a key meant for the other button would send
     notebook.kernel("box.fault('throttle', next=1, seconds=200)")
@@ -154,14 +159,15 @@ def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook: 
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     card.get_by_text("Accepted for").wait_for()
+    wait_for_focus(page, "Code from the message")
     page.keyboard.type(open_code(card))
     page.keyboard.press("Enter")
     verified(card)
-    page.wait_for_function(f"() => ({FOCUSED})() === 'Start over'")
+    wait_for_focus(page, "Start over")
     for key in ("d", "d", "x", "a", "0", "0"):
         page.keyboard.press(key)
     assert notebook.cells() == before
-    assert card.locator(".smsotp-big").is_visible()
+    expect(card.locator(".smsotp-big")).to_be_visible()
     assert notebook.kernel("form.steps.challenge.intent") == "'dd'"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
-from .test_otp_form import FOCUSED, IN_FORM, click, enter, fits, focused, open_code, verified
+from .test_otp_form import IN_FORM, click, enter, fits, focused, open_code, verified, wait_for_focus
 
 PRESENTER = """
 from smsotp_nb import Sandbox
@@ -57,7 +57,7 @@ def test_a_presentation_by_mouse(notebook: Notebook, lab: Lab) -> None:
     assert "14155550100" not in log.inner_text()
     click(card, "Reset")
     card.get_by_text("Nothing was asked of the service yet.").wait_for()
-    notebook.page.wait_for_function(f"() => ({FOCUSED})() === 'Phone number'")
+    wait_for_focus(notebook.page, "Phone number")
     assert notebook.kernel("(len(box.inbox), box.faults, abs(box.ahead) < 1)") == "(0, (), True)"
     assert look(notebook) == []
 
@@ -71,7 +71,7 @@ def test_a_presentation_by_keyboard(notebook: Notebook, lab: Lab) -> None:
     card.get_by_text("No code is open. Send one first.").wait_for()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    assert focused(notebook) == "Throttle the next request"
+    wait_for_focus(notebook.page, "Throttle the next request")
     page.keyboard.press("Space")
     card.get_by_text("The next request will be refused").wait_for()
     for _ in range(3):  # use up, reset, phone
@@ -81,17 +81,18 @@ def test_a_presentation_by_keyboard(notebook: Notebook, lab: Lab) -> None:
     for _ in range(5):  # channel, digits, intent, more options, send
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_function(f"() => ({FOCUSED})() === 'Stop waiting'")
+    wait_for_focus(page, "Stop waiting")
     assert cut_texts(page) == []
     page.keyboard.press("d")
     page.keyboard.press("d")
     page.wait_for_function(IN_FORM)  # ten seconds later
-    while focused(notebook) != "Send code":
+    while focused(page) != "Send code":
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     card.get_by_text("Accepted for").wait_for()
+    wait_for_focus(page, "Code from the message")
     page.keyboard.type(open_code(card))
     page.keyboard.press("Enter")
     verified(card)
-    page.wait_for_function(f"() => ({FOCUSED})() === 'Start over'")
+    wait_for_focus(page, "Start over")
     assert notebook.cells() == cells

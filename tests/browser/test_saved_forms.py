@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
 
 START = """
 import threading, time, warnings, pandas as pd, smsotp_nb as sms
@@ -45,7 +45,8 @@ HELD = """number => (window.held = document.activeElement)
 STAYED = """number => (held.disabled || !held.getClientRects().length) && document.activeElement !== held
   && document.querySelectorAll('.smsotp-form')[number].contains(document.activeElement)"""
 OUTPUTS = """() => Array.from(document.querySelectorAll('.jp-OutputArea-child'))
-  .filter(part => part.checkVisibility()).map(part => part.innerText.trim())"""
+  .filter(part => part.checkVisibility()).map(part => part.innerText.trim()).join(' ').replace(/\\s+/g, ' ')"""
+SHOWN = f"words => ({OUTPUTS})().includes(words)"
 
 
 @pytest.mark.slow
@@ -57,7 +58,7 @@ def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: L
     place, form = page.locator(".smsotp-place"), page.locator(".smsotp-form")
     form.nth(2).wait_for()
     form.first.get_by_text("40 accepted, 0 in doubt").wait_for()
-    assert not any(card.is_visible() for card in place.all())
+    expect(page.locator(".smsotp-place:visible")).to_have_count(0)
     focus_stays(notebook)
     notebook.command("docmanager:save")
     notebook.shut_down()
@@ -89,7 +90,6 @@ def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: L
 
 def ended(notebook: Notebook) -> None:
     """Look at what stands there: each output once, in words that are true."""
-    shown = " ".join("\n".join(notebook.page.evaluate(OUTPUTS)).split())
     for words in (
         "autumn-sale: not complete 4 of 40",
         "36 rows were not sent.",
@@ -97,7 +97,8 @@ def ended(notebook: Notebook) -> None:
         "One-time passcode Run this cell to use it.",
         "Phone list 40 rows",
     ):
-        assert words in shown
+        notebook.page.wait_for_function(SHOWN, arg=words)
+    shown = notebook.page.evaluate(OUTPUTS)
     for words in ("Error displaying widget", "model not found", "At step", "canary-4711", " 0%"):
         assert words not in shown
 
