@@ -134,7 +134,7 @@ def micros(amounts: AnySeries) -> pd.Series:
     given: pd.Series = as_pandas(amounts)
     scaled = given.astype("float64") * 1_000_000
     whole = scaled.round()
-    # Above 2**53 millionths neighbouring doubles are further apart than a millionth; below, both roundings are allowed for.
+    # Above 2**53 millionths neighbouring doubles are further apart than a millionth; below, allow for roundings.
     exact = ((scaled - whole).abs() < 0.01 + whole.abs() * 2**-52) & (whole.abs() < 2**53)
     wrong = given[given.notna() & ~exact]
     if len(wrong):

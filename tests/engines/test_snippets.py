@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import signal
+import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +14,9 @@ import pytest
 
 import smsotp_nb as sms
 
-PAGE = Path(__file__).parents[2] / "docs" / "guides" / "engines.md"
+from .in_child import run
+
+ROOT = Path(__file__).parents[2]
 ROWS, PARTS = 3_000, 6
 ANSWER = ["to", "cc", "type", "problem", "note"]
 MESSY = [
@@ -30,13 +29,6 @@ MESSY = [
     "06 12 34 56 78",
     "",
 ]
-
-
-def snippet(heading: str) -> str:
-    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
-    found = re.search(r"```py\n(.*?)```", section, flags=re.DOTALL)
-    assert found
-    return found[1]
 
 
 @pytest.fixture
@@ -55,12 +47,6 @@ def folder(list_: pd.DataFrame, tmp_path: Path) -> Path:
     for number in range(PARTS):
         list_.iloc[number::PARTS].to_parquet(made / f"part-{number}.parquet", index=False)
     return made
-
-
-def run(heading: str, folder: Path, **names: Any) -> dict[str, Any]:
-    given = {"folder": folder, **names}
-    exec(compile(snippet(heading), f"{PAGE.name}: {heading}", "exec"), given)
-    return given
 
 
 def is_what_pandas_answers(cleaned: pd.DataFrame, list_: pd.DataFrame) -> None:
@@ -89,50 +75,32 @@ def test_dask(folder: Path, list_: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_dask_with_workers_that_are_killed(folder: Path, list_: pd.DataFrame) -> None:
+def test_dask_with_a_worker_that_is_killed(folder: Path, list_: pd.DataFrame) -> None:
     """The scheduler gives the parts of a worker that died to another one; no row is lost or answered twice."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        future = client.compute(run("Dask", folder)["cleaned"].map_partitions(_slowly))
-        victim = next(iter(client.run(os.getpid).values()))
-        os.kill(victim, signal.SIGKILL)
-        is_what_pandas_answers(future.result(timeout=90), list_)
-        assert victim not in client.run(os.getpid).values()
+    pytest.importorskip("distributed")
+    is_what_pandas_answers(in_child("dask", folder), list_)
 
 
-def _slowly(part: pd.DataFrame) -> pd.DataFrame:
-    import time
-
-    time.sleep(0.3)  # so that a worker dies with parts under way
-    return part
-
-
-@pytest.fixture
-def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    pyspark = pytest.importorskip("pyspark.sql")
+@pytest.mark.slow
+def test_spark(folder: Path, list_: pd.DataFrame) -> None:
+    pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
         if "java" in os.environ.get("SMSOTP_REQUIRE", ""):
             pytest.fail("java is missing")
         pytest.skip("Spark needs Java, which is not on this machine")
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # or it starts the first python3 of the path
-    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "spark"))
-    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "2"}
-    builder = pyspark.SparkSession.builder.master("local[2]")
-    for name, value in {**settings, "spark.sql.warehouse.dir": str(tmp_path / "warehouse")}.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
+    is_what_pandas_answers(in_child("spark", folder), list_)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_spark(folder: Path, list_: pd.DataFrame, spark: Any) -> None:
-    cleaned = run("Spark", folder, spark=spark)["cleaned"].collect()
-    is_what_pandas_answers(pd.DataFrame([row.asDict() for row in cleaned]), list_)
+def in_child(engine: str, folder: Path) -> pd.DataFrame:
+    """Return the answer of an engine that leaves threads and sockets behind, run in a process of its own."""
+    out = folder.parent / f"{engine}.parquet"
+    environment = {
+        **os.environ,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(folder.parent / "spark"),
+        "PYSPARK_PYTHON": sys.executable,  # or it starts the first python3 of the path
+    }
+    command = [sys.executable, "-m", "tests.engines.in_child", engine, str(folder), str(out)]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return pd.read_parquet(out)
