@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger
     from ._people import People
-    from ._planning import Plan, column, plan
+    from ._planning import DatasetPlan, Plan, column, plan, plan_dataset
     from ._policy import Policy
     from ._sandbox import Sandbox
     from .otp import Challenge
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Challenge",
     "Client",
+    "DatasetPlan",
     "Experiment",
     "Ledger",
     "People",
@@ -51,6 +52,7 @@ __all__ = [
     "parts",
     "phones",
     "plan",
+    "plan_dataset",
     "preflight",
     "problems",
     "rates",
@@ -73,7 +75,7 @@ __getattr__ = attributes(
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
-        "_planning": ["Plan", "column", "plan"],
+        "_planning": ["DatasetPlan", "Plan", "column", "plan", "plan_dataset"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._ledger import Claim, Run
 from .._ledger.answers import Ints
 from .._ledger.people import persons
-from .._planning import Plan
+from .._planning import AnyPlan, DatasetPlan
 from .._wire.people import mask
 from ..errors import LedgerError
 
@@ -26,16 +26,12 @@ _STRANGER: Final = -1  # the place of somebody who is not in the plan
 class Addressees:
     """The recipients of a plan, by their place in it, and which of them have been texted or are being texted."""
 
-    def __init__(self, plan: Plan, run: Run) -> None:
-        rows = plan.rows
-        going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
+    def __init__(self, plan: AnyPlan, run: Run) -> None:
         self._plan, self._lock = plan, threading.Lock()
-        self._numbers, self._keys = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        self._numbers[going] = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
-        self._keys[going] = np.asarray(plan.body_keys)[rows["body"].iloc[going].to_numpy("int64")]
-        self._taken = np.zeros(len(rows), bool)
+        self._numbers, self._keys = _planned(plan)
+        self._taken = np.zeros(len(self._numbers), bool)
         if run.tried():
-            reached = self._by_person(np.array([*map(int, run.reached())], np.int64))
+            reached = self._by_person(run.reached())
             self._taken[reached[reached != _STRANGER]] = True
 
     def take(self, claim: Claim) -> None:
@@ -95,6 +91,18 @@ class Addressees:
             "Restore a backup with Ledger.restore(backup, path); or look at "
             f"ledger.campaign({name!r}).frame and settle who was texted"
         )
+
+
+def _planned(plan: AnyPlan) -> tuple[Ints, Ints]:
+    """Return the number and the body's key of each row of a plan; 0 of those it leaves out."""
+    if isinstance(plan, DatasetPlan):
+        return plan.addressees()
+    rows = plan.rows
+    going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
+    numbers, keys = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    numbers[going] = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
+    keys[going] = np.asarray(plan.body_keys)[rows["body"].iloc[going].to_numpy("int64")]
+    return numbers, keys
 
 
 def _repeated(found: Ints) -> Flags:

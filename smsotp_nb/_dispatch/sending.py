@@ -7,10 +7,11 @@ import dataclasses
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Unpack
 
+import numpy as np
 import pandas as pd
 
 from .._arguments import given, not_callable, not_flag, not_whole, refuse
@@ -18,7 +19,8 @@ from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ending, Ledger, LedgerOrPath, Run, Wanted, opened, state_line, until
-from .._planning import Plan, to_oneself
+from .._ledger.answers import Ints
+from .._planning import AnyPlan, DatasetPlan, Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply, check_body
 from ..errors import (
@@ -35,7 +37,7 @@ from .addressees import Addressees
 from .crew import Crew
 from .pacing import Pacer, check_speed
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
-from .table import table_of, tell
+from .table import fates_of, table_of, tell
 
 MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
@@ -99,7 +101,7 @@ class _Answer:
 @in_our_words
 @takes_guards
 def send(
-    plan: Plan,
+    plan: AnyPlan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
@@ -121,7 +123,7 @@ def send(
     anything else answers, because the address or the key is wrong, the call ends there.
 
     Args:
-        plan: what ``plan(...)`` returned.
+        plan: what ``plan(...)`` or ``plan_dataset(...)`` returned.
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt.
@@ -138,7 +140,8 @@ def send(
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
         ``results.COLUMNS`` and then the plan's kept columns. If rows are still ``planned``, their ``problem`` says why,
-        and a CampaignIncomplete warning is given.
+        and a CampaignIncomplete warning is given. Of a plan larger than memory: ``status, problem`` (str) and ``rows``
+        (Int64), a row for each status and problem; ``ledger.to_parquet`` writes every row.
 
     Raises:
         UsageError: the call cannot work; nothing was sent.
@@ -161,8 +164,8 @@ def send(
     _check_switches(isolate_invalid, repeat_text, progress, stop)
     check_speed(max_per_second)
     with opened(ledger) as book:
-        if not plan.rows["status"].eq("planned").any() and not book.knows(plan.campaign, service=client.service):
-            return table_of(plan, None, client.service)  # nobody to text: the name stays free for one that has someone
+        if not _anybody(plan) and not book.knows(plan.campaign, service=client.service):
+            return _nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
             _callback(progress, plan, book) as callback,
@@ -213,12 +216,22 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | Non
     return table
 
 
+def _anybody(plan: AnyPlan) -> bool:
+    if isinstance(plan, DatasetPlan):
+        return plan.figures["planned"] > 0
+    return bool(plan.rows["status"].eq("planned").any())
+
+
+def _nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
+    return fates_of(plan, None) if isinstance(plan, DatasetPlan) else table_of(plan, None, service)
+
+
 def _silent(told: Progress) -> None:
     """Draw nothing."""
 
 
 def _callback(
-    progress: bool | ProgressCallback, plan: Plan, ledger: Ledger
+    progress: bool | ProgressCallback, plan: AnyPlan, ledger: Ledger
 ) -> contextlib.AbstractContextManager[ProgressCallback]:
     if callable(progress):
         return contextlib.nullcontext(progress)
@@ -228,12 +241,23 @@ def _callback(
     return contextlib.nullcontext(_silent)
 
 
+class _Bodies:
+    """The number of each body of a plan by its key; a plan may have millions."""
+
+    def __init__(self, keys: Ints) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = np.asarray(keys)[self._order]
+
+    def number(self, key: int) -> int:
+        return int(self._order[np.searchsorted(self._keys, key)])
+
+
 class _Sending:
     """One call of ``send`` at work on one campaign."""
 
     def __init__(
         self,
-        plan: Plan,
+        plan: AnyPlan,
         client: Client,
         run: Run,
         *,
@@ -254,7 +278,7 @@ class _Sending:
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
         self._deciding = _OPEN if asked.canary is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
-        self._body = {int(key): number for number, key in enumerate(plan.body_keys)}
+        self._bodies = _Bodies(plan.body_keys)
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
         self._counts: dict[str, int] = {}
@@ -285,9 +309,18 @@ class _Sending:
             raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
+        return self._told(counts)
+
+    def _told(self, states: Iterable[str]) -> pd.DataFrame:
+        """Return the result table, and know for `tell` how many rows are in each state."""
+        if isinstance(self._plan, DatasetPlan):
+            found = self._run.fates()
+            self._until = until(found["earliest"].min(), found["latest"].max())
+            self._counts = {name: int(found.loc[found["status"].eq(name), "rows"].sum()) for name in states}
+            return fates_of(self._plan, found)
         outcomes = self._run.outcomes()
         self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
-        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in counts}
+        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in states}
         return table_of(self._plan, outcomes, self._client.service)
 
     def tell(self) -> None:
@@ -470,7 +503,7 @@ class _Sending:
         """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
         if known != key:
-            message = self._plan.message(self._body[key])
+            message = self._plan.message(self._bodies.number(key))
             self._latest = key, message
         return message
 
@@ -523,13 +556,15 @@ def _accepted(reply: SendReply) -> _Settled:
     return _Settled(rows, costs, "; ".join(reply.disagreements()))
 
 
-def check_kinds(plan: Plan, client: Client, *, what: str) -> None:
-    """Check that a plan and a client were given.
+def check_kinds(plan: AnyPlan, client: Client, *, what: str, kinds: tuple[type, ...] = (Plan,)) -> None:
+    """Check that a plan of one of these kinds and a client were given.
 
     Raises:
         UsageError: says what was given, and how to make what is needed.
     """
-    if not isinstance(plan, Plan):
+    if isinstance(plan, DatasetPlan) and DatasetPlan not in kinds:
+        raise UsageError(f"{what} takes no plan of plan_dataset(...): its card shows what a send would do")
+    if not isinstance(plan, kinds):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
         from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
@@ -550,13 +585,19 @@ def _check_switches(isolate_invalid: object, repeat_text: object, progress: obje
     )
 
 
-def _check(plan: Plan, client: Client, concurrency: int) -> None:
+def _kinds(plan: AnyPlan) -> list[int]:
+    """Return a body of each kind and signature; of a plan larger than memory all are alike in that."""
+    if isinstance(plan, DatasetPlan):
+        return [0] * (plan.figures["bodies"] > 0)
+    return plan.bodies.drop_duplicates(["kind", "signature"]).index.tolist()
+
+
+def _check(plan: AnyPlan, client: Client, concurrency: int) -> None:
     wrong: list[str] = []
-    check_kinds(plan, client, what="send")
+    check_kinds(plan, client, what="send", kinds=(Plan, DatasetPlan))
     wrong += filter(None, [not_whole("concurrency", concurrency, most=MOST_THREADS)])
     settings = client.settings
-    kinds = plan.bodies.drop_duplicates(["kind", "signature"]).index
-    for body in kinds:
+    for body in _kinds(plan):
         wrong += check_body(plan.message(int(body)), variant=settings.variant, form=settings.form)
     if wrong:
         unique = tuple(dict.fromkeys(wrong))

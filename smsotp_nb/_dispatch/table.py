@@ -10,7 +10,8 @@ import pandas as pd
 
 from .._cards import counted
 from .._ledger import places, state_line
-from .._planning import Plan
+from .._pandas import STR
+from .._planning import DatasetPlan, Plan
 from ..errors import CampaignIncomplete, SmsOtpWarning
 from ..problems import explain
 from ..results import COLUMNS
@@ -42,6 +43,15 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
     for name in plan.kept:
         table[name] = rows[name]
     return table
+
+
+def fates_of(plan: DatasetPlan, fates: pd.DataFrame | None) -> pd.DataFrame:
+    """Return how many rows there are of each status and problem, as the ledger knows or, without it, the plan."""
+    if fates is None:
+        skipped = plan.problems.drop(columns="first_rows")
+        skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
+        return skipped
+    return fates.drop(columns=["earliest", "latest"])
 
 
 def tell(

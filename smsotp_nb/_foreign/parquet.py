@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,29 @@ def read_parquet(file: Path) -> pd.DataFrame:
         refuse_large(file, columns=columns, cells=rows * columns)
         texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
     table = pyarrow.parquet.read_table(file, read_dictionary=texts)
+    frame: pd.DataFrame = _unpacked(table, file).to_pandas()
+    return frame
+
+
+def read_batches(file: Path, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+    """Read columns of a file of any length, so many rows at a time, each time after a look at what they unpack to."""
+    with pyarrow.parquet.ParquetFile(file) as opened:
+        texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
+    with pyarrow.parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as opened:
+        for batch in opened.iter_batches(batch_size=rows, columns=list(columns)):
+            table = pyarrow.Table.from_batches([batch]).replace_schema_metadata()
+            # A batch with a missing number has the same texts as one without.
+            yield _unpacked(table, file).to_pandas(integer_object_nulls=True)
+
+
+def names_and_rows(file: Path) -> tuple[list[str], int]:
+    """Return what a file says of itself: the names of its columns, and how many rows it has."""
+    with pyarrow.parquet.ParquetFile(file) as opened:
+        refuse_large(file, columns=opened.metadata.num_columns)
+        return opened.schema_arrow.names, opened.metadata.num_rows
+
+
+def _unpacked(table: pyarrow.Table, file: Path) -> pyarrow.Table:
     size = sum(_size(column) for column in table.columns)
     if size > UNPACKED:
         raise UsageError(
@@ -27,8 +51,7 @@ def read_parquet(file: Path) -> pd.DataFrame:
             "matter"
         )
     plain = pyarrow.schema([one.with_type(_undone(one.type)) for one in table.schema], table.schema.metadata)
-    frame: pd.DataFrame = table.cast(plain).to_pandas()
-    return frame
+    return table.cast(plain)
 
 
 def _is_text(kind: pyarrow.DataType) -> bool:

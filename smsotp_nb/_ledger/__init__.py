@@ -20,6 +20,7 @@ from .claims import Claim
 from .listing import Entry, Listing, listed
 from .overview import state_line, until
 from .prospect import Prospect
+from .recording import Piece
 from .run import Ending, Pending, Run, Wanted
 from .unfinished import Unfinished
 from .wordings import Wordings
@@ -33,6 +34,7 @@ __all__ = [
     "LedgerOrPath",
     "Listing",
     "Pending",
+    "Piece",
     "Prospect",
     "Run",
     "Unfinished",

@@ -27,8 +27,8 @@ from .disk import runs
 from .lock import RunLock
 from .ownership import Ownership
 from .places import given, not_a_ledger, users_own
-from .prospect import Prospect, prospect
-from .recording import Planned, record
+from .prospect import Prospect, prospect, prospect_in_pieces
+from .recording import AnyPlanned, Planned, PlannedInPieces, record
 from .recovering import OWNER_DIED, give_up
 from .run import Run
 from .standing import Rules
@@ -159,7 +159,7 @@ class Ledger:
         return self._find(service, name) is not None
 
     @in_our_words
-    def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
+    def prospect(self, plan: AnyPlanned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
         """Compare a plan with what is recorded: the campaign of its name, and whom the rules hold back now.
 
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
@@ -173,6 +173,8 @@ class Ledger:
             ).fetchone()
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
+        if isinstance(plan, PlannedInPieces):
+            return prospect_in_pieces(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
         return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
 
     @in_our_words
@@ -185,7 +187,7 @@ class Ledger:
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
 
     @in_our_words
-    def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
+    def begin(self, plan: AnyPlanned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:
@@ -400,7 +402,7 @@ class Ledger:
             ).fetchone()
         return found[0] if found else None
 
-    def _agree(self, number: int, plan: Planned) -> None:
+    def _agree(self, number: int, plan: AnyPlanned) -> None:
         """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
         self._refuse_another_name(number, plan)
         with self._store.reading() as connection:
@@ -408,6 +410,8 @@ class Ledger:
             corrected = changing.was_corrected(connection, number)
         if known == plan.fingerprint and not corrected:
             return
+        if isinstance(plan, PlannedInPieces):
+            raise changing.refusal_in_pieces(plan)
         with self._store.snapshot() as connection:
             found = changing.compare(connection, number, plan)
             replaced = changing.replaced_at(connection, number, plan.fingerprint)
@@ -420,7 +424,7 @@ class Ledger:
             with self._store.writing() as connection:
                 changing.adopt(connection, number, plan, found, what="suppressed", reason=None, now=self._clock())
 
-    def _refuse_another_name(self, number: int, plan: Planned) -> None:
+    def _refuse_another_name(self, number: int, plan: AnyPlanned) -> None:
         with self._store.reading() as connection:
             purged, name = connection.execute("SELECT purged, name FROM campaign WHERE id=?", (number,)).fetchone()
         if name != plan.campaign:

@@ -20,7 +20,16 @@ from .columns import Columns
 from .contacts import Realm
 from .holds import planned
 from .people import hashed, persons, secret_of
-from .recording import LEFT_OUT, Planned, bodies_of, destinations, insert_rows, optional_int, optional_text
+from .recording import (
+    LEFT_OUT,
+    Planned,
+    PlannedInPieces,
+    bodies_of,
+    destinations,
+    insert_rows,
+    optional_int,
+    optional_text,
+)
 from .standing import OPTED_OUT, Rules, Standing
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
 from .wordings import record_words
@@ -144,6 +153,16 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
         added=len(found.added),
         removed=found.gone + len(found.dropped),
         changed=len(found.changed) + found.others,
+    )
+
+
+def refusal_in_pieces(plan: PlannedInPieces) -> PlanChanged:
+    """Return the refusal of a plan larger than memory that is not the one recorded."""
+    name = f"ledger.campaign({plan.campaign!r})"
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
+        "the same files with the same arguments to continue it; a new campaign needs another name, and "
+        f"exclude={name} for whom this one reached"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -14,14 +15,17 @@ from .._pandas import STR
 from .._services import shown
 from . import changing
 from .contacts import Realm
+from .holdouts import NO_PEOPLE
 from .overview import until
-from .reading import times
-from .recording import Planned
+from .reading import digits_of, times
+from .recording import Planned, PlannedInPieces
 from .standing import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
-from .tables import MAY_HAVE_LEFT, PLANNED
+from .tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 
 _SHOWN = 3
+_ASKED = 1_000_000  # rows
+_DONE = (*MAY_HAVE_LEFT, REJECTED, SKIPPED)
 _HELD = ("to", "problem", "not_before", "campaign")
 _DTYPES = {"to": STR, "problem": STR, "campaign": STR}
 
@@ -38,6 +42,7 @@ class Prospect:
             with another message; that are still planned and the plan lacks; and that it leaves out now.
         held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
             for good), ``campaign`` (str: whose message it was).
+        other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
         trouble: why the ledger could not be asked; then nothing else is known.
     """
 
@@ -50,6 +55,7 @@ class Prospect:
     left_out: int = 0
     held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD), repr=False)
     trouble: str = ""
+    other: bool = False
 
     def notes(self, campaign: str) -> list[cards.Note]:
         """Return the prospect as lines of a card."""
@@ -68,6 +74,8 @@ class Prospect:
             ("i", self.left_out, "not yet sent and left out by this plan"),
         ]
         lines = [cards.Note(sign, f"{_people(many)} {text}.") for sign, many, text in texts if many]
+        if self.other:
+            lines.append(cards.Note("!", "It is recorded with a different plan: send refuses this one."))
         lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
         return lines
 
@@ -107,7 +115,7 @@ def prospect(
             done = found.recorded.index[found.recorded["state"].ne(PLANNED).to_numpy()]
             going = going & ~np.isin(found.people, done.to_numpy())
         places = np.flatnonzero(going)
-        standing = Standing(_rows(plan, rows, places), rules)
+        standing = Standing(_rows(np.asarray(plan.body_keys), rows, places), rules)
         standing.learn(connection, Realm(service or ""), but=campaign, now=now)
         names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
         held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
@@ -127,9 +135,50 @@ def prospect(
     )
 
 
-def _rows(plan: Planned, rows: pd.DataFrame, places: np.ndarray) -> Rows:
+def prospect_in_pieces(
+    store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
+) -> Prospect:
+    """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
+    done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
+    with store.snapshot() as connection:
+        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
+        known = None
+        if campaign is not None:
+            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+        told = [Prospect(store.path).held]
+        for rows, keys in _millions(plan):
+            places = np.flatnonzero(~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done))
+            standing = Standing(_rows(keys, rows, places), rules)
+            standing.learn(connection, Realm(service or ""), but=campaign, now=now)
+            held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
+            if held:
+                told.append(_held(rows, held, standing, names))
+    frame = pd.concat(told[1:]) if told[1:] else told[0]
+    if campaign is None:
+        return Prospect(store.path, held=frame)
+    reached = len(digits_of(store, campaign, MAY_HAVE_LEFT))
+    return Prospect(store.path, service, reached, held=frame, other=known != plan.fingerprint)
+
+
+def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
+    waiting: list[pd.DataFrame] = []
+    keys = np.zeros(0, np.int64)
+    for piece in plan.pieces():
+        if piece.wordings is None:
+            continue
+        keys = piece.keys
+        waiting.append(piece.rows[["to", "body"]].set_axis(piece.position))
+        if sum(map(len, waiting)) >= _ASKED:
+            yield pd.concat(waiting), keys
+            waiting = []
+    if waiting:
+        yield pd.concat(waiting), keys
+
+
+def _rows(keys: np.ndarray, rows: pd.DataFrame, places: np.ndarray) -> Rows:
     mine = rows.iloc[places]
-    body = np.asarray(plan.body_keys)[mine["body"].to_numpy("int64")]
+    body = keys[mine["body"].to_numpy("int64")]
     number = mine["to"].str[1:].astype("int64").to_numpy()
     return Rows(np.zeros(len(places), np.int64), places.astype(np.int64), np.array(number), body)
 

@@ -124,13 +124,36 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
 
 def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
     """Return the E.164 numbers of the rows in these states, by position."""
+    found = digits_of(store, campaign, states)
+    return ("+" + found.astype(STR)).rename("to").sort_index()
+
+
+def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
+    """Return the numbers of the rows in these states without their plus (Int64), by position."""
     columns = Columns(("position", "chunk", "number", "state"), ())
     with store.snapshot() as connection:
         columns.read(connection, campaign)
     rows = columns.series()
     mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)
     position = pd.Index(rows["position"][mine].astype("int64"), name=None)
-    return ("+" + rows["number"][mine].astype(STR)).set_axis(position).rename("to").sort_index()
+    return rows["number"][mine].set_axis(position)
+
+
+def fates(store: Store, campaign: int) -> pd.DataFrame:
+    """Return how many rows there are of each ``status`` and ``problem`` (str), and until when the rules hold them back:
+    ``rows`` (Int64), ``earliest, latest`` (UTC).
+    """
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT state, problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? "
+            "GROUP BY 1, 2 ORDER BY 1, 3 DESC",
+            (campaign,),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["status", "problem", "rows", "earliest", "latest"])
+    frame["status"] = _named(frame["status"].to_numpy("int64"), STATES)
+    for name in ("earliest", "latest"):
+        frame[name] = times(frame[name].astype("Int64"))
+    return frame.astype({"problem": STR, "rows": "Int64"})
 
 
 def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Protocol, runtime_checkable
 
@@ -53,12 +54,50 @@ class Planned(Protocol):
         """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
-def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a plan: all are planned, in the order of their requests, or all are left out.
+
+    Attributes:
+        rows: the columns of `Planned.rows`.
+        position: of each row in the list.
+        keys: the key of each body of the plan, by its number.
+        wordings: what the bodies of these rows say; None where they have none.
+    """
+
+    rows: pd.DataFrame
+    position: Ints
+    keys: Ints
+    wordings: Wordings | None = None
+
+
+@runtime_checkable
+class PlannedInPieces(Protocol):
+    """What the ledger needs of a plan whose rows are too many for one frame; bodies of one key are equal."""
+
+    @property
+    def campaign(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def kept(self) -> tuple[str, ...]: ...
+    @property
+    def policy(self) -> Policy | None: ...
+    @property
+    def figures(self) -> Mapping[str, int]:
+        """How many ``rows`` it has, and how many of them are ``planned``."""
+
+    def pieces(self) -> Iterator[Piece]:
+        """Give all rows: first those that are left out, then those to go in the order of their requests."""
+
+
+AnyPlanned = Planned | PlannedInPieces
+
+
+def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int) -> int:
     """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is."""
-    rows = plan.rows
-    keys = [int(key) for key in plan.body_keys]
-    if len(set(keys)) != len(keys):
-        raise LedgerError("two different texts have the same key; change one of them by a character")
+    size = plan.figures["rows"] if isinstance(plan, PlannedInPieces) else len(plan.rows)
+    pieces = plan.pieces() if isinstance(plan, PlannedInPieces) else _pieces(plan)
     with store.writing() as connection:
         found = connection.execute(
             "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
@@ -77,20 +116,39 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
                 kind,
                 plan.fingerprint,
                 now,
-                len(rows),
+                size,
                 json.dumps(list(plan.kept)),
             ),
         )
+        latest = LEFT_OUT
+        for piece in pieces:
+            latest = _record(connection, number, piece, plan.kept, latest)
+    return number
+
+
+def _pieces(plan: Planned) -> Iterator[Piece]:
+    rows, keys = plan.rows, np.asarray(plan.body_keys)
+    if len(np.unique(keys)) != len(keys):
+        raise LedgerError("two different texts have the same key; change one of them by a character")
+    going = rows["status"].eq("planned").to_numpy()
+    for mine, wordings in ((~going, None), (going, plan.wordings())):
+        yield Piece(rows[mine], np.flatnonzero(mine), keys, wordings)
+
+
+def _record(connection: sqlite3.Connection, campaign: int, piece: Piece, kept: Sequence[str], latest: int) -> int:
+    """Record a piece, of whose requests those up to ``latest`` are recorded; return the latest one then."""
+    if not len(piece.rows):
+        return latest
+    chunk = piece.rows["chunk"].to_numpy("int64", na_value=LEFT_OUT)
+    state = SKIPPED if piece.wordings is None else PLANNED
+    if piece.wordings is not None:
+        measures = record_words(connection, campaign, piece.wordings, bodies_of(piece.rows))
         connection.executemany(
             "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?,?,?,?,?,?)",
-            _chunk_rows(rows, keys, record_words(connection, number, plan.wordings(), bodies_of(rows)), number),
+            _chunk_rows(piece.rows[chunk > latest], piece.keys, measures, campaign),
         )
-        chunk = rows["chunk"].to_numpy("int64", na_value=LEFT_OUT)
-        going = rows["status"].eq("planned").to_numpy()
-        for state in (SKIPPED, PLANNED):
-            mine = np.flatnonzero(going == (state == PLANNED))
-            insert_rows(connection, number, rows.iloc[mine], mine, chunk[mine], plan.kept, state)
-    return number
+    insert_rows(connection, campaign, piece.rows, piece.position, chunk, kept, state)
+    return max(latest, int(chunk.max()))
 
 
 def insert_rows(
@@ -151,11 +209,18 @@ def bodies_of(rows: pd.DataFrame) -> Ints:
 
 
 def _chunk_rows(
-    rows: pd.DataFrame, keys: Sequence[int], measures: Mapping[int, int], campaign: int
+    rows: pd.DataFrame, keys: Ints, measures: Mapping[int, int], campaign: int
 ) -> Iterable[tuple[Any, ...]]:
-    first = rows.loc[rows["status"].eq("planned"), ["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
+    first = rows[["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
     for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
-        yield campaign, int(chunk), keys[int(body)], optional_int(parts), optional_text(encoding), measures[int(body)]
+        yield (
+            campaign,
+            int(chunk),
+            int(keys[int(body)]),
+            optional_int(parts),
+            optional_text(encoding),
+            measures[int(body)],
+        )
 
 
 def _columns(

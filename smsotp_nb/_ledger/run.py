@@ -13,7 +13,7 @@ import pandas as pd
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
-from .answers import Country, Whole, by_row, fits, whole
+from .answers import Country, Ints, Whole, by_row, fits, whole
 from .billed import billed, spent
 from .claims import Claim, Found
 from .damage import understood
@@ -21,7 +21,7 @@ from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
 from .passcodes import learn_currency
-from .reading import counts, numbers_of, outcomes
+from .reading import counts, digits_of, fates, outcomes
 from .recording import billing_number, inserted, number_of
 from .recovering import OWNER_DIED, give_up
 from .standing import Rules
@@ -179,9 +179,9 @@ class Run:
         found = self.counts()
         return sum(found.values()) - found["planned"] - found["skipped"]
 
-    def reached(self) -> list[str]:
-        """Return the numbers that are being texted or may have been."""
-        return [str(number) for number in numbers_of(self._store, self.campaign, MAY_HAVE_LEFT)]
+    def reached(self) -> Ints:
+        """Return the numbers that are being texted or may have been, without their plus."""
+        return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
 
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
@@ -348,6 +348,10 @@ class Run:
     def outcomes(self) -> pd.DataFrame:
         """Return the ledger's columns of the result table, one row for each recorded row, by position."""
         return outcomes(self._store, self.campaign)
+
+    def fates(self) -> pd.DataFrame:
+        """Return how many rows there are of each status and problem, see `reading.fates`."""
+        return fates(self._store, self.campaign)
 
     def close(self) -> None:
         """Leave what was recorded in the ledger's one file, and let the next runner in."""

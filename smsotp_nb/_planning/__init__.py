@@ -25,12 +25,25 @@ from ..errors import LedgerError
 from ..settings import ledger_path
 from . import arguments, assembly, making, suppression
 from .bodies import body_key
+from .dataset import AnyPlan, DatasetPlan, plan_dataset
 from .kept_words import gsm_parts
 from .oneself import to_oneself
 from .value import Plan
 from .wording import Column, TemplateData, Words, column
 
-__all__ = ["UNASKED", "Column", "Plan", "body_key", "column", "gsm_parts", "plan", "to_oneself"]
+__all__ = [
+    "UNASKED",
+    "AnyPlan",
+    "Column",
+    "DatasetPlan",
+    "Plan",
+    "body_key",
+    "column",
+    "gsm_parts",
+    "plan",
+    "plan_dataset",
+    "to_oneself",
+]
 
 UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 

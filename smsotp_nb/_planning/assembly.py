@@ -29,7 +29,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     asked, numbers = made_of.asked, made_of.numbers
     words, labels = asked.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
-    problem, note = _problems(numbers, worded, made_of.left_out)
+    problem, note = problems(numbers, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
     problem, note = _without_duplicates(numbers["to"], problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
@@ -57,7 +57,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "signature_join": wording.join_text,
         "fingerprint": fingerprint(planned_to, keys[codes]),
         "body_keys": keys,
-        "hint": hints.passcode(_sample(texts, wording, bodies, _first_of_segments(words.segments, at, codes))),
+        "hint": hints.passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
         "_rows": rows,
         "_bodies": bodies,
         "_estimate": estimate,
@@ -70,7 +70,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
 # -- problems ----------------------------------------------------------------------------------------------------------
 
 
-def _problems(
+def problems(
     numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]]
 ) -> tuple[pd.Series[str], pd.Series[str]]:
     """Return problem and note of every row, duplicates aside."""
@@ -191,11 +191,6 @@ def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) ->
     return [int(body) for body in codes[first]]
 
 
-def _sample(texts: pd.Series[str], asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
-    """Return texts to look at for advice, ``more`` among them; of a template without text its variables and values."""
+def _sample(asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
     shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
-    known = texts.iloc[shown]
-    if asked.kind == "template":
-        data = bodies["template_data"].iloc[shown].str.replace('"', " ", regex=False).str.replace("_", " ", regex=False)
-        known = known.fillna(data)
-    return known.tolist()
+    return asked.sampled(bodies.iloc[shown])

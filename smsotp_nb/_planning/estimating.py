@@ -38,9 +38,12 @@ def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> p
     return table.take(pairs.to_numpy()).set_axis(planned.index)
 
 
-def by_country(planned: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
-    """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns."""
-    frame = _summed(planned, rates, "region", planned["region"])
+def by_country(planned: pd.DataFrame, rates: pd.DataFrame, many: pd.Series[int] | None = None) -> pd.DataFrame:
+    """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns.
+
+    ``many`` says for how many recipients each row stands; by default for one.
+    """
+    frame = _summed(planned, rates, "region", planned["region"], many)
     frame.insert(2, "country", pd.Series([lookup.country_name(region) for region in frame["region"]], dtype=STR))
     order = ["est_cost", "messages", "region"]
     return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
@@ -68,10 +71,14 @@ _KEY = "segment"
 _COUNTS = ("messages", "bodies", "est_parts")
 
 
-def _summed(planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str]) -> pd.DataFrame:
+def _summed(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], many: pd.Series[int] | None = None
+) -> pd.DataFrame:
     """Sum planned rows by a column and currency, in the order of both."""
-    parts = planned["est_parts"].astype("float64")
+    stands_for = pd.Series(1, index=planned.index) if many is None else many
+    parts = planned["est_parts"].astype("float64") * stands_for
     cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})
+    cells["many"], cells["rated"] = stands_for, rates["micros"] * stands_for
     for amount in ("micros", "low", "high"):
         cells[amount] = parts * rates[amount]
     cells["rate"] = rates["micros"]
@@ -82,7 +89,7 @@ def _summed(planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Se
         {
             "currency": sums["currency"].astype(STR),
             name: sums[name].astype(STR),
-            "messages": pd.array(groups.size().to_numpy(), dtype="Int64"),
+            "messages": pd.array(groups["many"].sum().to_numpy("int64"), dtype="Int64"),
             "est_parts": sums["parts"].astype("Int64"),
             "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
             "est_cost": contract.money(sums["micros"]),
@@ -95,6 +102,7 @@ def _summed(planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Se
 
 def _rate(groups: Any, by_parts: pd.Series[float]) -> pd.Series[float]:
     """Return the one rate of each group; where it differs by type of number, the average of a part."""
-    found = groups["rate"].agg(["nunique", "first", "mean"]).reset_index(drop=True)
-    rate: pd.Series[float] = found["first"].where(found["nunique"] <= 1, by_parts.fillna(found["mean"]))
+    found = groups["rate"].agg(["nunique", "first"]).reset_index(drop=True)
+    mean = (groups["rated"].sum() / groups["many"].sum()).reset_index(drop=True)
+    rate: pd.Series[float] = found["first"].where(found["nunique"] <= 1, by_parts.fillna(mean))
     return rate

@@ -23,7 +23,7 @@ _COUNTRIES = 12
 _BOUNDS = ("est_low", "est_high")
 _LABELS = 3
 _MEANINGS = of_stage("number", "plan")
-_WARNINGS = {
+WARNINGS = {
     "REGION_MISMATCH": "Planned numbers of another country than their row says",
     "FIXED_LINE": "Planned numbers that are landlines and may not receive texts",
 }
@@ -47,7 +47,7 @@ def card(plan: Plan) -> cards.Card:
     planned = rows[(rows["status"] == "planned").to_numpy()]
     blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned))]
     if len(planned):
-        blocks.append(_countries(plan.estimate))
+        blocks.append(countries(plan.estimate))
     if len(planned) and plan.by is not None:
         blocks.append(segment_blocks.table(plan))
     if len(planned) < len(rows):
@@ -59,7 +59,7 @@ def card(plan: Plan) -> cards.Card:
         blocks.append(cards.Note("!", plan.hint))
     if plan.by is not None:
         blocks += segment_blocks.notes(plan)
-    blocks += _warnings(planned) + _old_rates(plan.estimate) + _assumptions(plan, planned)
+    blocks += _warnings(planned) + old_rates(plan.estimate) + _assumptions(plan, planned)
     if len(planned):
         closing = "Next: check plan.rows and plan.skipped, then send(plan, client=...)."
     else:
@@ -130,7 +130,7 @@ def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> ca
             _figure("different message", int(planned["body"].nunique())),
             _figure("request", _requests(planned)),
             ("part, estimated" if _parts(planned) == "1" else "parts, estimated", _parts(planned)),
-            ("cost, estimated" + _range(estimate) + _unrated(planned), _cost(planned)),
+            ("cost, estimated" + span(estimate) + _unrated(planned), _cost(planned)),
             ("row left out" if left_out == 1 else "rows left out", left_out),
         )
     )
@@ -140,7 +140,8 @@ def _figure(what: str, many: int) -> tuple[str, int]:
     return (what if many == 1 else f"{what}s", many)
 
 
-def _countries(estimate: pd.DataFrame) -> cards.Table:
+def countries(estimate: pd.DataFrame) -> cards.Table:
+    """Show the estimate by country."""
     shown = estimate.head(_COUNTRIES).to_dict("records")
     places = {
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
@@ -162,7 +163,7 @@ def _countries(estimate: pd.DataFrame) -> cards.Table:
     return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
 
 
-def _range(estimate: pd.DataFrame) -> str:
+def span(estimate: pd.DataFrame) -> str:
     """Say between which sums the cost lies, where rates are known to vary."""
     known = estimate[estimate["est_cost"].notna()]
     lows, highs = (costs(known.assign(est_cost=known[name], est_currency=known["currency"])) for name in _BOUNDS)
@@ -228,13 +229,18 @@ def _segment(plan: Plan, row: dict[Hashable, Any]) -> str:
 
 def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
     if not pd.isna(row["text"]):
-        return cards.Message(to, row["text"], _foot(row), tuple(row["forcing"]))
-    body = plan.message(row["body"])
+        return cards.Message(to, row["text"], foot(row), tuple(row["forcing"]))
+    return unread(to, plan.message(row["body"]))
+
+
+def unread(to: str, body: wire.Body) -> cards.Message:
+    """Show a message of which the template's text is not known: its variables."""
     text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
     return cards.Message(to, text, "The template's text is not known here; pass it as template_text=.")
 
 
-def _foot(row: dict[Hashable, Any]) -> str:
+def foot(row: dict[Hashable, Any]) -> str:
+    """Return how a message packs, in words."""
     parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
     forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
     return f"{parts}, {segment_blocks.ENCODINGS[row['encoding']]}{forced}"
@@ -242,11 +248,17 @@ def _foot(row: dict[Hashable, Any]) -> str:
 
 def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
     combined = planned["note"].value_counts().to_dict().items()
-    counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in _WARNINGS}
-    return [cards.Note("!", f"{_WARNINGS[code]}: {count:,} (note {code})") for code, count in counts.items() if count]
+    counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in WARNINGS}
+    return [cards.Note("!", warning(code, count)) for code, count in counts.items() if count]
 
 
-def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
+def warning(code: str, many: int) -> str:
+    """Return what a note on so many planned rows warns of."""
+    return f"{WARNINGS[code]}: {many:,} (note {code})"
+
+
+def old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
+    """Name the countries whose rates are old."""
     old = estimate.loc[estimate["confidence"].eq("old").to_numpy(), "country"].tolist()
     if not old:
         return []
@@ -255,22 +267,32 @@ def _old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
 
 
 def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
+    joined = plan.bodies[["content", "signature"]].notna().all(axis=1).any()
+    return assumed(
+        len(planned),
+        int(planned["est_parts"].isna().sum()),
+        rated=bool(planned["est_currency"].notna().any()),
+        join=plan.signature_join if joined else None,
+    )
+
+
+def assumed(planned: int, unknown: int, *, rated: bool, join: str | None) -> list[cards.Note]:
+    """Return what the estimate of so many recipients rests on, the parts of some of them ``unknown``."""
     notes = []
-    unknown = int(planned["est_parts"].isna().sum())
-    if 0 < unknown < len(planned):
+    if 0 < unknown < planned:
         notes.append(
             f"Parts and cost of {cards.counted(unknown, 'recipient')} are not known without the text of their "
             "template; name it in template_text= to estimate them."
         )
     elif unknown:
         notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
-    elif planned["est_currency"].isna().all() and len(planned):
+    elif not rated and planned:
         notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")
-    if planned["est_parts"].notna().any():
+    if unknown < planned:
         notes.append("Parts and cost are estimates, by the usual packing and the rates. The service's reply counts.")
-    if plan.bodies[["content", "signature"]].notna().all(axis=1).any():
+    if join is not None:
         notes.append(
-            f"How the service joins content and signature is not known; {plan.signature_join!r} is assumed "
+            f"How the service joins content and signature is not known; {join!r} is assumed "
             "(signature_join= sets another)."
         )
     return [cards.Note("i", text) for text in notes]

@@ -103,6 +103,13 @@ def read(
     return Segments(name, labels, codes, values, carried.rename(name), first)
 
 
+def placed(found: Segments, column: pd.Series[str]) -> Segments:
+    """Return the segments of other rows: of these cells, which hold text."""
+    values = as_labels(column).reset_index(drop=True)
+    carried = values.set_axis(column.index).rename(found.name)
+    return Segments(found.name, found.labels, _codes(values, found.labels), values, carried, found.priority)
+
+
 def _of_call(frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, said: str) -> list[str]:
     """Report arguments that do not go together, and a ``by`` that is not a column."""
     if not labels:

@@ -95,6 +95,14 @@ class Wording:
             texts = texts.mask(mine, self._of_template(bodies[mine], text).reindex(bodies.index))
         return texts
 
+    def sampled(self, bodies: pd.DataFrame) -> list[str]:
+        """Return the texts of bodies to look at for advice; of a template without text its variables and values."""
+        known = self.reads(bodies)
+        if self.kind == "template":
+            data = bodies["template_data"].str.replace('"', " ", regex=False).str.replace("_", " ", regex=False)
+            known = known.fillna(data)
+        return known.tolist()
+
     def _of_template(self, bodies: pd.DataFrame, text: templates.Template) -> pd.Series[str]:
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]

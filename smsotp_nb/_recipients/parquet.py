@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pyarrow
 
 from .._foreign.gate import ours
-from .._foreign.parquet import read_parquet
+from .._foreign.parquet import names_and_rows, read_batches, read_parquet
 from .._pandas import STR
 from ..errors import UsageError
 from .tables import TEXT, Part
@@ -27,11 +28,33 @@ def _part(file: Path) -> Part:
     frame = read_parquet(file)
     if not isinstance(frame.index, pd.RangeIndex) and frame.index.names != [None]:
         frame = frame.reset_index()
-    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
-    if twice:
-        raise UsageError(f"{file.name} has more than one column named {', '.join(map(repr, twice))}: rename them first")
+    _refuse_twice(file, frame.columns)
     texts = [_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
     return Part([str(name) for name in frame.columns], texts, np.arange(1, len(frame) + 1))
+
+
+def batches(file: Path, columns: Sequence[str], rows: int) -> Iterator[Part]:
+    """Give these columns in parts of at most so many rows, each cell the text that `part` has for it."""
+    with ours(file, "Parquet"):
+        first = 1
+        for frame in read_batches(file, columns, rows):
+            texts = [_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
+            yield Part([str(name) for name in frame.columns], texts, np.arange(first, first + len(frame)))
+            first += len(frame)
+
+
+def measured(file: Path) -> tuple[list[str], int]:
+    """Return the names of a file's columns and how many rows it has, without reading them."""
+    with ours(file, "Parquet"):
+        names, rows = names_and_rows(file)
+    _refuse_twice(file, pd.Index(names))
+    return [str(name) for name in names], rows
+
+
+def _refuse_twice(file: Path, names: pd.Index) -> None:
+    twice = sorted({str(name) for name in names[names.duplicated()]})
+    if twice:
+        raise UsageError(f"{file.name} has more than one column named {', '.join(map(repr, twice))}: rename them first")
 
 
 SHORT_FLOATS: Final = {2: 2**11, 4: 2**24}  # by bytes: beyond this they have lost digits, and the text shows it
