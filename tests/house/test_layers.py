@@ -67,6 +67,7 @@ LIBRARIES: dict[str, set[str]] = {
     "cryptography": {"sandbox"},
     "scipy": {"experiments"},
     "statsmodels": {"experiments", "cost"},
+    "duckdb": {"planning"},
 }
 
 

@@ -158,24 +158,40 @@ class DatasetPlan:
         Raises:
             UsageError: the plan's files are not those that were planned.
         """
-        numbers, keys = np.zeros(self.figures["rows"], np.int64), np.zeros(self.figures["rows"], np.int64)
+        numbers, keys = self._nobody()
         for piece in self._frames(("row", "to", "body")):
-            at = piece["row"].to_numpy("int64")
-            if len(at) and int(at.max()) >= len(numbers):
-                raise self._changed()
-            numbers[at] = piece["to"].str[1:].astype("int64").to_numpy()
-            keys[at] = self.body_keys[piece["body"].to_numpy("int64")]
+            self._take_in(piece, numbers, keys)
+        self._hold_against_plan(numbers, keys)
+        return numbers, keys
+
+    def _nobody(self) -> tuple[Ints, Ints]:
+        return np.zeros(self.figures["rows"], np.int64), np.zeros(self.figures["rows"], np.int64)
+
+    def _take_in(self, piece: pd.DataFrame, numbers: Ints, keys: Ints) -> None:
+        at, body = piece["row"].to_numpy("int64"), piece["body"].to_numpy("int64")
+        if len(at) and not (at.max() < len(numbers) and body.max() < len(self.body_keys)):
+            raise self._changed()
+        numbers[at] = piece["to"].str[1:].astype("int64").to_numpy()
+        keys[at] = self.body_keys[body]
+
+    def _hold_against_plan(self, numbers: Ints, keys: Ints) -> None:
         going = numbers > 0
         if _fingerprint(numbers[going], keys[going]) != self.fingerprint:
             raise self._changed()
-        return numbers, keys
 
     def pieces(self) -> Iterator[Piece]:
-        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
+        """Give the rows as the ledger records them: those that are left out, then those to go, by request.
+
+        Raises:
+            UsageError: at the end, the plan's files are not those that were planned.
+        """
         for piece in self._read(self.skipped, None):
             yield self._piece(piece, "skipped")
+        numbers, keys = self._nobody()
         for piece in self._frames(None):
+            self._take_in(piece, numbers, keys)
             yield self._piece(piece, "planned")
+        self._hold_against_plan(numbers, keys)
 
     def _piece(self, piece: pd.DataFrame, status: str) -> Piece:
         rows = piece.assign(status=status).astype({"status": STR})

@@ -1,0 +1,349 @@
+"""A plan larger than memory: the same plan as in memory, sent from its files, and nobody texted twice."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+import signal
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import phone_lists
+
+import smsotp_nb as sms
+from smsotp_nb._planning import UNASKED, plan
+from smsotp_nb._planning.dataset import joining
+from smsotp_nb.errors import CampaignIncomplete, FileExists, PlanChanged, UsageError
+
+RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
+BY = {"de": "Hallo {name}", "en": "Hi {name} 😀", "fr": "Salut à tous"}
+CALL: dict[str, Any] = {"to": "phone", "campaign": "demo", "default_region": "US", "text": "Hi {name}", "today": None}
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of a test fall into several pieces, as longer ones do."""
+    monkeypatch.setattr(joining, "BATCH", 700)
+
+
+def people(size: int, seed: int = 1) -> pd.DataFrame:
+    """Messy numbers, a third of them again, with blanks in every column."""
+    draw = np.random.default_rng(seed)
+    made = phone_lists.messy(size, seed=seed)
+    again = np.where(draw.random(size) < 0.3, draw.integers(0, size, size), np.arange(size))
+    made[["phone", "country"]] = made[["phone", "country"]].to_numpy(object)[again]
+    made["name"] = draw.choice(np.array(["Ann", "Zoë", "Łukasz", "{x}", "", None], object), size)
+    made["language"] = draw.choice(np.array(["de", "en", " en ", "fr", "it", None], object), size)
+    made["points"] = pd.array(draw.integers(0, 9, size), dtype="Int64")
+    return made
+
+
+def saved(folder: Path, made: pd.DataFrame, files: int = 3) -> tuple[Path, pd.DataFrame]:
+    """Save a list in several files; return their folder and the list as it is read from them."""
+    place = folder / "list"
+    place.mkdir()
+    ends = np.linspace(0, len(made), files + 1).astype(int)
+    for at, (first, last) in enumerate(itertools.pairwise(ends)):
+        made.iloc[first:last].to_parquet(place / f"part-{at}.parquet", row_group_size=500, index=False)
+    read = [sms.read_recipients(file) for file in sorted(place.iterdir())]
+    return place, pd.concat(read, ignore_index=True)
+
+
+def both(folder: Path, made: pd.DataFrame, **changes: Any) -> tuple[sms.Plan, sms.DatasetPlan]:
+    call = CALL | changes
+    place, whole = saved(folder, made)
+    return plan(whole, ledger=UNASKED, **call), sms.plan_dataset(place, into=folder / "plan", **call)
+
+
+def cells(frame: pd.DataFrame) -> list[list[Any]]:
+    return frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"text": "The office is closed.", "region": "country", "rates": RATES, "keep": ["points", "name"]},
+        {"text": BY, "by": "language", "priority": ["fr"], "region": "country", "rates": RATES, "chunk_size": 7},
+        {"text": None, "content": "Hi {name}", "signature": "Acme", "fill": {"name": "you"}, "replace": {"ë": "e"}},
+        {"text": None, "template_id": "t1", "template_data": ["name", "points"], "region": "country"},
+        {"repair": ["lost_plus"], "region": "country", "suppress": "first", "exclude": "second"},
+    ],
+    ids=["one text", "constant", "segments", "content", "template", "left out"],
+)
+def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Rows, problems, notes, bodies, requests, fingerprint and estimate of both are equal."""
+    made = people(3_000, seed=len(changes))
+    if "suppress" in changes:
+        numbers = plan(made, ledger=UNASKED, **CALL | {"region": "country"}).rows["to"].dropna()
+        changes = changes | {"suppress": numbers.iloc[:200], "exclude": numbers.iloc[150:400]}
+    mine, other = both(tmp_path, made, **changes)
+    assert other.fingerprint == mine.fingerprint
+    rows = mine.rows
+    going = rows["status"].eq("planned").to_numpy()
+    names = ["to", "region", "type", "note", "body", "chunk", "est_parts", "encoding", "est_cost", "est_currency"]
+    found = pd.read_parquet(other.folder / "planned.parquet").set_index("row").sort_index()
+    assert found.index.tolist() == rows.index[going].tolist()
+    assert cells(found[[*names, *mine.kept]]) == cells(rows[going][[*names, *mine.kept]])
+    names = ["to", "region", "type", "problem", "note", *mine.kept]
+    left_out = pd.read_parquet(other.skipped).set_index("row")
+    assert left_out.index.tolist() == rows.index[~going].tolist()
+    assert cells(left_out[names]) == cells(rows[~going][names])
+    pd.testing.assert_frame_equal(other.estimate, mine.estimate)
+    assert dict(zip(other.problems["problem"], other.problems["rows"], strict=True)) == (
+        rows["problem"].value_counts().to_dict()
+    )
+    assert other.body_keys.tolist() == mine.body_keys.tolist()
+    bodies = range(min(3, len(mine.bodies)))
+    assert [other.message(body) for body in bodies] == [mine.message(body) for body in bodies]
+    assert [other.hint, other.kept, other.by] == [mine.hint, mine.kept, mine.by]
+    assert str(other).splitlines()[:9] == str(mine).splitlines()[:9]
+    shown = other.preview(5)
+    texts = mine.texts.take(rows["body"].loc[shown.index].to_numpy("int64"))
+    assert cells(shown[["text"]]) == cells(texts.to_frame())
+
+
+def test_evidence_of_the_whole_list_counts_in_every_piece(tmp_path: Path) -> None:
+    """Numbers without their plus are read as the rest of the list says, wherever the list is cut."""
+    british = pd.DataFrame({"phone": [f"4479111{at:05}" for at in range(2_000)], "name": "Ann"})
+    mine, other = both(tmp_path, british, default_region="DE")
+    assert mine.rows["note"].str.contains("COLUMN_EVIDENCE").all()
+    assert other.fingerprint == mine.fingerprint
+
+
+def test_nobody_to_text(tmp_path: Path) -> None:
+    """A list of which no row can be sent is a plan, too; sending it leaves the name free."""
+    _, other = both(tmp_path, pd.DataFrame({"phone": ["hello", None], "name": ["Ann", "Ben"]}))
+    assert "Next: no row can be sent" in str(other)
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        assert sms.send(other, client=box.client(), ledger=ledger)["rows"].tolist() == [1, 1]
+        assert not ledger.knows("demo", service=box.client().service)
+
+
+# -- sending -----------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def ledger_of(folder: Path) -> Iterator[sms.Ledger]:
+    with sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
+        yield ledger
+
+
+def sent(made: Any, box: sms.Sandbox, ledger: sms.Ledger, **options: Any) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CampaignIncomplete)
+        return sms.send(made, client=box.client(), ledger=ledger, **({"progress": False} | options))
+
+
+def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
+    """The inbox, the ledger and the costs are those of the plan in memory, whichever of the two is sent again."""
+    mine, other = both(tmp_path, people(3_000), region="country", rates=RATES, keep=["points"], chunk_size=50)
+    planned = mine.rows[mine.rows["status"].eq("planned").to_numpy()]
+    words = dict(zip(planned["to"], mine.texts.take(planned["body"].to_numpy("int64")), strict=True))
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        table = sent(other, box, ledger)
+        assert table.loc[table["status"].eq("accepted"), "rows"].tolist() == [len(planned)]
+        assert dict(zip(box.inbox["to"], box.inbox["text"], strict=True)) == words
+        again = sent(mine, box, ledger)
+        assert len(box.inbox) == len(planned)
+        frame = ledger.campaign("demo").frame
+        assert cells(frame[["to", "status", "problem", "est_parts", "est_cost", "points"]]) == (
+            cells(again[["to", "status", "problem", "est_parts", "est_cost", "points"]])
+        )
+        assert ledger.campaign("demo").counts["skipped"] == len(mine.skipped)
+
+
+def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
+    """A process killed by SIGKILL while it sends texts nobody twice; a new plan of the same files goes on."""
+    place, whole = saved(tmp_path, people(1_500))
+    call = CALL | {"chunk_size": 5}
+    with sms.Sandbox() as box:
+        child = _child(tmp_path, box.url)
+        try:
+            _until(lambda: len(box.inbox) > 20, child)
+        finally:
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+        before = len(box.inbox)
+        made = sms.plan_dataset(place, into=tmp_path / "plan", ledger=tmp_path / "ledger.sqlite", **call)
+        assert "already reached by this campaign" in str(made)
+        with ledger_of(tmp_path) as ledger:
+            table = sent(made, box, ledger)
+            counts = ledger.campaign("demo").counts
+        texted = Counter(box.inbox["to"])
+    planned = plan(whole, ledger=UNASKED, **call).rows["to"][lambda to: to.notna()].drop_duplicates()
+    assert before < made.figures["planned"]
+    assert set(texted.values()) == {1}
+    assert set(texted) <= set(planned)
+    assert counts["accepted"] + counts["in_doubt"] == made.figures["planned"]
+    assert len(texted) >= counts["accepted"]
+    assert int(table.loc[table["status"].eq("in_doubt"), "rows"].sum()) == counts["in_doubt"]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+import smsotp_nb as sms
+folder = Path(sys.argv[1])
+made = sms.plan_dataset(folder / "list", into=folder / "plan", to="phone", campaign="demo", default_region="US",
+    text="Hi {name}", chunk_size=5)
+with sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
+    sms.send(made, client=sms.Sandbox.at(sys.argv[2]).client(), ledger=ledger, progress=False, max_per_second=50)
+"""
+
+
+def _child(folder: Path, url: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", CHILD, str(folder), url])
+
+
+def _until(done: Callable[[], bool], child: subprocess.Popen[bytes]) -> None:
+    while not done():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            raise AssertionError(f"the child ended: {child.wait(timeout=0.05)}")
+
+
+def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
+    """The plan's card says whom opt-outs and an earlier campaign hold back, and the send skips them."""
+    place, _ = saved(tmp_path, pd.DataFrame({"phone": [f"+1202555{100 + at:04}" for at in range(60)], "name": "Ann"}))
+    early = plan(pd.DataFrame({"phone": ["+12025550103"], "name": ["Ann"]}), ledger=UNASKED, **CALL | {"campaign": "x"})
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        sms.People(ledger).opt_out(["+12025550101", "+12025550102"], source="page")
+        sent(early, box, ledger)
+        made = sms.plan_dataset(place, into=tmp_path / "plan", ledger=ledger, **CALL)
+        assert made.prospect is not None
+        assert made.prospect.held["problem"].tolist() == ["OPTED_OUT", "OPTED_OUT", "SAME_TEXT"]
+        assert "2 recipients opted out and will be skipped" in str(made)
+        table = sent(made, box, ledger)
+    assert cells(table) == [["planned", "SAME_TEXT", 1], ["accepted", None, 57], ["skipped", "OPTED_OUT", 2]]
+
+
+def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
+    """Other words under the same name are not sent, and the card says so beforehand."""
+    place, _ = saved(tmp_path, people(300))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        sent(made, box, ledger)
+        texted = len(box.inbox)
+        other = sms.plan_dataset(place, into=tmp_path / "other", ledger=ledger, **CALL | {"text": "Bye {name}"})
+        assert "recorded with a different plan" in str(other)
+        with pytest.raises(PlanChanged, match="Plan the same files"):
+            sent(other, box, ledger)
+        with pytest.raises(UsageError, match="must be a Plan"):
+            ledger.campaign("demo").correct(other)  # type: ignore[arg-type]
+        assert len(box.inbox) == texted
+
+
+@pytest.mark.parametrize("file", ["planned", "bodies"])
+def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
+    """A plan whose files say something else than was planned texts nobody."""
+    place, _ = saved(tmp_path, people(300))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    path = made.folder / f"{file}.parquet"
+    frame = pd.read_parquet(path)
+    frame["text" if file == "bodies" else "to"] = "Give me your money" if file == "bodies" else "+12025550199"
+    frame.to_parquet(path, index=False)
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        with pytest.raises(UsageError, match="not those of this plan"):
+            sent(made, box, ledger)
+        assert box.inbox.empty
+        assert ledger.campaigns().empty
+
+
+def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, people(300))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    (made.folder / "planned.parquet").unlink()
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box, pytest.raises(UsageError, match="make the plan again"):
+        sent(made, box, ledger)
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"memory": "lots"}, "memory= must be an amount such as '2 GB'"),
+        ({"memory": "200 MB"}, "at least '1 GB'"),
+        ({"memory": 2}, "memory= must be an amount"),
+        ({"to": "fone"}, "did you mean 'phone'?"),
+        ({"text": "Hi {nam}"}, "did you mean 'name'?"),
+        ({"text": pd.Series(["a"])}, "text= must name a column of the files"),
+        ({"by": pd.Series(["a"])}, "by= must name a column of the files"),
+        ({"region": pd.Series(["a"])}, "region= must name a column of the files"),
+        ({"text": {"xx": "Hi"}, "by": "language"}, "no row of 'language' is in a segment"),
+        ({"policy": 3}, "policy= must be"),
+    ],
+)
+def test_wrong_arguments(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+    place, _ = saved(tmp_path, people(50))
+    with pytest.raises(UsageError) as raised:
+        sms.plan_dataset(place, into=tmp_path / "plan", **CALL | changes)
+    assert told in str(raised.value)
+    assert not (tmp_path / "plan").exists()
+
+
+def test_wrong_folders(tmp_path: Path) -> None:
+    """Each refusal names the folder or file and says what to do; nothing is written."""
+    place, _ = saved(tmp_path, people(50))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("keep me")
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(FileExists, match=r"other files \(mine.txt\)"):
+        sms.plan_dataset(place, into=tmp_path / "notes", **CALL)
+    for into, told in (
+        (place, "is the folder of the list itself"),
+        (tmp_path / "a file", "is a file; name a folder"),
+        (tmp_path / "no" / "plan", "create it first"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            sms.plan_dataset(place, into=into, **CALL)
+    for folder, told in ((tmp_path / "nowhere", "is not a folder"), (tmp_path / "notes", "no file that ends in")):
+        with pytest.raises(UsageError, match=told):
+            sms.plan_dataset(folder, into=tmp_path / "plan", **CALL)
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    """A damaged file and one with other columns are named; what was planned before stays as it was."""
+    place, _ = saved(tmp_path, people(50))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    kept = made.skipped.read_bytes()
+    (place / "z.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
+        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    pd.DataFrame({"phone": ["1"], "other": ["2"]}).to_parquet(place / "z.parquet")
+    with pytest.raises(UsageError, match=r"z\.parquet and part-0\.parquet do not have the same columns"):
+        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    damaged = bytearray((place / "part-1.parquet").read_bytes())
+    damaged[50:150] = random.Random(1).randbytes(100)
+    (place / "z.parquet").write_bytes(damaged)
+    with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
+        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    assert made.skipped.read_bytes() == kept
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "plan"]
+
+
+def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, people(50))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
+    assert made.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_other_calls_say_that_they_take_no_such_plan(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, people(50))
+    made: Any = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    with sms.Sandbox() as box:
+        with pytest.raises(UsageError, match="its card shows what a send would do"):
+            sms.preflight(made, client=box.client())
+        with pytest.raises(UsageError, match="plan= must be"):
+            sms.send_test(made, to="+14155550100", client=box.client())
