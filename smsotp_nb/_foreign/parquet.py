@@ -29,6 +29,8 @@ def read_batches(file: Path, columns: Sequence[str], rows: int) -> Iterator[pd.D
     """Read columns of a file of any length, so many rows at a time, each time after a look at what they unpack to."""
     with pyarrow.parquet.ParquetFile(file) as opened:
         texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
+        if not opened.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
+            return
     with pyarrow.parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as opened:
         for batch in opened.iter_batches(batch_size=rows, columns=list(columns)):
             table = pyarrow.Table.from_batches([batch]).replace_schema_metadata()

@@ -22,7 +22,7 @@ from support import phone_lists
 import smsotp_nb as sms
 from smsotp_nb._planning import UNASKED, plan
 from smsotp_nb._planning.dataset import joining
-from smsotp_nb.errors import CampaignIncomplete, FileExists, PlanChanged, UsageError
+from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
 BY = {"de": "Hallo {name}", "en": "Hi {name} 😀", "fr": "Salut à tous"}
@@ -140,7 +140,7 @@ def ledger_of(folder: Path) -> Iterator[sms.Ledger]:
 
 def sent(made: Any, box: sms.Sandbox, ledger: sms.Ledger, **options: Any) -> pd.DataFrame:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CampaignIncomplete)
+        warnings.simplefilter("ignore", SmsOtpWarning)
         return sms.send(made, client=box.client(), ledger=ledger, **({"progress": False} | options))
 
 

@@ -13,7 +13,7 @@ from ...errors import UsageError
 
 LEAST: Final = 1_000  # MB
 OURS: Final = 600  # MB for Python, its libraries and the piece of the list that is being judged
-_AMOUNT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(MB|GB)", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"\A([0-9]{1,7}(?:\.[0-9]{1,3})?) ?(MB|GB)", re.IGNORECASE)
 
 
 def megabytes(memory: Any) -> int:

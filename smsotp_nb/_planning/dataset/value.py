@@ -51,6 +51,16 @@ class DatasetPlan:
         figures: how many ``rows, planned, bodies, requests`` there are, how many ``parts``, and of how many recipients
             the parts are ``unknown``.
         notes: how many planned rows have a note that deserves a look, by code.
+
+    Example:
+        >>> import tempfile
+        >>> import smsotp_nb as sms
+        >>> place = Path(tempfile.mkdtemp())
+        >>> (place / "list").mkdir()
+        >>> pd.DataFrame({"phone": ["+12025550123", "hello"]}).to_parquet(place / "list" / "people.parquet")
+        >>> made = sms.plan_dataset(place / "list", into=place / "plan", to="phone", campaign="demo", text="Hello")
+        >>> made.figures["planned"], made.message(0).text, made.skipped.name
+        (1, 'Hello', 'skipped.parquet')
     """
 
     folder: Path
@@ -241,6 +251,8 @@ class DatasetPlan:
         if not path.is_file():
             raise self._changed()
         with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
+            if not file.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
+                return
             for batch in file.iter_batches(batch_size=_PIECE, columns=None if columns is None else list(columns)):
                 yield _frame(pa.Table.from_batches([batch]))
 
