@@ -26,6 +26,8 @@ _OTHER_NAMES = {
     "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
 }  # fmt: skip
 
+_CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try it"
+
 
 def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
@@ -77,7 +79,7 @@ def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     needed = [word if word in plain else f"{word}=" for word in missing]
     if not needed:
         return f"{name} was given an argument twice, without and with its name.{_takes(known)}"
-    return f"{name} needs {' and '.join(needed)}.{_takes(known)}"
+    return f"{name} needs {' and '.join(needed)}{_CLIENT * ('client' in missing)}.{_takes(known)}"
 
 
 def _instead(word: str, known: list[str]) -> str:

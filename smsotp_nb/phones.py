@@ -9,7 +9,7 @@ Problems: one code for a row, the first that applies.
 =========================  ============================================================================================
 MISSING                    the cell is blank
 NOT_TEXT                   the cell holds neither text nor a number
-SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it as 1.41556E+10 and the last digits are lost
+SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
 TEXT_IN_NUMBER             letters or other signs among the digits
 DIGITS_HIDDEN              stars or dots in place of digits that were hidden or cut off

@@ -59,8 +59,8 @@ _KNOWN: Final = (
     _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
     _number(
         "SCI_NOTATION_LOST_DIGITS",
-        "a spreadsheet wrote it as 1.41556E+10 and the last digits are lost",
-        "the file again with the phone column formatted as text: the last digits are lost",
+        "a spreadsheet wrote it like 1.41556E+10 and the last digits are lost",
+        "the file again with the phone column formatted as text",
     ),
     _number(
         "MULTIPLE_NUMBERS",

@@ -32,7 +32,9 @@ tfoot{display:table-row-group}
 """
 
 MOST_FIGURES: Final = 8  # in one row
-_FIGURE: Final = 8.6  # em of a card that one figure needs
+SHORT: Final = 9  # characters of a figure
+# Class of figures and the em of a card that one of them needs: short ones, and those with a longer amount.
+_FIGURES: Final = (("so-of", 8.6), ("so-long-of", 13.8))
 # Class of a table and the card's width in em under which its rows stack.
 _STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
 
@@ -87,11 +89,14 @@ _STACKED: Final = """
 padding:.12em 0!important;text-align:right!important;white-space:normal!important}
 .smsotp-card .KIND td::before{content:attr(data-label);color:var(--so-soft);text-align:left;
 font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sans-serif;font-weight:400}
+.smsotp-card .KIND td[data-label=""]{justify-content:flex-start;text-align:left!important}
+.smsotp-card .KIND td[data-label=""]::before{display:none}
 .smsotp-card .KIND td:empty{display:none}
 .smsotp-card .KIND .so-code{white-space:normal!important;overflow-wrap:anywhere}
 .smsotp-card .KIND .so-bars{display:block;text-align:left!important}
 .smsotp-card .KIND .so-bars::before{display:none}
 .smsotp-card .KIND .so-bars div{white-space:normal!important}
+.smsotp-card .KIND .so-bars span{display:block}
 .smsotp-card .KIND td:first-child{font-weight:600}
 """
 
@@ -126,17 +131,17 @@ def style_sheet() -> str:
         True
     """
     stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
-    rows = "".join(map(_figures_in_rows, range(3, MOST_FIGURES + 1)))
+    rows = "".join(_figures_in_rows(*kind, count) for kind in _FIGURES for count in range(3, MOST_FIGURES + 1))
     three = f"@supports (grid-template-columns:subgrid){{{_THREE}}}"
     return f"{_SHEET}{rows}{''.join(stacks)}{three}"
 
 
-def _figures_in_rows(count: int) -> str:
+def _figures_in_rows(kind: str, size: float, count: int) -> str:
     """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone.
 
     One that is wider than its share, such as a long amount, moves on to the next row.
     """
     return "".join(
-        f"@container (min-width:{across * _FIGURE:g}em){{.smsotp-card .so-of-{count}{{--so-across:{across}}}}}"
+        f"@container (min-width:{across * size:g}em){{.smsotp-card .{kind}-{count}{{--so-across:{across}}}}}"
         for across in sorted({-(-count // 2), count} - {2})
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from .._visible import visible
 from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
-from .sheet import MOST_FIGURES
+from .sheet import MOST_FIGURES, SHORT
 from .words import plain_value
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
@@ -39,7 +39,14 @@ def _figures_html(block: Figures) -> str:
         f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
         for label, value in block.pairs
     )
-    return f'<div class="so-figures so-of-{min(len(block.pairs), MOST_FIGURES)}" style="margin:.9em 0 0">{boxes}</div>'
+    kind = "so-long-of" if any(map(_is_long, (value for _, value in block.pairs))) else "so-of"
+    count = min(len(block.pairs), MOST_FIGURES)
+    return f'<div class="so-figures {kind}-{count}" style="margin:.9em 0 0">{boxes}</div>'
+
+
+def _is_long(value: Cell) -> bool:
+    """One amount that stands on its line and is wider than most figures."""
+    return isinstance(value, str) and SHORT < len(value) <= _ONE_AMOUNT
 
 
 def _figure_wrap(value: Cell) -> str:

@@ -160,8 +160,11 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
     notes = []
     for row in records(compare(frame, []).dropna(subset=["difference"])):
         off, messages = row["difference"], int(row["compared"])
-        more = f"{money(abs(off))} {'more' if off > 0 else 'less'} than estimated" if off else "as estimated"
-        said = f"{row['currency']} billed {more}, over {counted(messages, 'message')} with an estimate{_without(row)}"
+        amount = money(abs(off), row["currency"])
+        more = (
+            f"{amount} {'more' if off > 0 else 'less'} than estimated" if off else f"as estimated in {row['currency']}"
+        )
+        said = f"Billed {more}, over {counted(messages, 'message')} with an estimate{_without(row)}"
         notes.append(Note("i", said))
     return notes
 
@@ -169,7 +172,7 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
 def _without(row: dict[str, Any]) -> str:
     """Say what was billed for messages that have no estimate, where others of the currency have one."""
     messages = int(row["messages"] - row["unpriced"] - row["compared"])
-    alone = money(round(row["cost"] - row["compared_cost"], 6))
+    alone = money(round(row["cost"] - row["compared_cost"], 6), row["currency"])
     return f"; {alone} for {counted(messages, 'message')} without one" if messages else ""
 
 

@@ -100,7 +100,8 @@ def check_recipients(to: Sequence[str]) -> list[str]:
     bad = [str(number) for number in to if not isinstance(number, str) or not E164.fullmatch(number)]
     if bad:
         shown = ", ".join(mask(number) for number in bad[:3])
-        wrong.append(f"{len(bad)} of {len(to)} numbers are not E.164 (a plus and 2 to 15 digits), such as {shown}")
+        which = f"{len(bad)} of {len(to)} numbers are not E.164" if len(to) > 1 else "the number is not E.164"
+        wrong.append(f"{which} (a plus and 2 to 15 digits): {shown}; phones.normalize reads other writings")
     repeated = len(to) - len({str(number) for number in to})
     if repeated:
         wrong.append(f"{repeated} numbers appear more than once in one request")

@@ -62,10 +62,19 @@ def test_no_card_has_anything_that_is_wider_than_itself(page: Any) -> None:
         assert page.evaluate(WIDER) == [], pixels
 
 
-def test_figures_that_fit_stand_in_even_rows(page: Any) -> None:
+def test_figures_stand_in_even_rows(page: Any) -> None:
     short = Card("Six", "", (Figures(tuple((f"figure {n}", n) for n in range(6))),))
-    page.set_content(f"<!doctype html><body>{short.html()}")
+    assert rows_at(page, short, (300, 520, 1280)) == [[2, 2, 2], [3, 3], [6]]
+    long = Card("Five", "", (Figures((*((f"figure {n}", n) for n in range(4)), ("billed", "USD 179.3325"))),))
+    assert rows_at(page, long, (700, 900)) == [[3, 2], [3, 2]]
+
+
+def rows_at(page: Any, card: Card, widths: tuple[int, ...]) -> list[list[int]]:
+    """Return how many figures stand in each row, for each width of the window."""
+    page.set_content(f"<!doctype html><body>{card.html()}")
     rows = "Object.values(Object.groupBy(document.querySelectorAll('.so-figure'), one => one.offsetTop))"
-    for pixels, across in ((300, [2, 2, 2]), (520, [3, 3]), (1280, [6])):
+    found = []
+    for pixels in widths:
         page.set_viewport_size({"width": pixels, "height": 900})
-        assert page.evaluate(f"() => {rows}.map(row => row.length)") == across
+        found.append(page.evaluate(f"() => {rows}.map(row => row.length)"))
+    return found
