@@ -502,10 +502,12 @@ def test_an_answer_is_recorded_when_the_next_intent_cannot_be(
 ) -> None:
     """The transaction that both share fails; the answer gets one of its own."""
     claim = Run._claim
+    broken = sqlite3.OperationalError("disk I/O error")
+    broken.sqlite_errorcode = sqlite3.SQLITE_IOERR  # as SQLite itself raises it
 
     def fails(self: Run, connection: sqlite3.Connection, wanted: Wanted) -> Any:
         if wanted.chunk:
-            raise sqlite3.OperationalError("disk I/O error")
+            raise broken
         return claim(self, connection, wanted)
 
     monkeypatch.setattr(Run, "_claim", fails)
