@@ -32,7 +32,7 @@ tfoot{display:table-row-group}
 """
 
 MOST_FIGURES: Final = 8  # in one row
-SHORT: Final = 9  # characters of a figure
+SHORT: Final = 10  # characters of a figure
 # Class of figures and the em of a card that one of them needs: short ones, and those with a longer amount.
 _FIGURES: Final = (("so-of", 8.6), ("so-long-of", 13.8))
 # Class of a table and the card's width in em under which its rows stack.
