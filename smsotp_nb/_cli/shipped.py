@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     for name in SHIPPED:
         print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
     print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
-    print('JupyterLab comes with: pip install "smsotp_nb[notebook]"')
+    print('What they need comes with: pip install "smsotp_nb[notebook,excel,statistics]"')
     return 0
 
 

@@ -95,6 +95,19 @@ def test_notebooks_replace_a_file_only_when_told(tmp_path: Path, capsys: pytest.
     assert "cannot be created" in capsys.readouterr().err
 
 
+def test_what_the_notebooks_need_is_told_everywhere_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever follows the README, the site or the command has the extras that every notebook asks for."""
+    assert main(["notebooks", str(tmp_path)]) == 0
+    told = re.findall(r"smsotp_nb\[([\w,]+)\]", capsys.readouterr().out)
+    assert len(told) == 1
+    for page in ("README.md", "docs/tutorials/index.md"):
+        assert f'"smsotp_nb[{told[0]}]"' in (ROOT / page).read_text(encoding="utf-8")
+    code = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "notebooks").iterdir())
+    asked = {extra for extra, word in (("excel", ".xlsx"), ("statistics", "sms.Experiment(")) if word in code}
+    assert asked == {"excel", "statistics"}
+    assert {*told[0].split(",")} == {"notebook", *asked}
+
+
 def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
