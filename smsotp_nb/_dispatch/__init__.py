@@ -1,7 +1,8 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
 ``pacing`` decides when a request may start, ``crew`` runs threads that can be stopped, ``sending`` defines the order of
-the steps, and ``preflight`` shows what a call would do.
+the steps, ``tally`` adds up what became of them, ``checks`` looks at what a call was given, and ``preflight`` shows
+what a call would do.
 """
 
 from .preflight import preflight

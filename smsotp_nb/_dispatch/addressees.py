@@ -110,3 +110,14 @@ def _repeated(found: Ints) -> Flags:
     again = np.ones(len(found), bool)
     again[np.unique(found, return_index=True)[1]] = False
     return again
+
+
+class Bodies:
+    """The number of each body of a plan by its key; a plan may have millions."""
+
+    def __init__(self, keys: Ints) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = np.asarray(keys)[self._order]
+
+    def number(self, key: int) -> int:
+        return int(self._order[np.searchsorted(self._keys, key)])

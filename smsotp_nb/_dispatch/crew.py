@@ -101,3 +101,11 @@ class Crew(Generic[Work, Report]):
 
 
 _NOTHING = object()
+
+
+def with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:
+    """Yield each chunk, then whatever was added to ``rests`` meanwhile."""
+    for chunk in chunks:
+        yield chunk
+        while rests:
+            yield rests.pop()

@@ -14,8 +14,8 @@ from .._moments import Now, utc_now
 from .._planning import Plan
 from ..errors import UsageError
 from . import guards
+from .checks import check_kinds
 from .pacing import check_speed
-from .sending import check_kinds
 
 
 @in_our_words

@@ -7,95 +7,35 @@ import dataclasses
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Unpack
 
-import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ending, Ledger, LedgerOrPath, Run, Wanted, opened, state_line, until
-from .._ledger.answers import Ints
+from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, until
 from .._planning import AnyPlan, DatasetPlan, Plan, to_oneself
 from .._progress import Bar
-from .._wire import Body, SendReply, check_body
-from ..errors import (
-    InvalidPhoneNumbers,
-    LedgerError,
-    NotSent,
-    ServiceError,
-    TransportError,
-    UsageError,
-)
-from ..results import Progress
+from .._wire import Body, SendReply
+from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, TransportError, UsageError
 from . import guards
-from .addressees import Addressees
-from .crew import Crew
+from .addressees import Addressees, Bodies
+from .checks import anybody, check, check_switches
+from .crew import Crew, with_rests
 from .pacing import Pacer, check_speed
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
-from .table import fates_of, table_of, tell
+from .table import fates_of, nobody, table_of, tell
+from .tally import Answer, ProgressCallback, Settled, Tally, accepted, callback_of, silent
 
-MOST_THREADS = 256
 # Long enough for the longest pause that a Retry-After may ask for.
 PATIENCE = Patience(attempts=8, seconds=400.0)
 ONCE = Patience(attempts=1)
 _OPEN = contextlib.nullcontext()
 FEW = 10  # recipients of the first request to a service that has never answered in its own words
 
-ProgressCallback = Callable[[Progress], None]
 Outcome = SendReply | ServiceError | TransportError
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of rows by state and costs so far, for the progress callback."""
-
-    total: int
-    counts: dict[str, int]
-    costs: Counter[str] = field(default_factory=Counter)
-
-    def add(self, settled: _Settled) -> None:
-        for state, rows in settled.rows.items():
-            self.counts[state] += rows
-            self.counts["planned"] -= rows
-        for currency, micros in settled.costs.items():
-            self.costs[currency] += micros
-
-    def progress(self) -> Progress:
-        one = len(self.costs) == 1  # amounts in several currencies have no sum to show
-        return Progress(
-            done=self.total - self.counts["planned"],
-            total=self.total,
-            accepted=self.counts["accepted"],
-            rejected=self.counts["rejected"],
-            in_doubt=self.counts["in_doubt"],
-            cost_micros=next(iter(self.costs.values())) if one else 0,
-            currency=next(iter(self.costs)) if one else "",
-            at=time.monotonic(),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """What became of one chunk: rows by new state, cost in micro-units by currency, and contradictions in the reply."""
-
-    rows: Mapping[str, int]
-    costs: Mapping[str, int] = field(default_factory=dict)
-    disagreement: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """How one request ended: the outcome to record (None: already recorded), and what became of its rows."""
-
-    claim: Claim
-    outcome: SendReply | Ending | None
-    settled: _Settled
-    seconds: float = 0.0
 
 
 @in_our_words
@@ -160,15 +100,15 @@ def send(
         ['accepted', 'skipped']
     """
     asked = guards.read(**guard_arguments)
-    _check(plan, client, concurrency)
-    _check_switches(isolate_invalid, repeat_text, progress, stop)
+    check(plan, client, concurrency)
+    check_switches(isolate_invalid, repeat_text, progress, stop)
     check_speed(max_per_second)
     with opened(ledger) as book:
-        if not _anybody(plan) and not book.knows(plan.campaign, service=client.service):
-            return _nobody(plan, client.service)  # the name stays free for a plan that has someone
+        if not anybody(plan) and not book.knows(plan.campaign, service=client.service):
+            return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
-            _callback(progress, plan, book) as callback,
+            callback_of(progress, plan, book) as callback,
         ):
             campaign = _Sending(
                 plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
@@ -208,48 +148,12 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | Non
         ['Hello Ann!']
     """
     one = to_oneself(plan, to, row=row)
-    _check(one, client, 1)
+    check(one, client, 1)
     with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
-        table = campaign.work(1, _silent)
+        table = campaign.work(1, silent)
     campaign.tell()
     return table
-
-
-def _anybody(plan: AnyPlan) -> bool:
-    if isinstance(plan, DatasetPlan):
-        return plan.figures["planned"] > 0
-    return bool(plan.rows["status"].eq("planned").any())
-
-
-def _nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
-    return fates_of(plan, None) if isinstance(plan, DatasetPlan) else table_of(plan, None, service)
-
-
-def _silent(told: Progress) -> None:
-    """Draw nothing."""
-
-
-def _callback(
-    progress: bool | ProgressCallback, plan: AnyPlan, ledger: Ledger
-) -> contextlib.AbstractContextManager[ProgressCallback]:
-    if callable(progress):
-        return contextlib.nullcontext(progress)
-    new = " (new)" if ledger.created else ""
-    if progress:
-        return Bar(plan.campaign, note=f"recorded in {ledger.path}{new}")
-    return contextlib.nullcontext(_silent)
-
-
-class _Bodies:
-    """The number of each body of a plan by its key; a plan may have millions."""
-
-    def __init__(self, keys: Ints) -> None:
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = np.asarray(keys)[self._order]
-
-    def number(self, key: int) -> int:
-        return int(self._order[np.searchsorted(self._keys, key)])
 
 
 class _Sending:
@@ -278,7 +182,7 @@ class _Sending:
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
         self._deciding = _OPEN if asked.canary is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
-        self._bodies = _Bodies(plan.body_keys)
+        self._bodies = Bodies(plan.body_keys)
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
         self._counts: dict[str, int] = {}
@@ -288,7 +192,7 @@ class _Sending:
         """Send every chunk still to go and return the result table."""
         chunks, counts = self._run.chunks(), self._run.counts()
         billed = self._run.billed() if counts["accepted"] else {}
-        tally = _Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
+        tally = Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
         callback(tally.progress())
         crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
         try:
@@ -327,7 +231,7 @@ class _Sending:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
         tell(self._plan.campaign, self._counts, self._stopper, self._disagreements, until=self._until)
 
-    def _finish(self, crew: Crew[int, _Settled], tally: _Tally) -> None:
+    def _finish(self, crew: Crew[int, Settled], tally: Tally) -> None:
         """Wait for the answers under way, which the threads record; a second interrupt leaves them in doubt."""
         try:
             for settled in crew.rest():
@@ -335,12 +239,12 @@ class _Sending:
         except KeyboardInterrupt:
             self._run.abandon()
 
-    def _share(self, chunks: Iterator[int]) -> Iterator[_Settled]:
+    def _share(self, chunks: Iterator[int]) -> Iterator[Settled]:
         """Send the chunks that fall to one thread. An answer and the intent of the next request share a transaction."""
-        answer: _Answer | None = None
+        answer: Answer | None = None
         rests: list[int] = []
         try:
-            for chunk in _with_rests(chunks, rests):
+            for chunk in with_rests(chunks, rests):
                 if answer and self._pacer.waits():  # the answer does not wait with it
                     self._record(answer, None)
                     told, answer = answer, None
@@ -397,7 +301,7 @@ class _Sending:
             self._end(STOPPED, "cancelled")
         return stop.is_set()
 
-    def _record(self, answer: _Answer | None, then: Wanted | None) -> Claim | None:
+    def _record(self, answer: Answer | None, then: Wanted | None) -> Claim | None:
         """Record an answer, if there is one, and the intent of the next request, if there is one."""
         outcome = answer.outcome if answer else None
         if answer and isinstance(outcome, SendReply):
@@ -406,12 +310,12 @@ class _Sending:
             return self._run.settle(answer.claim, outcome, then=then)
         return self._run.claim(then.chunk, then.positions) if then else None
 
-    def _claimed(self, answer: _Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
+    def _claimed(self, answer: Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
         """Record an answer and the admitted intent; return the claim, and the admission reduced to what was claimed."""
         claim = self._record(answer, admission.wanted)
         return claim, self._watch.claimed(admission, claim.positions if claim else ())
 
-    def _send(self, claim: Claim, admission: guards.Admission) -> _Answer:
+    def _send(self, claim: Claim, admission: guards.Admission) -> Answer:
         """Post what is claimed. While certainly nothing was sent, wait for another turn, claim again and post again."""
         tries = Tries(self._pacer, PATIENCE)
         claimed, seconds = True, 0.0
@@ -471,18 +375,18 @@ class _Sending:
             self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
             raise
 
-    def _given_up(self, claim: Claim, last: TransportError | None) -> _Answer:
+    def _given_up(self, claim: Claim, last: TransportError | None) -> Answer:
         """End the call because a request could not be sent, unless a guard already did; its rows stay planned."""
         if last is not None and self._pacer.stopped():
             self._end(STOPPED, "cancelled")
         elif last is not None:
             self._end(ending(last)[1] or STOPPED, str(last))
-        return _Answer(claim, None, _Settled({}))
+        return Answer(claim, None, Settled({}))
 
-    def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> _Answer:
+    def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> Answer:
         self._hear(outcome)
         if isinstance(outcome, SendReply):
-            answer = _Answer(claim, outcome, _accepted(outcome), seconds)
+            answer = Answer(claim, outcome, accepted(outcome), seconds)
         elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
             return self._in_halves(claim, outcome, admission)
         else:
@@ -507,7 +411,7 @@ class _Sending:
             self._latest = key, message
         return message
 
-    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> _Answer:
+    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> Answer:
         """Send a refused list again in two halves; by assumption nothing of it was sent."""
         self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
         self._addressees.give_back(claim)
@@ -525,14 +429,14 @@ class _Sending:
                 said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
             if admission.stopper:
                 self._end(admission.stopper, admission.detail)
-        return _Answer(claim, None, _Settled(rows, costs, "; ".join(said)))
+        return Answer(claim, None, Settled(rows, costs, "; ".join(said)))
 
-    def _refused(self, claim: Claim, error: ServiceError | TransportError) -> _Answer:
+    def _refused(self, claim: Claim, error: ServiceError | TransportError) -> Answer:
         found, stopper = ending(error)
         if stopper and not self._halt.is_set():
             self._end(stopper, str(error))
         rows = {found.outcome: len(claim.to)} if found.outcome in {"rejected", "in_doubt"} else {}
-        return _Answer(claim, found, _Settled(rows))
+        return Answer(claim, found, Settled(rows))
 
     def _end(self, stopper: str, detail: str) -> None:
         """Begin no further request; of several reasons, the first one is reported."""
@@ -540,65 +444,3 @@ class _Sending:
         self._stop.set()
         if stopper not in guards.STOPPERS:
             self._halt.set()
-
-
-def _with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:
-    """Yield each chunk, then whatever was added to ``rests`` meanwhile."""
-    for chunk in chunks:
-        yield chunk
-        while rests:
-            yield rests.pop()
-
-
-def _accepted(reply: SendReply) -> _Settled:
-    rows = {"accepted": len(reply.messages), **({"in_doubt": len(reply.missing)} if reply.missing else {})}
-    costs = {reply.currency: reply.messages.billed_micros()} if reply.currency else {}
-    return _Settled(rows, costs, "; ".join(reply.disagreements()))
-
-
-def check_kinds(plan: AnyPlan, client: Client, *, what: str, kinds: tuple[type, ...] = (Plan,)) -> None:
-    """Check that a plan of one of these kinds and a client were given.
-
-    Raises:
-        UsageError: says what was given, and how to make what is needed.
-    """
-    if isinstance(plan, DatasetPlan) and DatasetPlan not in kinds:
-        raise UsageError(f"{what} takes no plan of plan_dataset(...): its card shows what a send would do")
-    if not isinstance(plan, kinds):
-        raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
-    if not isinstance(client, Client):
-        from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
-
-        of = "its client is box.client()" if isinstance(client, Sandbox) else "Sandbox().client() is one to try"
-        raise UsageError(f"client= must be a Client, got {given(client)}; {of}")
-    if client.sandbox is not None and client.sandbox._ended:
-        raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox().client()")
-
-
-def _check_switches(isolate_invalid: object, repeat_text: object, progress: object, stop: object) -> None:
-    refuse(
-        not_flag("isolate_invalid", isolate_invalid),
-        not_flag("repeat_text", repeat_text),
-        None if isinstance(progress, bool) else not_callable("progress", progress, example="print", none=False),
-        None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
-        said="nothing was sent: ",
-    )
-
-
-def _kinds(plan: AnyPlan) -> list[int]:
-    """Return a body of each kind and signature; of a plan larger than memory all are alike in that."""
-    if isinstance(plan, DatasetPlan):
-        return [0] * (plan.figures["bodies"] > 0)
-    return plan.bodies.drop_duplicates(["kind", "signature"]).index.tolist()
-
-
-def _check(plan: AnyPlan, client: Client, concurrency: int) -> None:
-    wrong: list[str] = []
-    check_kinds(plan, client, what="send", kinds=(Plan, DatasetPlan))
-    wrong += filter(None, [not_whole("concurrency", concurrency, most=MOST_THREADS)])
-    settings = client.settings
-    for body in _kinds(plan):
-        wrong += check_body(plan.message(int(body)), variant=settings.variant, form=settings.form)
-    if wrong:
-        unique = tuple(dict.fromkeys(wrong))
-        raise UsageError("nothing was sent: " + "; ".join(unique), problems=unique)

@@ -11,7 +11,7 @@ import pandas as pd
 from .._cards import counted
 from .._ledger import places, state_line
 from .._pandas import STR
-from .._planning import DatasetPlan, Plan
+from .._planning import AnyPlan, DatasetPlan, Plan
 from ..errors import CampaignIncomplete, SmsOtpWarning
 from ..problems import explain
 from ..results import COLUMNS
@@ -77,3 +77,8 @@ def tell(
             SmsOtpWarning,
             stacklevel=5,
         )
+
+
+def nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
+    """Return what ``send`` returns of a plan that has nobody to text."""
+    return fates_of(plan, None) if isinstance(plan, DatasetPlan) else table_of(plan, None, service)

@@ -102,13 +102,13 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
     "_dispatch/sending.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
-        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "_with_rests",
+        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end",
     }),
     "_dispatch/stoppers.py": frozenset({"ending"}),
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),
-    "_dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next"}),
+    "_dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next", "with_rests"}),
 }  # fmt: skip
 LONGEST = 120.0
 LOG = "mutation.log"
