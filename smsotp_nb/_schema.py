@@ -12,6 +12,17 @@ LONGEST: Final = 2**27  # bytes of one value: the packed contacts of sixteen mil
 _COMMENT: Final = re.compile(r"--[^\n]*")  # a quote that hides one in a value stays in front of it
 _STATISTICS: Final = ("sqlite_stat1", "sqlite_stat4")  # of ANALYZE, which anybody may run
 
+FARTHEST: Final = 9_000_000_000_000_000  # a moment in the year 2255, in microseconds; and no sum of them overflows
+_BOUNDED: Final = frozenset({  # not the numbers of shapes, which are hashes
+    "accepted", "at", "attempts", "due", "last", "made", "messages", "parts", "price", "reply_size", "request", "size",
+    "status", "ttl", "used", "wrong",
+})  # fmt: skip
+_SOUND: Final = {
+    "INTEGER": "typeof({0})='integer'",
+    "TEXT": "typeof({0})='text' AND ({0} NOT GLOB '*[^ -~]*' OR is_text(CAST({0} AS BLOB)))",  # ASCII is asked in C
+    "BLOB": "typeof({0})='blob'",
+}
+
 Schema = frozenset[tuple[str, str, str]]
 
 
@@ -25,6 +36,36 @@ def strange(connection: sqlite3.Connection, tables: str) -> str:
     """Return in words what is missing from a file that these statements made, differs, or is none of theirs."""
     names = sorted({name for _, name, _ in _written(tables) ^ _schema(connection)})
     return ", ".join(repr(name[:60]) for name in names[:3])
+
+
+def misfit(connection: sqlite3.Connection) -> str:
+    """Return in words the first column with a value that is not of its type, or that is no moment; empty: none."""
+    connection.create_function("is_text", 1, _is_text)
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
+    for (table,) in tables.fetchall():
+        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        wrong = [f"WHEN {_wrong(name, kind, needed or key)} THEN '{name}'" for _, name, kind, needed, _, key in columns]
+        found = connection.execute(
+            f"SELECT CASE {' '.join(wrong)} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"
+        ).fetchone()
+        if found:
+            return f"{table}.{found[0]} holds a value that cannot be"
+    return ""
+
+
+def _wrong(name: str, kind: str, needed: object) -> str:
+    """Return the SQL that is true where a column's value cannot be."""
+    sound = _SOUND[kind].format(name) if kind else "1"
+    sound += f" AND {name} BETWEEN {-FARTHEST} AND {FARTHEST}" if name in _BOUNDED else ""
+    return f"NOT coalesce({sound}, 0)" + ("" if needed else f" AND {name} IS NOT NULL")
+
+
+def _is_text(value: bytes | None) -> bool:  # SQLite asks about NULL as well
+    try:
+        (value or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @functools.cache

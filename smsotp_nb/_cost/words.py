@@ -13,7 +13,7 @@ from .. import parts
 from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, counted, money, places_by
-from .._ledger import Campaign, LedgerOrPath
+from .._ledger import Campaign, LedgerOrPath, read_from
 from .._ledger.places import path_of
 from .._ledger.word_sums import word_sums
 from .._pandas import STR
@@ -104,8 +104,9 @@ def words(
     campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Campaign) else (None, service)
     source = ledger._ledger if isinstance(ledger, Campaign) else ledger
     path_of(source)  # says what else was given
-    sums = word_sums(source, campaign=campaign, service=service, since=since, until=until, tz=tz)
-    return _of(_cells(sums))
+    with read_from(source) as book:
+        sums = word_sums(book, campaign=campaign, service=service, since=since, until=until, tz=tz)
+        return _of(_cells(sums))
 
 
 def _cells(sums: pd.DataFrame) -> pd.DataFrame:

@@ -50,7 +50,11 @@ def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) 
         >>> listed(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)).total
         0
     """
-    key = name_key(search)
+    with ledger._store.understood():
+        return _listed(ledger, name_key(search), first=first, most=most)
+
+
+def _listed(ledger: Ledger, key: str, *, first: int, most: int) -> Listing:
     with ledger._store.snapshot() as connection:
         total = connection.execute(f"SELECT count(*) {_WANTED}", ("", "")).fetchone()[0]
         found = connection.execute(f"SELECT count(*) {_WANTED}", (key, key)).fetchone()[0]

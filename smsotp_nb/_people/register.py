@@ -220,7 +220,7 @@ class People:
             UsageError: a number cannot be read. Nothing was changed.
         """
         numbers = _several(numbers)
-        with opened(self._ledger) as book:
+        with read_from(self._ledger) as book:
             found = _read(numbers, default_region)
             with book._store.writing() as connection:
                 gone = recorded.forget(connection, found, now=microseconds(self._now()))

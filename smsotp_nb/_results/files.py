@@ -159,7 +159,8 @@ def read(path: str | Path) -> pd.DataFrame:
     """Read a result table that `write` wrote, or that a spreadsheet has saved since.
 
     The result columns come back with their dtypes. Your own columns keep theirs in Parquet; in CSV and Excel a column
-    of plain numbers comes back as numbers (never one with a leading zero or a plus), everything else as text.
+    of plain numbers comes back as numbers (never one with a leading zero or a plus), everything else as text. An empty
+    text comes back as missing there, because a spreadsheet knows no difference; Parquet keeps it.
 
     Raises:
         UsageError: file not found or not readable, not a result table, or its numbers have lost their plus.

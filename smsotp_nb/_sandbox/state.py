@@ -17,11 +17,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from .._schema import FARTHEST, misfit
 from ..errors import UsageError
 from . import filing
 from .filing import Accepted, Message, NewPasscode, Request
-from .tables import connect, damaged, unreadable
+from .tables import BROKEN, connect, damaged, unreadable
 
+_FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
+_LATER_FACTS: Final = {"requests": int, "clock_offset": int, "clock_stopped": int, "receipts": str}
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
@@ -60,7 +63,7 @@ class State:
         except UsageError:
             self._db.close()
             raise
-        except (sqlite3.Error, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        except BROKEN as error:
             self._db.close()
             raise unreadable(self.path, error) from None
 
@@ -68,7 +71,7 @@ class State:
         with self._atomic():
             self._begin(variant, balance, seed)
             self.keep_fact("starts", self.fact("starts") + 1)
-        self._refuse_other_types()
+        self._refuse_other_facts()
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
@@ -79,6 +82,7 @@ class State:
         self._unfiled: list[Accepted] = []
         self._weight = 0
         self._read_notes()
+        self._refuse_misfits()
 
     def _read_notes(self) -> None:
         """File the notes of an earlier process that was killed before it could file them."""
@@ -307,11 +311,24 @@ class State:
         if seed is not None and seed != self.fact("seed"):
             raise UsageError(f"{self.path} was started with another seed; use another state file, or omit seed=")
 
-    def _refuse_other_types(self) -> None:
-        kinds = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
-        for name, kind in kinds.items():
-            if type(found := self.fact(name)) is not kind:
+    def _refuse_misfits(self) -> None:
+        if self.path is None:
+            return
+        if where := misfit(self._db):
+            raise damaged(self.path, where)
+        for table in ("messages", "receipts"):
+            if self._db.execute(f"SELECT coalesce(max(n), 0) FROM {table}").fetchone()[0] > self._last:
+                raise damaged(self.path, f"{table} has a number that was not given yet")
+
+    def _refuse_other_facts(self) -> None:
+        for name, kind in {**_FACTS, **_LATER_FACTS}.items():
+            found = self.fact(name)
+            if found is None and name in _LATER_FACTS:
+                continue
+            if type(found) is not kind:
                 raise damaged(self.path, f"its {name} is of type {type(found).__name__}, not {kind.__name__}")
+            if isinstance(found, int) and abs(found) > FARTHEST:
+                raise damaged(self.path, f"its {name} is out of range")
 
     def fact(self, name: str) -> Any:
         """Return a stored fact by its name, None if there is none."""

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from .._schema import limit, strange
+from .._visible import visible
 from ..errors import UsageError
 
 SCHEMA = """
@@ -48,6 +49,7 @@ CREATE INDEX IF NOT EXISTS receipts_by_due ON receipts (due) WHERE state = 'wait
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
 LAYOUT = 5
+BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
 
 
@@ -87,7 +89,7 @@ def unreadable(path: Path | None, error: Exception) -> UsageError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # Python itself gives no code for bytes of no text
     if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
         return UsageError(_why(path, error))
-    return damaged(path, f"{type(error).__name__}: {error}"[:200])
+    return damaged(path, visible(f"{type(error).__name__}: {error}"[:200]))
 
 
 def damaged(path: Path | None, found: str) -> UsageError:

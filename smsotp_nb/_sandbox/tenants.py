@@ -20,6 +20,7 @@ from .choices import Rules
 from .faults import Fault, Faults
 from .service import Service, millionths, money
 from .state import State
+from .tables import BROKEN, unreadable
 
 MOST: Final = 200
 JOURNAL_SHARE: Final = 1 / 10  # of a journal: with all tenants at most 320 MiB
@@ -53,10 +54,13 @@ class Options:
         state = State(path, variant=self.variant, balance=self.balance, seed=self.seed)
         try:
             service = Service(state, variant=self.variant, form=self.form, rules=self.rules)
+            return Account(service, Faults(self.faults), label=self.label, journal_share=self.journal_share)
         except UsageError:
             state.close()
             raise
-        return Account(service, Faults(self.faults), label=self.label, journal_share=self.journal_share)
+        except BROKEN as error:  # the journal, the clock and the receipts that the file holds
+            state.close()
+            raise unreadable(path, error) from None
 
     def changed(self, given: Mapping[str, Any]) -> Self:
         """Return the options with the changes in a ``POST /tenants.json``.

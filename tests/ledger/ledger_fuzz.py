@@ -287,24 +287,33 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
         made(sound, client)
         for seed in seeds:
             path, reader = case(seed, sound, work / "case")
-            before, began = _memory("VmRSS"), time.process_time()
+            before, began = memory(), time.process_time()
             try:
                 outcomes[read(path, reader, box, client)] += 1
             except Exception as error:  # noqa: BLE001 - any is a finding
                 wrong.append(f"seed {seed}, {reader}: {type(error).__name__}: {error}"[:300])
             if time.process_time() - began > SECONDS:
                 wrong.append(f"seed {seed}, {reader}: {time.process_time() - began:.1f} s")
-            if (more := _memory("VmHWM") - before) > MEMORY:
+            if more := grown(before):
                 wrong.append(f"seed {seed}, {reader}: {more:,} KiB")
     return wrong, outcomes
 
 
-def _memory(what: str) -> int:
-    """Return what this process takes now (VmRSS), or the most since that was asked (VmHWM), in KiB; 0 off Linux."""
+def memory() -> int:
+    """Return what this process takes now, in KiB, and begin to note the most that it takes; 0 where that is unknown."""
     if not os.path.exists("/proc/self/clear_refs"):
         return 0
-    if what == "VmRSS":
-        Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def grown(before: int) -> int:
+    """Return by how much this process grew for a moment, in KiB, if that is too much; else 0."""
+    more = _status("VmHWM") - before if before else 0
+    return more if more > MEMORY else 0
+
+
+def _status(what: str) -> int:
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(what))
 

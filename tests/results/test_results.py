@@ -51,6 +51,12 @@ def test_a_written_table_reads_back_equal(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+def test_only_parquet_tells_an_empty_text_from_a_missing_one(tmp_path: Path, ending: str) -> None:
+    back = results.read(results.write(table(2, error_code=["", None]), tmp_path / f"r{ending}"))["error_code"]
+    assert back.isna().tolist() == [ending != ".parquet", True]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_the_callers_own_columns_keep_their_values(tmp_path: Path, ending: str) -> None:
     """Leading zeros, texts that look like numbers, formulas and control characters come back as they were."""
     own = table(len(HOSTILE)).assign(name=HOSTILE, plz=[f"0{n}" for n in range(len(HOSTILE))], age=range(len(HOSTILE)))

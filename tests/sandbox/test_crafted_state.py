@@ -11,6 +11,8 @@ import pytest
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Sandbox
 
+from . import state_fuzz
+
 DEEP = "[" * 100_000
 CRAFTED = {
     "a trigger": "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM messages; END",
@@ -22,6 +24,13 @@ CRAFTED = {
     "an id of bytes": "UPDATE facts SET value=x'ff' WHERE name='id'",
     "no text": "UPDATE facts SET value=cast(x'ff' AS TEXT) WHERE name='variant'",
     "a deep note": f"INSERT INTO unfiled (accepted) VALUES ('{DEEP}')",
+    "a price in words": "UPDATE messages SET price='much'",
+    "a text that is none": "UPDATE requests SET text=cast(x'ff' AS TEXT)",
+    "a moment beyond range": f"UPDATE requests SET at={2**62}",
+    "a number that was not given": f"UPDATE messages SET n={2**40}",
+    "headers that are no JSON": "UPDATE journal SET headers='['",
+    "a clock of bytes": "INSERT OR REPLACE INTO facts VALUES ('clock_offset', x'00')",
+    "a callback of something else": "INSERT OR REPLACE INTO facts VALUES ('receipts', '[]')",
     "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
 }
 
@@ -29,9 +38,17 @@ CRAFTED = {
 @pytest.mark.parametrize("case", CRAFTED)
 def test_a_crafted_state_is_refused(case: str, tmp_path: Path) -> None:
     path = tmp_path / "box.sqlite"
-    Sandbox(state=path).close()
+    with Sandbox(state=path) as box, box.client() as client:
+        client.send_message("+12025550123", text="Hello")
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(CRAFTED[case])
     with pytest.raises(UsageError, match=r"box.sqlite is damaged or was altered: .*Name another one") as caught:
         Sandbox(state=path).close()
     assert len(str(caught.value)) < 2_000
+
+
+def test_no_damaged_or_crafted_state_brings_a_foreign_error(tmp_path: Path) -> None:
+    """Some by chance; a long campaign is in CONTRIBUTING."""
+    wrong, outcomes = state_fuzz.findings(range(60), tmp_path)
+    assert wrong == []
+    assert {"read", "refused: UsageError"} <= set(outcomes)
