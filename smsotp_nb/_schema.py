@@ -45,8 +45,8 @@ def misfit(connection: sqlite3.Connection) -> str:
     for (table,) in tables.fetchall():
         columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
         wrong = [f"WHEN {_wrong(name, kind, needed or key)} THEN '{name}'" for _, name, kind, needed, _, key in columns]
-        found = connection.execute(
-            f"SELECT CASE {' '.join(wrong)} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"
+        found = connection.execute(  # `found_` is no column of ours
+            f"SELECT CASE {' '.join(wrong)} END AS found_ FROM {table} WHERE found_ IS NOT NULL LIMIT 1"
         ).fetchone()
         if found:
             return f"{table}.{found[0]} holds a value that cannot be"

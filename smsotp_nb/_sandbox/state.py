@@ -316,8 +316,9 @@ class State:
             return
         if where := misfit(self._db):
             raise damaged(self.path, where)
-        for table in ("messages", "receipts"):
-            if self._db.execute(f"SELECT coalesce(max(n), 0) FROM {table}").fetchone()[0] > self._last:
+        given = {"messages": self._last, "receipts": self._last, "journal": self.fact("requests") or 0}
+        for table, last in given.items():
+            if self._db.execute(f"SELECT coalesce(max(n), 0) FROM {table}").fetchone()[0] > last:
                 raise damaged(self.path, f"{table} has a number that was not given yet")
 
     def _refuse_other_facts(self) -> None:

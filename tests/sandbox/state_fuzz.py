@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -79,10 +80,12 @@ def _check(error: BaseException) -> None:
 
 def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
     """Return what is wrong, each with its seed, and how often each outcome came."""
-    wrong, outcomes, sound = [], Counter[str](), work / "sound.sqlite"
+    wrong: list[str] = []
+    outcomes, sound = Counter[str](), work / "sound.sqlite"
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", SmsOtpWarning)
     made(sound)
+    threading.excepthook = lambda told: wrong.append(f"before seed {seed} ended: {told.exc_type.__name__}")
     for seed in seeds:
         path, chance = work / "state.sqlite", random.Random(seed)
         for old in work.glob("state.sqlite*"):
