@@ -2,29 +2,39 @@
 
     python benchmarks/experiments_sent.py              200 experiments of 800 people; some minutes
     python benchmarks/experiments_sent.py --runs 20    fewer
+    python benchmarks/experiments_sent.py --kills      each is killed twice while it is sent, and resumed
+    python benchmarks/experiments_sent.py --drawn 5000 the same draws and orders without sending: a narrower answer
 
 Each run is an experiment of its own, with a name and so with arms of its own: drawn, planned, sent and recorded, every
 third one in two calls with a canary between them. Then orders are made in which the message adds ten percentage points
-to twenty, and read on the reading day. Ends with 1 when fewer than 92 or more than 98 of 100 intervals hold the effect,
-or when a person held out is in the sandbox's inbox.
+to twenty, and read on the reading day. Arms and orders depend on the number of the run alone, so kills must change none
+of the intervals. Ends with 1 when fewer than 92 or more than 98 of 100 intervals hold the effect, when a person held
+out is in the sandbox's inbox, or somebody twice.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from smsotp_nb import Experiment, Ledger, Policy, Sandbox, plan, send
-from smsotp_nb.errors import CampaignIncomplete
+from smsotp_nb import Experiment, Ledger, Plan, Policy, Sandbox, plan, send
+from smsotp_nb._experiments.drawing import drawn, uniform
+from smsotp_nb._experiments.shares import Share, compare
+from smsotp_nb.errors import SmsOtpWarning
 
 BASE, EFFECT = 0.2, 0.1
 LEAST, MOST = 0.92, 0.98
+KILLED_AT = (40, 250)  # messages accepted
+CHUNK = 20
 
 
 def people() -> pd.DataFrame:
@@ -34,14 +44,36 @@ def people() -> pd.DataFrame:
     return pd.DataFrame({"customer": range(len(phones)), "phone": phones})
 
 
-def held_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path) -> bool:
+def killed(made: Plan, path: Path, url: str, accepted: int) -> bool:
+    """Send in a process of its own that kills itself once so many are accepted; say whether it came to that."""
+
+    def watch(told: Any) -> None:
+        if told.accepted >= accepted:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if not child:
+        with Ledger(path) as ledger:
+            send(made, client=Sandbox.at(url).client(), ledger=ledger, progress=watch)
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def held_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills: bool) -> bool:
     """Send one experiment and say whether its interval holds the effect."""
     how = {"arms": {"texted": 50}, "holdout": 50, "unit": "customer", "outcomes": {"bought": "binary"}}
-    with Ledger(folder / f"{run}.sqlite", create=True) as ledger:
+    path = folder / f"{run}.sqlite"
+    before = len(box.inbox)
+    with Ledger(path, create=True) as ledger:
         test = Experiment(f"run {run}", read_after="14d", ledger=ledger, **how)
         split = test.assign(frame, to="phone")
         texted = dict(split.texted())["texted"]
-        made = plan(texted, to="phone", campaign=f"run {run}/texted", text="Hello!", policy=Policy(same_text=None))
+        how_sent: dict[str, Any] = {"policy": Policy(same_text=None), "chunk_size": CHUNK}
+        made = plan(texted, to="phone", campaign=f"run {run}/texted", text="Hello!", **how_sent)
+        if kills:
+            ledger.close()
+            if not all(killed(made, path, box.url, at) for at in KILLED_AT):
+                raise SystemExit(f"run {run}: it ended before it was killed")
         for canary in (5, None) if run % 3 == 0 else (None,):
             send(made, client=box.client(), ledger=ledger, progress=False, canary=canary)
         everybody = plan(frame, to="phone", campaign=f"run {run}/all", text="Hi!", policy=Policy(same_text=None))
@@ -49,6 +81,9 @@ def held_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path) -> bool:
         held = split.frame["arm"].eq("holdout").to_numpy()
         if table["status"].eq("accepted").to_numpy()[held].any():
             raise SystemExit(f"run {run}: a person held out was texted")
+        mine = box.inbox.iloc[before:]
+        if mine[mine["text"].eq("Hello!")]["to"].duplicated().any():
+            raise SystemExit(f"run {run}: somebody was texted twice")
         orders = orders_of(test.assigned(), np.random.default_rng(run))
         later = pd.Timestamp.now("UTC") + pd.Timedelta(days=15)
         reading = Experiment(f"run {run}", read_after="14d", ledger=ledger, now=later.to_pydatetime, **how).read(
@@ -56,6 +91,9 @@ def held_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path) -> bool:
         )
     row = reading.frame.set_index("arm").loc["texted"]
     return bool(row["low"] <= EFFECT <= row["high"])
+
+
+_DAY = pd.Timestamp("2026-11-12 10:00", tz="UTC")
 
 
 def orders_of(assigned: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
@@ -66,13 +104,30 @@ def orders_of(assigned: pd.DataFrame, random: np.random.Generator) -> pd.DataFra
     return orders[random.random(len(assigned)) < chance]
 
 
+def drawn_in(run: int, frame: pd.DataFrame) -> bool:
+    """Say whether the interval holds the effect with the arms and orders of a run, without sending it."""
+    place = uniform(frame["customer"].astype(str).tolist(), f"run {run}\0".encode())
+    texted = drawn(place, {"holdout": 50, "texted": 50}) == 1
+    assigned = pd.DataFrame({"unit": frame["customer"], "arm": np.where(texted, "texted", "holdout"), "at": _DAY})
+    bought = frame["customer"].isin(orders_of(assigned, np.random.default_rng(run))["customer"]).to_numpy()
+    sides = [Share(int(bought[side].sum()), int(side.sum())) for side in (texted, ~texted)]
+    found = compare(*sides)
+    return bool(found.low <= EFFECT <= found.high)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
-    runs = parser.parse_args().runs
-    warnings.simplefilter("ignore", CampaignIncomplete)
+    parser.add_argument("--kills", action="store_true")
+    parser.add_argument("--drawn", type=int, default=0)
+    asked = parser.parse_args()
+    runs = asked.drawn or asked.runs
+    warnings.simplefilter("ignore", SmsOtpWarning)
     with tempfile.TemporaryDirectory() as folder, Sandbox(balance=10**6) as box:
-        held = [held_in(run, people(), box, Path(folder)) for run in range(runs)]
+        if asked.drawn:
+            held = [drawn_in(run, people()) for run in range(runs)]
+        else:
+            held = [held_in(run, people(), box, Path(folder), kills=asked.kills) for run in range(runs)]
     share = float(np.mean(held))
     print(f"{sum(held)} of {runs} intervals hold the effect: {share:.1%} (wanted: {LEAST:.0%} to {MOST:.0%})")
     return int(not LEAST <= share <= MOST)
