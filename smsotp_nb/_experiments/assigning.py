@@ -94,6 +94,22 @@ def strata_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     return pd.Series([json.dumps([None if cell is None else str(cell) for cell in row]) for row in rows], dtype=object)
 
 
+def foreseen(units: pd.Series, asked: Declared, ledger: Ledger) -> pd.Series:
+    """Return the arm that each unit will be drawn into, and record nothing; without strata the unit alone decides.
+
+    Raises:
+        UsageError: the experiment is recorded with other rules, or the units are neither text nor whole numbers.
+    """
+    with ledger._store.snapshot() as connection:
+        found = experiments.find(connection, asked.name)
+    if found is not None and (differences := asked.differences(found.declared)):
+        raise changed(asked.name, differences)
+    texts = unit_texts(units)
+    codes = drawn(uniform(texts.fillna("").tolist(), asked.key), _numbered(asked))
+    codes[texts.isna().to_numpy()] = -1
+    return named(codes, asked).set_axis(units.index)
+
+
 def draw(
     people: People, asked: Declared, ledger: Ledger, *, integers: bool, now: int
 ) -> tuple[pd.Series, pd.DataFrame]:

@@ -61,7 +61,7 @@ class Prospect:
         """Return the prospect as lines of a card."""
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
-        return [*self._changes(f"ledger.campaign({campaign!r})"), *self._holds()]
+        return [*self._changes(f"ledger.campaign({campaign!r})"), *self.holds()]
 
     def _changes(self, name: str) -> list[cards.Note]:
         if self.service is None:
@@ -79,7 +79,8 @@ class Prospect:
         lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
         return lines
 
-    def _holds(self) -> list[cards.Note]:
+    def holds(self) -> list[cards.Note]:
+        """Return whom the rules hold back as lines of a card."""
         return [self._hold(problem, said) for problem, said in _SAID.items() if self.held["problem"].eq(problem).any()]
 
     def _hold(self, problem: str, said: str) -> cards.Note:

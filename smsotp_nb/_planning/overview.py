@@ -90,14 +90,19 @@ def _parts(planned: pd.DataFrame) -> str:
 
 
 def about_to_go(plan: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> str:
-    """Return the estimated cost of what a send would post now: rows still planned that no rule holds back."""
+    """Return the estimated cost of what a send would post now."""
+    return about(rows_to_go(plan, recorded, prospect))
+
+
+def rows_to_go(plan: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> pd.DataFrame:
+    """Return the rows that a send would post now: still planned, and held back by no rule."""
     rows = plan.rows
     going = rows["status"].eq("planned").to_numpy()
     if recorded is not None:
         going = going & rows["to"].isin(recorded.loc[recorded["status"].eq("planned"), "to"]).to_numpy()
     if prospect is not None:
         going = going & ~rows["to"].isin(prospect.held["to"]).to_numpy()
-    return about(rows[going])
+    return rows[going]
 
 
 def about(rows: pd.DataFrame) -> str:

@@ -12,7 +12,9 @@ from .._guards import GUARDS
 from .._policy import Policy
 from .._wire import Variant
 from ..errors import UsageError
+from . import campaign_compared
 from .arguments import NONE_CHOSEN
+from .campaign_compared import Compared
 from .stages import complaints
 
 SPEED = "speed"  # the field of what is no guard
@@ -48,6 +50,7 @@ class Choices:
     keep: tuple[str, ...] = ()
     variant: Variant = "intl"
     policy: Policy | None = None
+    compared: Compared = field(default_factory=Compared)
     unread: Mapping[str, str] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
@@ -89,7 +92,7 @@ class Choices:
             ("words", self.words or self.kind == "template", "Write the text."),
         )
         blank = {name: words for name, filled, words in blanks if filled == NONE_CHOSEN or filled is False}
-        return blank | dict(self.unread)
+        return blank | self.compared.missing(self.campaign, template=self.kind == "template") | dict(self.unread)
 
     def lines(
         self,
@@ -99,16 +102,29 @@ class Choices:
         tried: int = 0,
         first: Sequence[str] = (),
         before: Sequence[str] = (),
+        arms: Mapping[str, Mapping[str, Any]] | None = None,
+        reason: str = "",
     ) -> str:
         """Return the code that plans and sends the same; ``first`` are lines above it, ``before`` lines between both.
 
-        ``tried`` is how many the campaign tried already, see `Guards.arguments`.
+        ``tried`` is how many the campaign tried already, see `Guards.arguments`. Where texts are compared, ``arms`` has
+        the arguments of ``send`` for each, and ``reason`` why what is recorded gets another text.
         """
         shown = [f"    {name}={_shown(name, value)}," for name, value in self.arguments().items()]
         shown += [f"    exclude={_excluded(self.exclude)},"] * bool(self.exclude)
         sent = "".join(f", {name}={value!r}" for name, value in (guards or Guards()).arguments(tried=tried).items())
+        if self.compared.on:
+            asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).arguments())
+            return "\n".join([*first, *self._comparing(asked, reason)])
         made = [f"plan = sms.plan(\n    {frame},", *shown, ")"]
         return "\n".join([*first, *made, *before, f"results = sms.send(plan, client=client{sent})"])
+
+    def _comparing(self, asked: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
+        """Return the code that compares texts."""
+        given = self.arguments()
+        shown = {name: _shown(name, value) for name, value in given.items()}
+        shown |= {"exclude": _excluded(self.exclude)} if self.exclude else {}
+        return campaign_compared.lines(self.compared, self.words, given, asked, shown, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ FIELD_OF = {
     "keep": "keep",
     "budget": "budget",
     "quiet_hours": "quiet_from",
+    "experiment": "held",
+    "unit": "unit",
 }
 UNREADABLE = "ignore_unreadable_suppressions"
 

@@ -89,8 +89,8 @@ class Fields:
         names, found = names_of(frame), phones.find_columns(frame)
         self.names = [label for label, _ in names]
         countries = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them
-        _offer(self.phone, names if found.phone is not None else with_none(names, "choose"), found.phone)
-        _offer(self.region, with_none(countries, "none"), found.region)
+        offer(self.phone, names if found.phone is not None else with_none(names, "choose"), found.phone)
+        offer(self.region, with_none(countries, "none"), found.region)
 
     def offer_campaigns(self, names: Sequence[str]) -> None:
         """Offer earlier campaigns to leave out."""
@@ -145,6 +145,7 @@ def _listed(typed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in typed.split(",") if name.strip())
 
 
-def _offer(field: ipywidgets.Dropdown, options: Sequence[tuple[str, Any]], value: Any) -> None:
+def offer(field: ipywidgets.Dropdown, options: Sequence[tuple[str, Any]], value: Any) -> None:
+    """Offer options in a list, and choose one; the first where ``value`` is None."""
     field.options = options
     field.value = options[0][1] if value is None else value

@@ -19,7 +19,9 @@ from .._planning.suppression import usable
 from .._policy import Policy
 from ..errors import UsageError
 from . import campaign_html, saved, skin
+from .arguments import names_of
 from .campaign_choices import Choices, Guards
+from .campaign_compare_pane import ComparePane
 from .campaign_drafts import Drafts
 from .campaign_fields import Fields
 from .campaign_list import Uploaded, read_upload
@@ -109,7 +111,8 @@ class CampaignForm(skin.Shown):
         self._settle = skin.SETTLE
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
-        self.write = WritePane(self.fields, upload=frame is None)
+        self.compare = ComparePane(self._typed)
+        self.write = WritePane(self.fields, self.compare, upload=frame is None)
         self.sending, self.outcome = SendPane(self._guarded), ResultPane(self._settled)
         self._drafts = Drafts(self.steps.ledger.path)
         self._offered = self._drafts.latest()
@@ -117,8 +120,7 @@ class CampaignForm(skin.Shown):
         self.widget = self._lay_out()
         self.fields.offer_campaigns(self.steps.campaigns())
         if frame is not None:
-            self.fields.offer(self.steps.frame)
-            self.write.show_columns()
+            self._offer(self.steps.frame)
         self.write.offer(self._offered.words() if self._offered else "")
         self._render()
         self._latest.ask(self.choices(), at_once=True)
@@ -130,7 +132,7 @@ class CampaignForm(skin.Shown):
 
     def choices(self) -> Choices:
         """Return what the fields say now."""
-        return self.fields.choices()
+        return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
 
     def guards(self) -> Guards:
         """Return what the guards say now."""
@@ -197,9 +199,13 @@ class CampaignForm(skin.Shown):
         self.write.show_upload(read)
         if read.frame is not None and self.steps.take(read.frame):
             self._uploaded = read
-            self.fields.offer(read.frame)
-            self.write.show_columns()
+            self._offer(read.frame)
             self._typed()
+
+    def _offer(self, frame: pd.DataFrame) -> None:
+        self.fields.offer(frame)
+        self.compare.offer(names_of(frame))
+        self.write.show_columns()
 
     def _check(self) -> None:
         def check() -> None:
@@ -302,7 +308,7 @@ class CampaignForm(skin.Shown):
         if self.steps.met:
             return self.write.both
         if self.steps.stage == "write":
-            return self.fields.faults.first() or self.write.check_button
+            return self.fields.faults.first() or self.compare.faults.first() or self.write.check_button
         at_fault = self.sending.faults.first() or self.outcome.faults.first()
         return at_fault or (self.sending.typed if self._to_type() else self.sending.send_button)
 
@@ -316,6 +322,7 @@ class CampaignForm(skin.Shown):
             draft, self._offered = self._offered, None
             self._drafts.take(draft)
             self.fields.fill_in(draft.values)
+            self.compare.fill_in(draft.values)
             self.sending.fill_in(draft.values)
             self.write.offer("")
         self.fields.words.focus()
@@ -332,7 +339,7 @@ class CampaignForm(skin.Shown):
         if self.steps.stage == "write":
             typed = self.fields.draft()
             try:
-                self._drafts.keep(typed | self.sending.draft() if typed else {})
+                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() if typed else {})
             except UsageError as error:
                 self.write.offer(str(error), keep=False)
         return self.steps.draft(choices)
@@ -379,9 +386,19 @@ class CampaignForm(skin.Shown):
         choices, tried = self.choices(), self.steps.tried
         first = [self._uploaded.line] if self._uploaded else []
         try:
-            return choices.lines(self.guards(), tried=tried, first=first, before=self._lines_before())
+            return choices.lines(
+                self.guards(),
+                tried=tried,
+                first=first,
+                before=self._lines_before(),
+                arms=self.steps.asked(self.guards()),
+                reason=self._reason() if self.steps.reworded else "",
+            )
         except UsageError as error:
             return f"{choices.lines(first=first)}\n# {error}"
+
+    def _reason(self) -> str:
+        return self.sending.reason.value.strip() or IN_THE_FORM
 
     def _lines_before(self) -> list[str]:
         """Return the calls between plan and send: an opt-out, and the correction of what was begun."""
@@ -389,7 +406,7 @@ class CampaignForm(skin.Shown):
         if self._opted_out:  # the number is not printed
             lines.append(f"sms.People().opt_out(number, source={self._opted_out!r})")
         if self.steps.reworded:
-            reason = self.sending.reason.value.strip() or IN_THE_FORM
+            reason = self._reason()
             name = f"sms.Ledger().campaign({self.choices().campaign!r}, service=client.service)"
             lines.append(f"{name}.correct(plan, reason={reason!r})")
         return lines

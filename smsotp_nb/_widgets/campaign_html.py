@@ -35,7 +35,9 @@ def draft_html(draft: Draft | None) -> str:
     if draft.plan is None:
         return _pane(_items(draft.problems), "Still to do")
     if draft.plan.rows["status"].eq("planned").any():
-        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
+        other = "" if draft.other is None else "<h3>The second text</h3>" + _messages(draft.other)
+        foreseen = "".join(f'<p class="smsotp-line">{html.escape(words)}</p>' for words in draft.foreseen)
+        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan) + other + foreseen)
     reasons = overview.reasons(draft.plan.skipped)
     said = [f"{counted(count, 'row')}: {meaning or code}" for code, meaning, count in reasons]
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import ipywidgets
 
 from . import campaign_html, skin
+from .campaign_compare_pane import comparison_html
 from .campaign_refusals import groups, refusals_html
 from .campaign_steps import CampaignSteps
 from .doubts import Doubts
@@ -47,16 +48,17 @@ class ResultPane:
             return
         self._drawn = shown
         numbers = steps.numbers()
+        compared = comparison_html(steps.comparison) if steps.comparison else ""
         if done:
-            self.card.value = campaign_html.results_html(steps.results, steps.counts)
+            self.card.value = compared + campaign_html.results_html(steps.results, steps.counts)
             rows, title = steps.results, "Not sent"
         else:
-            self.card.value = campaign_html.plan_html(steps.plan)
+            self.card.value = compared or campaign_html.plan_html(steps.plan)
             rows, title = steps.plan.rows, "Rows that are left out"
         self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), title)
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
-        self.doubts.show(steps.recorded(), steps.plan.rows.index)
+        self.doubts.show(*steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")

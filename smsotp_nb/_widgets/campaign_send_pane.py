@@ -66,6 +66,7 @@ class SendPane:
             skin.show(part, can_send)
         skin.show(self._test, can_send and steps.stage != "done")
         self._tested.value = skin.line(steps.tested.text, steps.tested.sign) if steps.tested.text else ""
+        self.test_button.description = steps.test_label()
         self.test_button.disabled = self.send_button.disabled = steps.stage == "testing"
         skin.show(self.reason, can_send and bool(steps.reworded))
         skin.mark(self.widget, "smsotp-framed", can_send and steps.live)

@@ -32,7 +32,7 @@ class Sending(CampaignState):
 
         Where some go first, sending them, looking, and sending the others are steps of their own.
         """
-        first = self.alone or (guards.first if self.going(guards.first) < self.to_go else 0)
+        first = self.alone or (self.going(guards.first) if self.going(guards.first) < self.to_go else 0)
         if not first:
             return STEPS, {"write": 1, "sending": 3, "done": 4}.get(self.stage, 2)
         names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
@@ -76,6 +76,10 @@ class Sending(CampaignState):
         return str(going) if self.live or going > self._type_above else ""
 
     # -- one to oneself
+
+    def test_label(self) -> str:
+        """Say on the button what a test sends."""
+        return "Send me the first message as a test"
 
     def send_test(self, number: str, default_region: str = "") -> bool:
         """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
@@ -128,7 +132,7 @@ class Sending(CampaignState):
             return
         back = self.stage
         if self.going(guards.first) < self.to_go:
-            self.alone = self.tried + guards.first
+            self.alone = self.tried + self.going(guards.first)
         if self._begin({"planned", "done"}, "sending", ""):
             self._send(self.plan, guards, back, reason.strip() or IN_THE_FORM)
 
@@ -190,13 +194,18 @@ class Sending(CampaignState):
         except SmsOtpError:  # whose words are about this reading alone: messages have left
             self._show("done", UNREAD, "bad")
             return
+        said = self._come_to()
+        self._show("done", said.text, said.sign)
+
+    def _come_to(self) -> Notice:
+        """Say what the send came to."""
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
         line = f"{state_line(self.counts)}."
         if planned:
             why = self._held_back()
             line = f"{_capital(why.meaning)}: {line} {_capital(_next(why))}." if why else f"Not complete: {line}"
         line += " Rows in doubt are never sent again automatically." if doubt else ""
-        self._show("done", line, "warn" if planned or doubt else "ok")
+        return Notice(line, "warn" if planned or doubt else "ok")
 
     def _broke_off(self, error: SmsOtpError, back: str) -> None:
         """Say of a send that ended with an error whether anything was sent before."""
@@ -219,6 +228,8 @@ class Sending(CampaignState):
         return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
 
 
+# What ends a send for all that is to go, of other texts, too; other reasons hold back rows.
+ENDS = frozenset({"STOPPED", "NO_FUNDS", "FAILING", "ACCOUNT", "UNKNOWN_SERVICE", "THROTTLED", "NOT_SENT"})
 # What may hold rows back, in the order in which one is told where there are several.
 TOLD_FIRST = (
     *("STOPPED", "NO_FUNDS"),

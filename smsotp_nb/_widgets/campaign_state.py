@@ -94,6 +94,7 @@ class CampaignState(Stages):
         self._clock = clock
         self._stop = threading.Event()
         self._started = 0.0
+        self._going = pd.DataFrame()  # the rows that the next send would post
         self._cost = ""
 
     @property
@@ -180,7 +181,8 @@ class CampaignState(Stages):
         )
         frame = campaign.frame if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
-        self._cost = planning.overview.about_to_go(self.plan, frame, self.plan.prospect)
+        self._going = planning.overview.rows_to_go(self.plan, frame, self.plan.prospect)
+        self._cost = planning.overview.about(self._going)
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
         return frame
 
@@ -203,6 +205,10 @@ class CampaignState(Stages):
             return self.ledger.campaign(self.plan.campaign, service=self.client.service)
         except UsageError:  # not recorded yet
             return None
+
+    def doubtful(self) -> tuple[Campaign | None, pd.Index]:
+        """Return the campaign whose rows in doubt are shown, and the labels of its rows in the list."""
+        return self.recorded(), pd.Index([]) if self.plan is None else self.plan.rows.index
 
     def _standing(self) -> tuple[str, Any]:
         if not self.counts:

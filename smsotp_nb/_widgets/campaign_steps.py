@@ -1,13 +1,11 @@
-"""What the campaign form does, without a widget: write, plan, send and stop, change what has not left, settle doubt."""
+"""What the campaign form does, without a widget: write, plan, compare, send, stop, change what has not left, settle."""
 
 from __future__ import annotations
 
-from .campaign_changing import Changing
-from .campaign_sending import Sending
-from .campaign_writing import Writing
+from .campaign_comparing import Comparing
 
 
-class CampaignSteps(Writing, Sending, Changing):
+class CampaignSteps(Comparing):
     """The campaign form's state and moves; `CampaignState` says what it knows.
 
     Example:

@@ -6,6 +6,7 @@ import ipywidgets
 
 from .._cards import counted
 from . import campaign_html, skin
+from .campaign_compare_pane import ComparePane
 from .campaign_fields import Fields
 from .campaign_list import KINDS, Uploaded
 from .campaign_state import in_both
@@ -16,8 +17,8 @@ from .campaign_writing import Draft
 class WritePane:
     """The fields laid out; ``upload`` says whether the list comes in here."""
 
-    def __init__(self, fields: Fields, *, upload: bool) -> None:
-        self.fields = fields
+    def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool) -> None:
+        self.fields, self.compare = fields, compare
         self.upload = ipywidgets.FileUpload(
             accept=KINDS, multiple=False, description="Choose the list: CSV or Excel", icon=""
         )
@@ -66,7 +67,9 @@ class WritePane:
         skin.show(self._unfinished, begun)
         for field in (fields.phone, fields.region, fields.default_region):
             field.disabled = begun
+        self.compare.lock(begun and steps.comparison is not None)
         fields.faults.show(steps.faults)
+        self.compare.show_faults(steps.faults)
         self._draw_tick(steps)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
@@ -111,6 +114,7 @@ class WritePane:
             self._template,
             box("words"),
             self._columns,
+            self.compare.widget,
             *more,
             self._met,
             self.check_button,

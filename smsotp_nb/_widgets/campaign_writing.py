@@ -30,6 +30,8 @@ class Draft:
     plan: Plan | None = None
     whole: bool = True
     problems: tuple[str, ...] = ()
+    other: Plan | None = None  # of the second text, where two are compared
+    foreseen: tuple[str, ...] = ()  # what the comparison can show
 
 
 class Writing(CampaignState):
@@ -74,9 +76,7 @@ class Writing(CampaignState):
             return
         begun = self.counts, self.unfinished
         try:
-            self.plan, self._to = self._planned(self.frame, choices), choices.to
-            self._look()
-            met = self._others()
+            met = self._make(choices)
         except UsageError as error:
             faults = campaign_faults.by_field(error, choices.kind)
             self._refuse("write", f"{NO_PLAN} {' '.join(faults.values())}", "warn", faults)
@@ -99,6 +99,12 @@ class Writing(CampaignState):
         if self._begin({"planned", "done"}, "write", ""):
             self.plan, self.results, self.running = None, None, None
             self._show("write", *self._before_writing())
+
+    def _make(self, choices: Choices) -> list[Unfinished]:
+        """Plan the whole list; return the unfinished campaigns with its people."""
+        self.plan, self._to = self._planned(self.frame, choices), choices.to
+        self._look()
+        return self._others()
 
     def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
         """Plan without the ledger: with ten million contacts it is too much to ask at every key."""

@@ -32,6 +32,7 @@ FIELDS = {
     "signature": "the signature",
     "quiet_hours": "the quiet hours",
     "budget": "the limit of the cost",
+    "unit": "the column that tells customers apart",
     "ttl": "the lifetime",
 }
 

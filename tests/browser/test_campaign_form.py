@@ -195,6 +195,54 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     assert stopped not in saved
 
 
+COMPARE = FORM.replace("form-sandbox", "compare-sandbox").replace(
+    'recipients.csv")\nbox', 'recipients.csv").assign(customer=lambda rows: rows.index.map("c{}".format))\nbox'
+)
+
+
+def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> None:
+    """A share held out, some of each text first, the kernel restarted, the others; each person has one text."""
+    notebook.open(lab.write("compare_form.ipynb", COMPARE)).run_all()
+    card = notebook.page.locator(".smsotp-form")
+    write(card)
+    card.get_by_label("Campaign name").fill("compared")
+    click(card, "Compare two texts, or hold people out")
+    card.get_by_label("Second text").fill("{name}, only until Sunday: 20 % off.")
+    card.get_by_label("Held out, in per cent").fill("20")
+    card.get_by_label("Held out, in per cent").press("Tab")
+    card.get_by_text("Choose the column that tells your customers apart.").first.wait_for()
+    card.get_by_label("Column that tells customers apart").select_option("customer")
+    card.get_by_label("Who buys without a message").fill("5")
+    card.get_by_text("times out of 10").wait_for()
+    assert look(notebook, THEMES[0], "compare-0-write") == []
+    click(card, "Check the plan")
+    card.get_by_text("The arms have the sizes they were given").wait_for()
+    assert look(notebook, THEMES[1], "compare-1-check") == []
+    first = card.get_by_label("Send first to how many, then look (0: all)")
+    first.fill("5")
+    first.press("Tab")
+    click(card, "Send the first 10 messages")
+    card.get_by_text("The canary was sent: 10").wait_for()
+    assert look(notebook, THEMES[2], "compare-2-look") == []
+    notebook.restart()
+    notebook.run_all()
+    click(card, "Continue with it")
+    click(card, "Check the plan")
+    card.get_by_text("This campaign is already recorded: 10 accepted").wait_for()
+    click(card, "Send the other")
+    card.get_by_text(", 0 to go.").wait_for()
+    assert look(notebook, THEMES[0], "compare-3-results") == []
+    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+    texts = "box.inbox['text'].str.contains('only until').map({True: 'B', False: 'A'})"
+    drawn = "form.results.set_index('to')['arm']"
+    assert notebook.kernel(f"bool(({texts}.to_numpy() == {drawn}[box.inbox['to']].to_numpy()).all())") == "True"
+    held_out = int(notebook.kernel("form.steps.comparison.held_out"))
+    assert held_out > 0
+    assert int(notebook.kernel("int(form.steps.plan.rows['status'].eq('planned').sum())")) == held_out + int(
+        notebook.kernel("len(box.inbox)")
+    )
+
+
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:
     notebook.open(lab.write("live_form.ipynb", LIVE)).run_all()
     page, card = notebook.page, notebook.page.locator(".smsotp-form")
