@@ -24,6 +24,7 @@ from .stages import Notice
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 _FOR_CODE = re.compile(r" \((?:note [A-Z_]{1,40}|signature_join= sets another)\)")
+_OF_TEXTED = "The result table is the form's .results, with a row for each person to be texted, and the column arm."
 SHOWN = 3
 MOST_REASONS = 6
 
@@ -76,9 +77,12 @@ def progress_html(running: Running | None) -> str:
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
 
-def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
+def results_html(results: pd.DataFrame | None, counts: dict[str, int], *, compared: bool = False) -> str:
     """Return the outcome as a card: counts by state, then what it cost by country."""
-    return "" if results is None else results_card(results, counts).html()
+    if results is None:
+        return ""
+    card = results_card(results, counts)
+    return (dataclasses.replace(card, closing=_OF_TEXTED) if compared else card).html()
 
 
 def results_card(results: pd.DataFrame, counts: dict[str, int]) -> Card:

@@ -50,7 +50,9 @@ class ResultPane:
         numbers = steps.numbers()
         compared = comparison_html(steps.comparison) if steps.comparison else ""
         if done:
-            self.card.value = compared + campaign_html.results_html(steps.results, steps.counts)
+            self.card.value = compared + campaign_html.results_html(
+                steps.results, steps.counts, compared=bool(compared)
+            )
             rows, title = steps.results, "Not sent"
         else:
             self.card.value = compared or campaign_html.plan_html(steps.plan)
