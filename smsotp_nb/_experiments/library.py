@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import UsageError
 
-_NEEDED = "experiments need two libraries more: pip install 'smsotp_nb[statistics]'"
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Name the extra where a library is missing."""
+    try:
+        yield
+    except ImportError:
+        raise UsageError("experiments need two libraries more: pip install 'smsotp_nb[statistics]'") from None
 
 
 def distributions() -> Any:
     """Return ``scipy.stats``."""
-    try:
+    with _named():
         from scipy import stats
-    except ImportError:
-        raise UsageError(_NEEDED) from None
     return stats
 
 
 def proportions() -> Any:
     """Return ``statsmodels.stats.proportion``."""
-    try:
+    with _named():
         from statsmodels.stats import proportion
-    except ImportError:
-        raise UsageError(_NEEDED) from None
     return proportion
 
 
 def several() -> Any:
     """Return ``statsmodels.stats.multitest``."""
-    try:
+    with _named():
         from statsmodels.stats import multitest
-    except ImportError:
-        raise UsageError(_NEEDED) from None
     return multitest
 
 
 def sizes() -> Any:
     """Return ``statsmodels.stats.power``."""
-    try:
+    with _named():
         from statsmodels.stats import power
-    except ImportError:
-        raise UsageError(_NEEDED) from None
     return power

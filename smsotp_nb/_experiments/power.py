@@ -71,17 +71,8 @@ def power(
     numbers are those of statsmodels' ``NormalIndPower``; its search for a size fails where effects are small, so that
     its closed form is used.
 
-    Args:
-        base: what happens without a message: a share for a binary outcome, such as 0.0057; the mean and the standard
-            deviation per person for an amount, such as (0.7, 12.4).
-        weights: the share of each arm and of the ``"holdout"``, in any unit.
-        size: how many people there are.
-        effect: how much more is looked for, relative to the base: 0.2 is 20 % more.
-        chance: of seeing the effect if it is there.
-        level: of the interval that is to leave out nothing.
-
-    Raises:
-        UsageError: neither or both of ``size`` and ``effect``; nobody is held out; or a base is not one.
+    Arguments and errors are those of `Experiment.power`; ``weights`` has the share of each arm and of the
+    ``"holdout"``, in any unit.
 
     Example:
         >>> found = power(base={"bought": 0.0057}, weights={"plain": 90, "holdout": 10}, effect=0.2)

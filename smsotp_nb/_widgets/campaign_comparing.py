@@ -146,6 +146,8 @@ class Comparing(OneCampaign):
                 type_above=self._type_above, changed=self._heard_of_arms, clock=self._clock,
             )  # fmt: skip
             found = arm._make(_of_arm(choices, name, words))
+            if arm.counts:
+                arm._read_results()
             arm._agreed, arm.stage = sum(one.both for one in found), "planned"
             arms[name], met = arm, [*met, *found]
         people = int(planned.sum())

@@ -144,6 +144,9 @@ def test_after_a_restart_the_same_people_get_the_rest(client: Client, ledger: Le
     again = checked(CampaignSteps(PEOPLE.sample(frac=1, random_state=1), client=client, ledger=ledger))
     assert again.tried == 10
     assert "already recorded" in again.notice.text
+    assert again.comparison is not None
+    costs = [row[5] for row in comparison_card(again.comparison).blocks[0].rows[:2]]  # type: ignore[union-attr]
+    assert all(re.fullmatch(r"USD 0\.0375, about USD 0\.\d+ to go", cost) for cost in costs)
     again.send(Guards())
     assert told(box) == {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}
 
