@@ -196,9 +196,13 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
 
 
 FIRST_USE = 90_000  # milliseconds: the libraries of statistics are loaded when a kernel first needs them
-COMPARE = FORM.replace("form-sandbox", "compare-sandbox").replace(
-    'recipients.csv")\nbox', 'recipients.csv").assign(customer=lambda rows: rows.index.map("c{}".format))\nbox'
-)
+COMPARE = (
+    FORM.replace("form-sandbox", "compare-sandbox")
+    .replace(
+        'recipients.csv")\nbox', 'recipients.csv").assign(customer=lambda rows: rows.index.map("c{}".format))\nbox'
+    )
+    .replace("client=box.client(),", "client=box.client(), ledger=sms.Ledger('compare-ledger.sqlite', create=True),")
+)  # no opt-outs
 
 
 def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> None:
