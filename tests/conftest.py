@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.servers import Server, need_server
 
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
@@ -66,8 +67,32 @@ def client(box: Sandbox) -> Iterator[Client]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server for the whole run."""
+    need_server()
+    made = Server().make().start()
+    yield made
+    made.stop("immediate")
+    made.remove()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that is marked so takes its ledger in a file, and again on a server."""
+    marked = metafunc.definition.get_closest_marker
+    if marked("both_ledgers") and not marked("file_only") and "ledger" in metafunc.fixturenames:
+        metafunc.parametrize("ledger", ["file", "server"], indirect=True)
+
+
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """A ledger in a file of its own."""
-    with Ledger(tmp_path / "ledger.sqlite", create=True) as made:
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    """A ledger of its own: in a file, or where a test asks for both, on a server."""
+    if getattr(request, "param", "file") == "file":
+        with Ledger(tmp_path / "ledger.sqlite", create=True) as made:
+            yield made
+        return
+    server: Server = request.getfixturevalue("server")
+    address = server.database()
+    with Ledger(address, create=True) as made:
         yield made
+    server.drop(address)

@@ -32,6 +32,7 @@ class _Request:
     fields: dict[str, Any]
     read: Callable[[Any, str | None], Any]
     recipients: int = 1
+    may_begin: Callable[[], bool] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.action} request>"
@@ -144,16 +145,25 @@ class Client:
 
     @in_our_words
     def deliver(
-        self, to: Sequence[str], body: wire.Body, *, gate: Gate | None = None, patience: Patience | None = None
+        self,
+        to: Sequence[str],
+        body: wire.Body,
+        *,
+        gate: Gate | None = None,
+        patience: Patience | None = None,
+        may_begin: Callable[[], bool] | None = None,
     ) -> wire.SendReply:
-        """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls."""
+        """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls.
+
+        ``may_begin`` is asked right before the first byte; where it says no, nothing is sent.
+        """
         to = wire.Numbers([to] if isinstance(to, str) else to)
         self._check(to, body)
 
         def read(data: Any, request_id: str | None) -> wire.SendReply:
             return wire.read_send(data, to, request_id=request_id)
 
-        request = _Request(wire.SEND, wire.send_request(to, body), read, len(to))
+        request = _Request(wire.SEND, wire.send_request(to, body), read, len(to), may_begin)
         reply: wire.SendReply = self._call(request, gate, patience or self.patience)
         return reply
 
@@ -286,7 +296,8 @@ class Client:
     def _attempt(self, request: _Request) -> Any:
         settings = self.settings
         started = self._clock()
-        reply = self._transport.post(self._query(request.action), memoryview(wire.encode(request.fields)))
+        fields = memoryview(wire.encode(request.fields))
+        reply = self._transport.post(self._query(request.action), fields, may_begin=request.may_begin)
         seconds = self._clock() - started
         if isinstance(reply, Failure):
             found: Any = error_of(reply, action=request.action, seconds=seconds)

@@ -60,6 +60,10 @@ class ReplyCut(ConnectionError):
     """The peer closed before its reply was complete."""
 
 
+class TooLate(Exception):
+    """The request did not begin in the time in which it was allowed to."""
+
+
 class DeadlinePassed(TimeoutError):
     """The request as a whole took longer than its deadline."""
 
@@ -75,6 +79,7 @@ class Trace:
     received: int = 0
     status: int | None = None
     clock: Callable[[], float] = time.monotonic
+    may_begin: Callable[[], bool] | None = None
 
     def left(self) -> float:
         """Return the seconds until the deadline.
@@ -208,6 +213,8 @@ class _Watched:
         trace.phase = "connected"
         target, rest = trace.target or Secret(url), "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         self._limit(trace)
+        if trace.may_begin is not None and not trace.may_begin():  # the last thing before the bytes
+            raise TooLate("what allowed this request no longer does")
         trace.phase = "writing"
         self.sock.sendall(memoryview(f"{method} {target.reveal()} HTTP/1.1\r\n{rest}\r\n".encode("latin-1") + body))
         trace.phase = "awaiting"
@@ -375,12 +382,21 @@ class Transport:
     def _renew(self) -> None:
         self._adapter, self._process = _Adapter(), os.getpid()
 
-    def post(self, query: Secret, body: memoryview) -> RawReply | Failure:
+    def post(
+        self, query: Secret, body: memoryview, *, may_begin: Callable[[], bool] | None = None
+    ) -> RawReply | Failure:
         """Send once and return the complete reply, or how far the request came.
+
+        ``may_begin`` is asked right before the first byte; where it says no, nothing is sent.
 
         An interrupt (KeyboardInterrupt) comes back as a Failure too, because only here is its phase known.
         """
-        trace = Trace(deadline=self._clock() + self._deadline, read_timeout=self._read_timeout, clock=self._clock)
+        trace = Trace(
+            deadline=self._clock() + self._deadline,
+            read_timeout=self._read_timeout,
+            clock=self._clock,
+            may_begin=may_begin,
+        )
         handled = sys.exception()  # the caller's own, which is no reason of ours
         try:
             if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests

@@ -53,6 +53,8 @@ def files(source: Source) -> list[Path]:
     if not isinstance(source, Ledger | str | Path):
         return []
     path = path_of(source)
+    if not isinstance(path, Path):  # on a server
+        return []
     return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]
 
 

@@ -174,6 +174,7 @@ class _Sending:
         # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
         self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
+        run.keep(client.settings.deadline)
         run.release()
         run.set_aside()
         self._addressees = Addressees(plan, run)
@@ -368,7 +369,8 @@ class _Sending:
         if len(claim.to) > admission.rows:
             self._pacer.late(len(claim.to) - admission.rows)
         try:
-            return self._client.deliver(claim.to, self._message(claim.body), patience=ONCE)
+            message = self._message(claim.body)
+            return self._client.deliver(claim.to, message, patience=ONCE, may_begin=claim.may_begin)
         except (ServiceError, TransportError) as error:
             return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind

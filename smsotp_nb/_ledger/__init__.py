@@ -4,9 +4,10 @@
 ``opening`` that it is a ledger, whole, and as new as it was last seen (``anchor``: the files under it, ``marks``: what
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
 ``wordings`` what is kept of its words, ``run`` what a running campaign does, ``claims`` what it took, ``answers`` how
-replies are kept, ``evidence`` what doubts were settled by, ``columns`` and ``reading`` how frames come out, ``people``
-says who is one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until when each
-planned row is held back, ``holdouts`` whom experiments hold out or have in another arm, ``holds`` whom a claim must
+replies are kept, ``evidence`` what doubts were settled by, ``columns`` and ``reading`` how frames come out, ``address``,
+``server``, ``spelling``, ``leasing``, ``fences`` and ``sighting`` are a ledger on a server, ``people`` says who is
+one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until when each planned row is
+held back, ``holdouts`` whom experiments hold out or have in another arm, ``holds`` whom a claim must
 leave, ``recovering`` what a dead runner left, ``damage`` what a file holds that cannot be, ``changing`` how a recorded
 campaign changes, ``prospect`` how a plan stands to all of it, ``unfinished`` which other campaigns have its people,
 ``billed``, ``summing`` and ``reconciling`` what was spent, ``listing`` campaigns a page at a time, ``parquet`` rows for
@@ -16,12 +17,12 @@ other engines, ``overview`` the cards, ``book`` and ``campaign`` the ledger as a
 from .book import Ledger, LedgerOrPath, opened, read_from
 from .campaign import Campaign
 from .changing import places
-from .claims import Claim
+from .claims import Claim, Ending, Pending, Wanted
 from .listing import Entry, Listing, listed
 from .overview import state_line, until
 from .prospect import Prospect
 from .recording import Piece
-from .run import Ending, Pending, Run, Wanted
+from .run import Run
 from .unfinished import Unfinished
 from .wordings import Wordings
 

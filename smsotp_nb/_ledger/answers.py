@@ -110,7 +110,9 @@ class Statement(NamedTuple):
     values: Sequence[Any]
 
 
-def by_row(place: Mapping[str, int], messages: Messages, countries: Mapping[Country, int]) -> Statement:
+def by_row(
+    place: Mapping[str, int], messages: Messages, countries: Mapping[Country, int], *, packs_ids: bool = True
+) -> Statement:
     """Return the statement that records these answers, at least one, in their rows.
 
     An answer is recorded as long as the row's latest attempt is this request. A second interrupt may have put the row
@@ -120,18 +122,23 @@ def by_row(place: Mapping[str, int], messages: Messages, countries: Mapping[Coun
         place: the position of each number of the request.
         messages: of numbers in ``place``.
         countries: the numbers of their countries in the ledger, by iso and cc.
+        packs_ids: keep ids of 32 hexadecimal digits as bytes.
     """
     values: list[object] = []
     for record in messages:
-        message = _packed([record.id]) or record.id
+        message = (_packed([record.id]) if packs_ids else None) or record.id
         values += place[record.to], message, countries[record.iso, record.cc], record.parts, record.price_micros
     return Statement(_answering(len(messages)), values)
+
+
+# What is missing in all rows still has a type.
+_FIRST = "(?,?,CAST(? AS BIGINT),CAST(? AS BIGINT),CAST(? AS BIGINT))"
 
 
 @lru_cache
 def _answering(records: int) -> str:
     return (
-        f"WITH answer(position, message, country, parts, price) AS (VALUES {','.join(['(?,?,?,?,?)'] * records)}) "
+        f"WITH answer(position, message, country, parts, price) AS (VALUES {_FIRST}{',(?,?,?,?,?)' * (records - 1)}) "
         f"UPDATE recipient SET own_state={ACCEPTED}, problem=NULL, message=answer.message, country=answer.country, "
         "parts=answer.parts, price=answer.price FROM answer WHERE recipient.position=answer.position "
         f"AND campaign=? AND chunk=? AND attempt=? AND own_state IN ({SENDING}, {IN_DOUBT}, {PLANNED}) "

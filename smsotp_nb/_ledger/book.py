@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -21,18 +21,17 @@ from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, parquet, passcodes, purging, reading, retention
+from .address import Address
 from .campaign import Campaign
 from .damage import understood
-from .disk import runs
 from .lock import RunLock
 from .ownership import Ownership
-from .places import given, not_a_ledger, users_own
+from .places import given, not_a_ledger, place_of, sealed, store_of, users_own
 from .prospect import Prospect, prospect, prospect_in_pieces
 from .recording import AnyPlanned, Planned, PlannedInPieces, record
 from .recovering import OWNER_DIED, give_up
 from .run import Run
 from .standing import Rules
-from .store import Store
 from .unfinished import Unfinished, unfinished
 
 _CALLER = 5  # frames above the warning of a purge
@@ -68,7 +67,7 @@ class Ledger:
     @in_our_words
     def __init__(
         self,
-        path: str | Path | None = None,
+        path: str | Path | Address | None = None,
         *,
         create: bool = False,
         accept_older: bool = False,
@@ -79,8 +78,10 @@ class Ledger:
             not_flag("accept_older", accept_older),
             not_callable("now", now, example="datetime.now(UTC)", none=False),
         )
-        self.path = users_own() if path is None else given(path, create=create)
-        self._store = Store(self.path, create=create or path is None, accept_older=accept_older)
+        new = create or path is None
+        place, path = sealed(path), None
+        self.path: Any = place_of(place, create=create)
+        self._store = store_of(self.path, create=new, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
         with contextlib.suppress(LedgerError):  # in use: it stays noted, and the card says so
@@ -143,7 +144,7 @@ class Ledger:
             >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).names(service="sandbox:a")
             []
         """
-        sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND NOT purged ORDER BY id DESC"
+        sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND purged=0 ORDER BY id DESC"
         with self._store.reading() as connection:
             return [row[0] for row in connection.execute(sql, (service,))]
 
@@ -167,8 +168,8 @@ class Ledger:
         """
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT CASE WHEN name_key=? AND NOT purged THEN id END, service FROM campaign WHERE kind='campaign' "
-                "AND service=coalesce(?, service) ORDER BY name_key=? AND NOT purged DESC, id DESC LIMIT 1",
+                "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
+                "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
                 (name_key(plan.campaign), service, name_key(plan.campaign)),
             ).fetchone()
         number, where = found or (None, service)
@@ -249,6 +250,8 @@ class Ledger:
             >>> Ledger(folder / "l.sqlite", create=True).backup(folder / "backup.sqlite").name
             'backup.sqlite'
         """
+        if isinstance(self.path, Address):
+            raise LedgerError("a ledger on a server is backed up there, such as with pg_dump; nothing was written")
         return copies.backup(self._store, given(path, create=True), now=self._clock())
 
     @in_our_words
@@ -364,6 +367,11 @@ class Ledger:
     def _repr_html_(self) -> str:
         return self.card().html()
 
+    @property
+    def _files(self) -> list[Path]:
+        """The file of the ledger, which nothing may be written over; none if it is on a server."""
+        return [self.path] if isinstance(self.path, Path) else []
+
     def _end_dead_ones(self, but: int) -> None:
         """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""
         with self._store.reading() as connection:
@@ -393,7 +401,7 @@ class Ledger:
         return True
 
     def _lock(self, number: int, name: str) -> RunLock:
-        return RunLock(runs(self.path) / str(number), name)
+        return self._store.lock(number, name)
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
@@ -440,7 +448,7 @@ class Ledger:
             )
 
 
-LedgerOrPath = Ledger | str | Path
+LedgerOrPath = Ledger | str | Path | Address
 
 
 def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
@@ -459,7 +467,7 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
     """
     if isinstance(ledger, Ledger):
         return contextlib.nullcontext(ledger)
-    if ledger is None or isinstance(ledger, (str, Path)):
+    if ledger is None or isinstance(ledger, (str, Path, Address)):
         return Ledger(ledger)
     raise not_a_ledger(ledger)
 

@@ -276,7 +276,7 @@ class Campaign:
         refuse(not_path("path", path, example="'sent.xlsx'"))
         now = self._ledger._clock()
         with copies.noted(self._store, Path(path).absolute(), "exported table", now=now, durably=False):
-            return results.write(self.frame, path, overwrite=overwrite, inputs=[self._ledger.path])
+            return results.write(self.frame, path, overwrite=overwrite, inputs=self._ledger._files)
 
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.

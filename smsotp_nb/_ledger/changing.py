@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -298,15 +299,17 @@ def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:
 def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
     """Return in words what replaced a plan that was once in force, else an empty text."""
     found = connection.execute(
-        "SELECT what, reason, datetime(at / 1000000, 'unixepoch') FROM change WHERE campaign=? AND replaced=? "
-        "ORDER BY id DESC LIMIT 1",
+        "SELECT what, reason, at FROM change WHERE campaign=? AND replaced=? ORDER BY id DESC LIMIT 1",
         (campaign, fingerprint),
     ).fetchone()
     if found is None:
         return ""
     what, reason, at = found
     done = "continued with people left out" if what == "suppressed" else what
-    return f"; this plan held until the campaign was {done} on {at} UTC" + (f" ({reason})" if reason else "")
+    when = datetime.fromtimestamp(at // 1_000_000, UTC)
+    return f"; this plan held until the campaign was {done} on {when:%Y-%m-%d %H:%M:%S} UTC" + (
+        f" ({reason})" if reason else ""
+    )
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
-"""What a claim took: as it was read in its transaction, and as it is sent."""
+"""What a run hands out and takes back: what is claimed, what may be, and how it ended."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import LedgerError
+from .fences import boot_time
 from .holds import Upto
 
 
@@ -19,6 +21,15 @@ class Claim:
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
     upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
+    good_until: float | None = None  # by fences.boot_time: a request that has not begun by then may not begin
+
+    @property
+    def may_begin(self) -> Callable[[], bool] | None:
+        """What the request asks right before its first byte; None where its claim has no end."""
+        return None if self.good_until is None else self._is_good
+
+    def _is_good(self) -> bool:
+        return self.good_until is None or boot_time() < self.good_until
 
 
 class Found(NamedTuple):
@@ -31,6 +42,7 @@ class Found(NamedTuple):
     body: Any
     odd: int  # rows whose number is none
     upto: Upto
+    good_until: float | None = None
 
     def __repr__(self) -> str:
         return f"<claim {self.attempt}>"  # a traceback prints the variables of every frame
@@ -43,7 +55,7 @@ class Found(NamedTuple):
             numbered = ("+" + self.numbers.replace(",", ",+")).split(",")
             pairs = sorted(zip(map(int, self.positions.split(",")), numbered, strict=True))
             places, to = zip(*pairs, strict=True)
-            return Claim(self.attempt, self.chunk, int(self.body), places, to, self.upto)
+            return Claim(self.attempt, self.chunk, int(self.body), places, to, self.upto, self.good_until)
         except (AttributeError, TypeError, ValueError):
             return None
 
@@ -52,3 +64,38 @@ class Found(NamedTuple):
             f"the recipients of request {self.attempt} cannot be read from the ledger: it was altered or is damaged. "
             "Nothing of this request was sent. Restore a backup with Ledger.restore(backup, path)"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
+
+    chunk: int
+    positions: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row still to go: its position, its number and its estimate, so that a guard can say whether it may go."""
+
+    position: int
+    to: str = field(repr=False)
+    est_micros: int | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one attempt ended, in the words that the ledger keeps as evidence.
+
+    ``outcome`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and
+    the rows go back to planned, a ``problem`` such as NOT_SENT.
+    """
+
+    outcome: str
+    phase: str | None = None
+    http_status: int | None = None
+    error_code: str | None = None
+    error: str | None = None
+    request_id: str | None = None
+    seconds: float | None = None

@@ -62,11 +62,11 @@ class Columns:
         if by_row:  # a block has no more chunks than rows, but for the one that ended the block before
             some = (
                 "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=? "
-                f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}))"
+                f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}) AS block)"
             )
         sql = (
             f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=? "
-            f"AND (chunk, position) > (?, ?) {some} ORDER BY chunk, position LIMIT {BLOCK})"
+            f"AND (chunk, position) > (?, ?) {some} ORDER BY chunk, position LIMIT {BLOCK}) AS block"
         )
         values = campaign, MISSING, MISSING
         while (found := connection.execute(sql, values + values[:2] * by_row).fetchone())[0] is not None:
@@ -110,7 +110,7 @@ def accepted_whole(
     """
     lines = [
         f"(SELECT group_concat(said, char({ord(end)})) FROM (SELECT {name} AS said FROM recipient r "
-        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk ORDER BY r.position))"
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk ORDER BY r.position) AS inside)"
         for name, end in (*((name, ",") for name in columns), *((one, BETWEEN) for one in [text] if one))
     ]
     found = connection.execute(

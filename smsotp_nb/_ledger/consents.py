@@ -118,8 +118,9 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
     names = spellings(person)
     with ledger._store.reading() as connection:
         found = connection.execute(
-            "SELECT DISTINCT k.name, k.service FROM recipient r JOIN campaign k ON k.id=r.campaign "
-            f"WHERE r.number IN ({','.join('?' * len(names))}) AND k.kind='campaign' ORDER BY k.id",
+            "SELECT k.name, k.service FROM recipient r JOIN campaign k ON k.id=r.campaign "
+            f"WHERE r.number IN ({','.join('?' * len(names))}) AND k.kind='campaign' "
+            "GROUP BY k.id, k.name, k.service ORDER BY k.id",
             names,
         ).fetchall()
     rows: list[dict[str, Any]] = []

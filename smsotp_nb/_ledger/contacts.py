@@ -12,7 +12,7 @@ contacts of a purged campaign stay, with hashes in the place of people.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -119,16 +119,18 @@ def begin_changing(store: Store, campaign: int) -> None:
             unpack(connection, campaign)
 
 
-def end_changing(store: Store, campaign: int, *, now: int) -> None:
+def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlite3.Connection], bool]) -> None:
     """Pack the contacts of a campaign whose rows no longer change; write nothing if nothing was ever requested.
 
+    ``mine`` says whether the caller still holds the campaign: else somebody else changes its rows now.
     They are read and written in one transaction; otherwise somebody who is forgotten in between would stay in them.
     """
     with store.reading() as connection:
         tried = connection.execute("SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?)", (campaign,)).fetchone()[0]
     if tried:
         with store.writing("NORMAL") as connection:
-            pack(connection, campaign, now=now)
+            if mine(connection):
+                pack(connection, campaign, now=now)
 
 
 def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:

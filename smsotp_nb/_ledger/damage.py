@@ -73,11 +73,11 @@ def explained(path: Path, connection: sqlite3.Connection | None, error: Exceptio
     of = f" of campaign {visible(campaign)!r}" if campaign else ""
     return LedgerError(
         f"the ledger {path} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
-        f"together ({_where(error)}). {mended}; if nothing but this package wrote the file, please report this"
+        f"together ({where(error)}). {mended}; if nothing but this package wrote the file, please report this"
     )
 
 
-def _where(error: Exception) -> str:
+def where(error: Exception) -> str:
     """Return the kind of an error and the line of this package that raised it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in Path(frame.filename).parents]
     at = f" at {Path(frames[-1].filename).relative_to(_PACKAGE)}, line {frames[-1].lineno}" if frames else ""

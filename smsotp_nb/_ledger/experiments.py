@@ -138,7 +138,7 @@ def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | N
     """Return the numbers of the campaigns of one service that count, without those that sent nothing."""
     found = connection.execute(
         "SELECT id, name, service, purged FROM campaign k WHERE kind='campaign' AND service=coalesce(?, service) "
-        "AND (purged OR EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id)) ORDER BY id",
+        "AND (purged<>0 OR EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id)) ORDER BY id",
         (service,),
     ).fetchall()
     mine = [row for row in found if key is None or experiment_key(row[1]) == key]

@@ -18,7 +18,7 @@ from .answers import Ints
 
 _HELD = (
     "SELECT group_concat(a.person) FROM experiment e JOIN assigned a ON a.experiment=e.id AND a.arm=0 "
-    "WHERE e.name_key=:name OR :marketing AND e.until>:now"
+    "WHERE e.name_key=? OR ?=1 AND e.until>?"
 )
 _OTHERS = "SELECT group_concat(person) FROM assigned WHERE experiment=? AND arm NOT IN (0, ?)"
 NO_PEOPLE: Ints = np.array([], np.int64)
@@ -36,7 +36,7 @@ def experiment_key(campaign: str) -> str:
 
 def held_out(connection: sqlite3.Connection, campaign: str, *, marketing: bool, now: int) -> Ints:
     """Return the people whom experiments hold out of a campaign of this name, forgotten ones as their hashes."""
-    asked = {"name": experiment_key(campaign), "marketing": marketing, "now": now}
+    asked = (experiment_key(campaign), int(marketing), now)
     return _people(connection.execute(_HELD, asked).fetchone()[0])
 
 

@@ -155,7 +155,7 @@ def latest(connection: sqlite3.Connection) -> Upto:
 
 
 def _purged(connection: sqlite3.Connection) -> int:
-    found = connection.execute("SELECT count(*) FROM campaign WHERE purged").fetchone()
+    found = connection.execute("SELECT count(*) FROM campaign WHERE purged<>0").fetchone()
     return int(found[0])
 
 
@@ -169,7 +169,8 @@ def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = 
     numbered, bodies = np.array(chunks, np.int64).reshape(-1, 2).T
     sql = (
         "SELECT group_concat(chunk), group_concat(position), group_concat(number) FROM (SELECT chunk, position, number "
-        f"FROM recipient WHERE campaign=? AND chunk>=? AND chunk<? AND own_state IN {states} ORDER BY chunk, position)"
+        f"FROM recipient WHERE campaign=? AND chunk>=? AND chunk<? AND own_state IN {states} "
+        "ORDER BY chunk, position) AS inside"
     )
     blocks = [np.zeros((3, 0), np.int64)]
     for first in range(0, int(numbered.max(initial=-1)) + 1, _BLOCK):

@@ -62,5 +62,5 @@ def _hashable(value: Any) -> Any:
 
 def known_columns(connection: sqlite3.Connection) -> list[str]:
     """Return the names of the columns that campaigns kept, each once."""
-    listed = connection.execute("SELECT DISTINCT kept FROM campaign ORDER BY id").fetchall()
+    listed = connection.execute("SELECT kept FROM campaign ORDER BY id").fetchall()
     return list(dict.fromkeys(name for (names,) in listed for name in json.loads(names)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .book import Ledger
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?))"
+_WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sqlite3
 import sys
 import weakref
 from pathlib import Path
@@ -60,6 +61,23 @@ class RunLock:
 
     def __del__(self) -> None:
         self.release()
+
+    def keep(self, deadline: float) -> None:
+        """Do nothing more to keep the lock: the kernel does."""
+
+    def good_until(self) -> float | None:
+        """Return that a claim has no end: nobody takes a campaign over from a process that lives."""
+
+    def renews(self, _connection: sqlite3.Connection) -> bool:
+        """Return that the lock is held still."""
+        return True
+
+    def is_held(self, _connection: sqlite3.Connection) -> bool:
+        """Return that the lock is held still."""
+        return True
+
+    def refuse_if_lost(self) -> None:
+        """Raise nothing: a lock of the kernel is not lost."""
 
     def release(self) -> None:
         """Release the lock; calling it again does nothing."""

@@ -74,7 +74,7 @@ def _owner(connection: sqlite3.Connection, key: str) -> str | None:
 def _reached(connection: sqlite3.Connection, key: str, service: str) -> bool:
     """Return whether a campaign may have reached anybody; a purged one may have."""
     found = connection.execute(
-        "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged OR EXISTS ("
+        "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged<>0 OR EXISTS ("
         f"SELECT 1 FROM fate f WHERE f.campaign=c.id AND f.state IN ({SENDING}, {ACCEPTED}, {IN_DOUBT}))) LIMIT 1",
         (key, service),
     )

@@ -98,7 +98,7 @@ def _month(connection: sqlite3.Connection, service: str, now: int) -> int:
     """Return the number of the campaign in which a service's passcodes of this month stand; it may be a new one."""
     name = f"passcodes {pd.Timestamp(now, unit='us'):%Y-%m}"
     found = connection.execute(
-        f"SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='{KIND}' AND NOT purged",
+        f"SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='{KIND}' AND purged=0",
         (service, name_key(name)),
     ).fetchone()
     if found:

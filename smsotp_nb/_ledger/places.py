@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING
 
 from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import data_folder, ledger_path
+from ..settings import Secret, data_folder, ledger_path
+from .address import Address, is_address, load_driver, read_address
 from .disk import in_memory
+from .store import Store
 
 if TYPE_CHECKING:
     from .book import Ledger
 
 
-def path_of(ledger: Ledger | str | Path) -> Path:
-    """Return the file of a ledger, or of a path that was given in its place.
+def path_of(ledger: Ledger | str | Path | Address) -> Path | Address:
+    """Return the file or the address of a ledger, or of what was given in its place.
 
     Raises:
         UsageError: it is neither. LedgerError: there is no ledger at this path.
     """
+    if isinstance(ledger, Address):
+        return ledger
     if isinstance(ledger, str | Path):
-        return given(ledger, create=False)
+        return place_of(sealed(ledger), create=False)
     found = getattr(ledger, "path", None)
-    if not isinstance(found, Path):
+    if not isinstance(found, Path | Address):
         raise not_a_ledger(ledger)
     return found
 
@@ -32,6 +36,30 @@ def path_of(ledger: Ledger | str | Path) -> Path:
 def not_a_ledger(found: object) -> UsageError:
     """Return the error for something that is neither a ledger nor a path."""
     return UsageError(f"ledger= must be a Ledger or the path of one, got {shown(found)}")
+
+
+def place_of(place: str | Path | Address | Secret | None, *, create: bool) -> Path | Address:
+    """Return where a ledger is: this user's own, the address of a server, or a path."""
+    if place is None:
+        return users_own()
+    if isinstance(place, Address):
+        return place
+    return read_address(place) if isinstance(place, Secret) else given(place, create=create)
+
+
+def sealed(place: str | Path | Address | None) -> str | Path | Address | Secret | None:
+    """Return the text of an address sealed: a traceback prints the variables of every frame."""
+    return Secret.of(place) if is_address(place) else place
+
+
+def store_of(place: Path | Address, *, create: bool, accept_older: bool = False) -> Store:
+    """Return the store of a ledger in a file or on a server."""
+    if isinstance(place, Path):
+        return Store(place, create=create, accept_older=accept_older)
+    load_driver()
+    from .server import ServerStore  # the driver is an extra
+
+    return ServerStore(place, create=create, accept_older=accept_older)
 
 
 def users_own() -> Path:

@@ -40,7 +40,7 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     sums = {number: (summing.sums_of(store, number), refused_of(store, number)) for number in doomed}
     with store.writing() as connection:
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
-        forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged)"
+        forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
         leave_remains(connection)
     overwrite(store)

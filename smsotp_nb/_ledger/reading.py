@@ -37,7 +37,7 @@ def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> 
     """
     found = connection.execute(
         "SELECT id, service, kept, name FROM campaign "
-        "WHERE name_key=? AND kind<>'test' AND service=coalesce(?, service) ORDER BY kind='campaign', NOT purged, id",
+        "WHERE name_key=? AND kind<>'test' AND service=coalesce(?, service) ORDER BY kind='campaign', purged=0, id",
         (name_key(name), service),
     ).fetchall()
     return list({row[1]: row for row in found}.values())

@@ -62,8 +62,10 @@ def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
     counted = ("records", "parts", "price", "unpriced", "uncounted")
     rows = table_of(
         ledger._store,
-        "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), sum(price IS NULL), "
-        f"sum(parts IS NULL) FROM recipient WHERE campaign=? AND own_state={ACCEPTED} GROUP BY attempt",
+        "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), "
+        "sum(CASE WHEN price IS NULL THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN parts IS NULL THEN 1 ELSE 0 END) FROM recipient "
+        f"WHERE campaign=? AND own_state={ACCEPTED} GROUP BY attempt",
         counted,
         (found._number,),
     )

@@ -51,8 +51,8 @@ def older(store: Store, moment: int) -> pd.DataFrame:
     latest = f"max(k.created_at, coalesce(({asked}), 0))"
     with store.reading() as connection:
         found = connection.execute(
-            f"SELECT id, name, service, kind, {latest} AS latest, rows FROM campaign k WHERE NOT purged AND latest<? "
-            "ORDER BY kind, latest",
+            f"SELECT * FROM (SELECT id, name, service, kind, {latest} AS latest, rows FROM campaign k WHERE purged=0) "
+            "AS still WHERE latest<? ORDER BY kind, latest",
             (moment,),
         ).fetchall()
     frame = pd.DataFrame(found, columns=["id", "campaign", "service", "kind", "latest", "rows"])

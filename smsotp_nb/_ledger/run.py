@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Self
 
 import pandas as pd
@@ -15,7 +15,7 @@ from ..errors import LedgerError, SmsOtpWarning
 from . import changing, contacts
 from .answers import Country, Ints, Whole, by_row, fits, whole
 from .billed import billed, spent
-from .claims import Claim, Found
+from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
 from .holds import Holds, set_aside
 from .lock import RunLock
@@ -31,41 +31,6 @@ from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDIN
 INTERRUPTED = "interrupted a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
-
-    chunk: int
-    positions: Sequence[int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A row still to go: its position, its number and its estimate, so that a guard can say whether it may go."""
-
-    position: int
-    to: str = field(repr=False)
-    est_micros: int | None
-    currency: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How one attempt ended, in the words that the ledger keeps as evidence.
-
-    ``outcome`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and
-    the rows go back to planned, a ``problem`` such as NOT_SENT.
-    """
-
-    outcome: str
-    phase: str | None = None
-    http_status: int | None = None
-    error_code: str | None = None
-    error: str | None = None
-    request_id: str | None = None
-    seconds: float | None = None
 
 
 @understood
@@ -97,6 +62,18 @@ class Run:
             self._holds.begin(connection)
         self._aside: frozenset[int] = frozenset()
 
+    def keep(self, deadline: float) -> None:
+        """Hold the campaign while it runs, with requests that end within this many seconds."""
+        self._lock.keep(deadline)
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Run a block in a transaction that only the holder of the campaign may make."""
+        with self._store.writing("NORMAL") as connection:
+            if self._lock.renews(connection):
+                yield connection
+            self._lock.refuse_if_lost()
+
     def abandon(self) -> int:
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
         return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
@@ -125,7 +102,7 @@ class Run:
     def pending(self, chunk: int) -> list[Pending]:
         """Return the rows of a chunk still to go that no rule holds back now, in order."""
         if self._holds.of(chunk):
-            with self._store.writing("NORMAL") as connection:
+            with self._changing() as connection:
                 if self._ownership is not None:
                     self._ownership.check(connection)
                 if not set_aside(connection, self.campaign, chunk, self._holds):
@@ -151,12 +128,12 @@ class Run:
         if chunk is not None:
             where = "chunk=? AND position=?"
             rows = [(*still, chunk, position) for position in positions]
-        with self._store.writing("NORMAL") as connection:
+        with self._changing() as connection:
             connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND own_state=? AND {where}", rows)
 
     def release(self) -> None:
         """Forget what held rows back in an earlier call."""
-        with self._store.writing("NORMAL") as connection:
+        with self._changing() as connection:
             connection.execute(
                 "UPDATE recipient SET problem=NULL, not_before=NULL "
                 "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
@@ -226,7 +203,7 @@ class Run:
 
     def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
         """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
-        with self._store.writing("NORMAL") as connection:
+        with self._changing() as connection:
             connection.executemany(
                 "UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? "
                 "AND position=?",
@@ -254,6 +231,7 @@ class Run:
         totals = _totals(reply)  # before the transaction, in which no other thread records anything
 
         def work(connection: sqlite3.Connection) -> Found | None:
+            self._note_if_late(connection)
             self._learn(connection, reply, countries, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
             if answers and self._accept_whole(connection, claim):
@@ -274,22 +252,32 @@ class Run:
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
 
         def work(connection: sqlite3.Connection) -> Found | None:
+            self._note_if_late(connection)
             self._write_attempt(connection, claim, ending)
             self._write_state(connection, claim, state, problem)
             return self._claim(connection, then) if then else None
 
         return self._owned(self._store.together(work, "FULL" if then else "NORMAL"))
 
+    def _note_if_late(self, connection: sqlite3.Connection) -> None:
+        """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
+        if not self._lock.is_held(connection):
+            contacts.unpack(connection, self.campaign)
+
     def _owned(self, found: Found | None) -> Claim | None:
         """Refuse, outside of the transaction that others may share, what another account has taken over."""
         if self._ownership is not None:
             self._ownership.refuse_if_lost()
+        self._lock.refuse_if_lost()
         if found is None:
             return None
         self._holds.confirm(found.upto)
         return self._readable(found)
 
     def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Found | None:
+        good_until = self._lock.good_until()
+        if not self._lock.renews(connection):
+            return None
         upto = self._holds.look(connection)
         attempt = self._begin_attempt(connection, wanted.chunk)
         if attempt is None:
@@ -313,14 +301,14 @@ class Run:
                 return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
         rows, positions, numbers, body, odd = connection.execute(
-            "SELECT count(*), group_concat(r.position), group_concat(r.number), c.body, "
+            "SELECT count(*), group_concat(r.position), group_concat(r.number), max(c.body), "
             "count(*) FILTER (WHERE typeof(r.number)<>'integer') FROM chunk c "
             "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
             "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
             (*mine, attempt, attempt, SENDING),
         ).fetchone()
         self._store.claimed(attempt, rows)
-        return Found(attempt, wanted.chunk, positions, numbers, body, odd, upto)
+        return Found(attempt, wanted.chunk, positions, numbers, body, odd, upto, good_until)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the name of the campaign is another account's."""
@@ -357,7 +345,7 @@ class Run:
         """Leave what was recorded in the ledger's one file, and let the next runner in."""
         try:
             if self._store.is_open:  # else its file turned out to be another one
-                contacts.end_changing(self._store, self.campaign, now=self._clock())
+                contacts.end_changing(self._store, self.campaign, now=self._clock(), mine=self._lock.is_held)
                 learn_currency(self._store, self.campaign)
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
@@ -410,7 +398,8 @@ class Run:
     ) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if reply.messages:
-            answers = by_row(dict(zip(claim.to, claim.positions, strict=True)), reply.messages, countries)
+            place = dict(zip(claim.to, claim.positions, strict=True))
+            answers = by_row(place, reply.messages, countries, packs_ids=self._store.packs_ids)
             connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
         if reply.missing:
             self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")

@@ -27,7 +27,8 @@ from .._visible import visible
 from ..errors import LedgerError, LedgerReplaced
 from . import anchor as anchors
 from . import damage
-from .disk import check_file_system, create_private
+from .disk import check_file_system, create_private, runs
+from .lock import RunLock
 from .opening import Opened, open_ledger
 
 Result = TypeVar("Result")
@@ -57,6 +58,8 @@ class Store:
         accept_older: use it although more was seen in it, or in the file that it replaced.
     """
 
+    packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
+
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False) -> None:
         self.path = path
         self._create, self._accept_older = create, accept_older
@@ -71,6 +74,10 @@ class Store:
         _stores.add(self)
         with self.reading():
             self._create = False  # a file that is emptied later is no new ledger
+
+    def lock(self, campaign: int, name: str) -> RunLock:
+        """Return the hold on one campaign; refuse it while somebody else has it."""
+        return RunLock(runs(self.path) / str(campaign), name)
 
     @contextlib.contextmanager
     def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:

@@ -29,11 +29,12 @@ from .._results.contract import money
 from .._services import is_rehearsal
 from ..columns import require
 from ..errors import UsageError
+from .address import Address
 from .answers import Ints
 from .columns import accepted_whole
 from .damage import Unfit
 from .kept import MOST, Combinations, known_columns
-from .places import path_of
+from .places import path_of, store_of
 from .reading import campaign_frame, counts
 from .store import Store
 from .tables import ACCEPTED
@@ -161,9 +162,9 @@ def _billed(sums: pd.DataFrame) -> Billed:
 
 
 @contextlib.contextmanager
-def snapshot_of(ledger: Ledger | str | Path) -> Iterator[Store]:
+def snapshot_of(ledger: Ledger | str | Path | Address) -> Iterator[Store]:
     """Read everything as of one moment, by a separate connection, because a campaign may be running."""
-    store = Store(path_of(ledger))
+    store = store_of(path_of(ledger), create=False)
     try:
         with store.snapshot():
             yield store

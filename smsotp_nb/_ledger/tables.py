@@ -225,7 +225,7 @@ CREATE TABLE purged_sums (       -- what a purged campaign cost, and how many th
 CREATE VIEW fate AS
 SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
   coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
-  r.attempts + (c.state IS NOT NULL) AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
+  r.attempts + CASE WHEN c.state IS NULL THEN 0 ELSE 1 END AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
   r.message, r.country, r.parts, r.price, CASE WHEN c.state IS NULL THEN r.not_before END AS not_before
 FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """

@@ -20,7 +20,7 @@ _REACHED = (SENDING, ACCEPTED, IN_DOUBT)
 # Only the chunks that are not kept as a whole are looked into: a campaign of a million rows that is finished costs the
 # reading of its chunks.
 _FOUND = f"""
-SELECT id, name FROM campaign k WHERE service=? AND kind='campaign' AND NOT purged AND id IS NOT ?
+SELECT id, name FROM campaign k WHERE service=? AND kind='campaign' AND purged=0 AND id IS NOT ?
 AND max(created_at, coalesce((SELECT max(started_at) FROM attempt a WHERE a.campaign=k.id), 0))>=?
 AND EXISTS (
   SELECT 1 FROM chunk c WHERE c.campaign=k.id AND c.state IS NULL

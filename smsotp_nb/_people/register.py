@@ -205,7 +205,7 @@ class People:
         with read_from(self._ledger) as book:
             wanted = _read(asked, default_region)
             return write_file(
-                path, lambda file: file.write(_stored(book, *wanted)), overwrite=overwrite, inputs=[book.path]
+                path, lambda file: file.write(_stored(book, *wanted)), overwrite=overwrite, inputs=book._files
             )
 
     @in_our_words

@@ -58,6 +58,7 @@ LIBRARIES: dict[str, set[str]] = {
     "phonenumbers": {"phones"},
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
+    "psycopg": {"ledger"},
     "aiohttp": {"sandbox"},
     "re2": {"sandbox"},
     "ipywidgets": {"widgets"},

@@ -71,7 +71,7 @@ class Audit:
         )
 
 
-def audit(path: Path, texted: Counter[str], *, campaign: str, finished: bool = True) -> Audit:
+def audit(path: str | Path, texted: Counter[str], *, campaign: str, finished: bool = True) -> Audit:
     """Compare what a ledger says of a campaign with how often each number was texted."""
     with Ledger(path, create=True) as ledger:
         rows = ledger.campaign(campaign).frame

@@ -33,14 +33,19 @@ from .worker import Work
 PROCESSES, CAMPAIGNS, ROWS, CHUNK, THREADS = 8, 6, 40, 2, 3
 
 
-def together(rounds: int = 1, *, seed: int = 0) -> Audit:
-    """Let eight processes send the same campaigns of one ledger, each in an order of its own, and audit them."""
+def together(rounds: int = 1, *, seed: int = 0, address: str = "") -> Audit:
+    """Let eight processes send the same campaigns of one ledger, each in an order of its own, and audit them.
+
+    The ledger is a file, or with an address the empty database there; then one round is all.
+    """
     total, began = Audit(), time.monotonic()
     for number in range(rounds):
         judge = Judge()
         try:
             with tempfile.TemporaryDirectory() as folder:
-                works = [_work(Path(folder), f"c{each}", judge) for each in range(CAMPAIGNS)]
+                works = [
+                    _work(address or Path(folder) / "ledger.sqlite", f"c{each}", judge) for each in range(CAMPAIGNS)
+                ]
                 for child in [fork(_all_of(works, seed + number * PROCESSES + each)) for each in range(PROCESSES)]:
                     child.result()
                 for work in works:
@@ -53,9 +58,9 @@ def together(rounds: int = 1, *, seed: int = 0) -> Audit:
     return total
 
 
-def _work(folder: Path, name: str, judge: Judge) -> Work:
+def _work(ledger: str | Path, name: str, judge: Judge) -> Work:
     made = plan_of(ROWS, chunk_size=CHUNK, campaign=name, text=name)
-    return Work(folder / "ledger.sqlite", judge.box.url, made, concurrency=THREADS)
+    return Work(ledger, judge.box.url, made, concurrency=THREADS)
 
 
 def _all_of(works: list[Work], seed: int) -> Callable[[], None]:

@@ -27,7 +27,7 @@ from .people import plan_of, registered
 class Work:
     """One campaign: where it is recorded, what it sends where, and how careless its ledger is."""
 
-    ledger: Path
+    ledger: str | Path
     url: str
     plan: Plan
     concurrency: int = 4

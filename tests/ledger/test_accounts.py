@@ -15,6 +15,8 @@ from smsotp_nb._ledger import Ending, Ledger
 from smsotp_nb._services import address, name_key
 from smsotp_nb.errors import LedgerError, UsageError
 
+pytestmark = pytest.mark.both_ledgers
+
 
 def live(box: Sandbox, key: str = "one", **settings: str) -> Client:
     """A client that takes the sandbox for a live service."""

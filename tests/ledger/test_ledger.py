@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psycopg
 import pytest
 from kills.child import fork
 from kills.people import numbers, plan_of
 
 from smsotp_nb import results
 from smsotp_nb._ledger import Claim, Ending, Ledger, Run, Wanted, columns, recording
+from smsotp_nb._ledger.address import Address
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
 
 SERVICE = "a service"
+pytestmark = pytest.mark.both_ledgers
 
 
 @pytest.fixture
@@ -38,12 +41,12 @@ def reply(*to: str, missing: tuple[str, ...] = ()) -> SendReply:
     return SendReply(records, missing, currency="USD", recipients=len(to))
 
 
-def states(path: Path, *, campaign: int = 1) -> dict[int, int]:
+def states(path: Path | Address, *, campaign: int = 1) -> dict[int, int]:
     """Rows by state as a second, raw connection finds them."""
-    connection = sqlite3.connect(path)
+    connection: Any = psycopg.connect(**path.arguments()) if isinstance(path, Address) else sqlite3.connect(path)
     try:
-        sql = "SELECT state, count(*) FROM fate WHERE campaign=? GROUP BY state"
-        return dict(connection.execute(sql, (campaign,)).fetchall())
+        sql = f"SELECT state, count(*) FROM fate WHERE campaign={campaign} GROUP BY state"
+        return dict(connection.execute(sql).fetchall())
     finally:
         connection.close()
 
@@ -397,6 +400,7 @@ def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_pat
         ledger.begin(plan_of(10), service=SERVICE).close()
 
 
+@pytest.mark.file_only
 def test_a_ledger_reached_through_a_link_has_the_same_lock(tmp_path: Path, ledger: Ledger) -> None:
     link = tmp_path / "elsewhere" / "link.sqlite"
     link.parent.mkdir()
@@ -529,6 +533,7 @@ def test_an_empty_claim_leaves_no_request_behind(ledger: Ledger, begin: Callable
     assert len(ledger.campaign("autumn").requests) == 1
 
 
+@pytest.mark.file_only
 def test_every_intent_is_asked_to_be_on_the_disk(ledger: Ledger, begin: Callable[..., Run]) -> None:
     """Alone, beside an answer, beside a refusal; an answer alone may be lost in a power cut."""
     durable: list[str] = []

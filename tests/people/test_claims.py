@@ -12,6 +12,8 @@ from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
+pytestmark = pytest.mark.both_ledgers
+
 
 def test_the_same_words_are_held_for_three_days_under_whatever_name(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
     sent(plan_of("a", NUMBERS[:20]), box, ledger)

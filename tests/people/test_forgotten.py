@@ -12,6 +12,8 @@ from .sending import NUMBERS, outcome, plan_of, sent
 
 THREE = NUMBERS[:3]
 
+pytestmark = pytest.mark.both_ledgers
+
 
 def ended(ledger: Ledger, box: Sandbox, how: str, *, forgotten_before: bool = False) -> None:
     """Let one request to three people end so, and the second of them ask to be forgotten."""

@@ -1,0 +1,71 @@
+"""The times by which a ledger on a server keeps two machines apart.
+
+A claim is void unless its first byte leaves within `VOID_AFTER` seconds by a clock that goes on while the machine
+sleeps. Somebody else takes a campaign over only when, by the server's clock, the last claim is void and its request has
+ended. So what a person finds out about rows in doubt stays true: their request does not leave later.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+VOID_AFTER = 10.0  # seconds from a claim to its first byte
+MARGIN = 10.0  # seconds between the end of the last request and a take-over
+REQUEST = 120.0  # seconds in which a request ends, unless the client's deadline is longer
+REPORT_EVERY = 15.0  # seconds between two reports of a runner that is at work
+
+
+def boot_time() -> float:
+    """Return seconds since the machine started, those in which it slept included."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+def lease(deadline: float = REQUEST) -> float:
+    """Return for how many seconds after its last report a runner holds a campaign."""
+    return VOID_AFTER + max(deadline, REQUEST) + MARGIN
+
+
+def me() -> str:
+    """Return this process in words, as others are told who runs a campaign."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
+    return f"{user} on {socket.gethostname()} (process {os.getpid()})"
+
+
+def process_key(pid: int | None = None) -> str:
+    """Return what no other process ever has: boot, PID namespace, PID and start; empty where that is not known."""
+    pid = os.getpid() if pid is None else pid
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        space = os.readlink("/proc/self/ns/pid")
+        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
+    return f"{boot} {space} {pid} {started}"
+
+
+def is_dead(key: str) -> bool:
+    """Return whether a process is known to have ended: it was one of this machine, and is no longer there."""
+    mine, parts = process_key().split(), key.split()
+    if len(mine) != 4 or len(parts) != 4 or mine[:2] != parts[:2]:
+        return False
+    pid = int(parts[2])
+    return process_key(pid) != key or _is_left_over(pid)
+
+
+def _is_left_over(pid: int) -> bool:
+    """Return whether all that is left of a process is its entry, until its parent asks for it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1
+    except OSError:
+        return True

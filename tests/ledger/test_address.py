@@ -1,0 +1,67 @@
+"""The address of a ledger on a server: no password in it, and no network without verified TLS."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.address import read_address
+from smsotp_nb.errors import LedgerError, UsageError
+from smsotp_nb.settings import Secret
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql:///campaigns?host=/run/postgresql", "postgresql:///campaigns"),
+        ("postgresql://ann@localhost:6432/campaigns", "postgresql://ann@localhost:6432/campaigns"),
+        ("postgresql://ann@db.example/campaigns", "postgresql://ann@db.example/campaigns"),
+    ],
+)
+def test_an_address_is_shown_as_it_was_meant(address: str, shown: str) -> None:
+    assert str(read_address(Secret(address))) == shown
+
+
+@pytest.mark.parametrize("host", ["db.example", "192.0.2.7", "localhost,db.example"])
+def test_over_a_network_the_server_is_verified(host: str) -> None:
+    assert read_address(Secret(f"postgresql://ann@{host}/campaigns")).arguments()["sslmode"] == "verify-full"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_on_this_machine_no_encryption_is_asked_for(host: str) -> None:
+    assert "sslmode" not in read_address(Secret(f"postgresql://ann@{host}/campaigns")).arguments()
+
+
+@pytest.mark.parametrize("mode", ["disable", "prefer", "require", "verify-ca"])
+def test_less_than_verified_tls_is_refused(mode: str) -> None:
+    with pytest.raises(UsageError, match=f"sslmode={mode}.*leave sslmode out"):
+        Ledger(f"postgresql://ann@db.example/campaigns?sslmode={mode}")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ann:hunter-2-secret@db.example/campaigns",
+        "postgresql://ann@db.example/campaigns?password=hunter-2-secret",
+        "postgresql://ann:hunter-2-secret@[db.example/campaigns",
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_repeated_nowhere(address: str) -> None:
+    with pytest.raises(UsageError, match=r"must not hold a password|cannot be read") as raised:
+        Ledger(address)
+    assert "hunter-2-secret" not in "".join(traceback.format_exception(raised.value))
+    frames = [frame for frame, _ in traceback.walk_tb(raised.tb) if "/_ledger/" in frame.f_code.co_filename]
+    assert frames
+    assert not [
+        name
+        for frame in frames
+        for name, value in frame.f_locals.items()
+        if name != "self" and "hunter-2-secret" in repr(value)
+    ]
+
+
+def test_a_server_that_does_not_answer_is_an_error_that_names_the_address() -> None:
+    with pytest.raises(LedgerError, match=r"postgresql://localhost:9/campaigns cannot be used.*call again"):
+        Ledger("postgresql://localhost:9/campaigns")

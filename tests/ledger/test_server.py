@@ -1,0 +1,276 @@
+"""A ledger on a server: whatever becomes of the server, of the line and of its clients, nobody is texted twice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from kills.child import Child, fork
+from kills.judge import Judge, audit
+from kills.many import CAMPAIGNS, ROWS, together
+from kills.people import plan_of
+from kills.worker import Work
+from support.cutting import CuttingProxy
+from support.servers import Pooler, Server, need_pooler, need_server
+
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger, Run, fences
+from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
+
+
+@pytest.fixture
+def judge() -> Iterator[Judge]:
+    made = Judge()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Server]:
+    """A server that a test may end as it likes."""
+    need_server()
+    made = Server().make().start()
+    yield made
+    with contextlib.suppress(subprocess.CalledProcessError):
+        made.stop("immediate")
+    made.remove()
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    return server.database()
+
+
+def work_of(judge: Judge, address: str, *, rows: int = 60, name: str = "autumn") -> Work:
+    return Work(address, judge.box.url, plan_of(rows, chunk_size=2, campaign=name, text=name), concurrency=3)
+
+
+def sql(address: str, *statements: str) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+
+def refused(run: Run) -> None:
+    """Ask for more until the server, which has read its settings anew by then, is refused."""
+    while True:
+        run.release()
+
+
+# -- what a server must keep -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_a_server_that_may_lose_what_it_confirmed_is_refused(server: Server, address: str, setting: str) -> None:
+    with Ledger(address, create=True) as ledger:
+        run = ledger.begin(plan_of(10), service="a service")
+        try:
+            sql(server.address("postgres"), f"ALTER SYSTEM SET {setting}=off", "SELECT pg_reload_conf()")
+            with pytest.raises(LedgerError, match=f"{setting} switched off"):
+                refused(run)
+        finally:
+            sql(server.address("postgres"), f"ALTER SYSTEM RESET {setting}", "SELECT pg_reload_conf()")
+
+
+def test_a_claim_is_on_the_disk_of_the_server_whatever_the_database_is_set_to(address: str) -> None:
+    name = address.split("/")[3].split("?")[0]
+    sql(address, f"ALTER DATABASE {name} SET synchronous_commit=off")
+    with Ledger(address, create=True) as ledger:
+        for asked, found in (("FULL", "on"), ("NORMAL", "off")):
+            with ledger._store.writing(asked) as connection:  # type: ignore[arg-type]
+                assert connection.execute("SELECT current_setting('synchronous_commit')").fetchone()[0] == found
+
+
+def test_an_address_without_a_ledger_is_no_new_ledger(address: str) -> None:
+    with pytest.raises(LedgerError, match=r"has no ledger.*create=True"):
+        Ledger(address)
+    assert Ledger(address, create=True).created
+    assert not Ledger(address).created
+
+
+# -- deaths ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["kill", "immediate"])
+def test_a_server_that_dies_during_a_campaign_texts_nobody_twice(own_server: Server, judge: Judge, how: str) -> None:
+    work = work_of(judge, own_server.database(), rows=200)
+    child = fork(work.run)
+    while len(judge.box.inbox) < 20:
+        time.sleep(0.01)
+    own_server.kill() if how == "kill" else own_server.stop("immediate")
+    with pytest.raises(LedgerError, match="cannot be used"):
+        child.result()
+    own_server.start()
+    work.run()
+    found = audit(work.ledger, judge.texted("autumn"), campaign="autumn")
+    assert (found.duplicates, found.lost) == (0, 0), found.odd
+    assert found.in_doubt <= 6  # as many as were under way
+
+
+@pytest.mark.slow
+def test_eight_processes_text_everybody_once_through_a_pooler_in_transaction_mode(server: Server) -> None:
+    need_pooler()
+    with Pooler(server) as pooler:
+        found = together(address=pooler.address(server.database()))
+    assert (found.rows, found.campaigns) == (CAMPAIGNS * ROWS, CAMPAIGNS)
+    assert (found.duplicates, found.lost, found.in_doubt) == (0, 0, 0), found.odd
+
+
+@pytest.mark.slow
+def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, judge: Judge, address: str) -> None:
+    Ledger(address, create=True).close()
+    with CuttingProxy(Path(f"{server.folder}/.s.PGSQL.5432")) as proxy:
+        through = f"postgresql://postgres@127.0.0.1:{proxy.port}/{address.split('/')[3].split('?')[0]}?sslmode=disable"
+        whole = work_of(judge, through, rows=6, name="whole")
+        proxy.cut_after(None)
+        whole.run()
+        messages = proxy.passed
+        cut = 0
+        for number in range(3, messages, max(messages // 12, 1)):
+            work = work_of(judge, through, rows=6, name=f"c{number}")
+            proxy.cut_after(number)
+            with contextlib.suppress(LedgerError):
+                work.run()
+            cut += proxy.was_cut
+            proxy.cut_after(None)
+            work.run()
+            found = audit(through, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
+            assert (found.duplicates, found.lost) == (0, 0), (number, found.odd)
+    assert cut > 8
+
+
+# -- a sender that stands still ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds in the place of minutes."""
+    monkeypatch.setattr(fences, "VOID_AFTER", 1.0)
+    monkeypatch.setattr(fences, "REQUEST", 1.0)
+    monkeypatch.setattr(fences, "MARGIN", 0.5)
+
+
+def stops_before_its_bytes(work: Work) -> Callable[[], object]:
+    """Return a task that sends and stands still, once, between its claim and the first byte."""
+
+    def task() -> object:
+        deliver, stood = Client.deliver, threading.Event()
+
+        def slow(self: Client, *arguments: object, **options: object) -> object:
+            if not stood.is_set():
+                stood.set()
+                os.kill(os.getpid(), signal.SIGSTOP)
+            return deliver(self, *arguments, **options)  # type: ignore[arg-type]
+
+        Client.deliver = slow  # type: ignore[method-assign]
+        from smsotp_nb._sandbox import Sandbox
+
+        with Ledger(work.ledger) as ledger, Sandbox.at(work.url).client(deadline=1.0) as client:
+            from smsotp_nb._dispatch import send
+
+            return send(work.plan, client=client, ledger=ledger, progress=False, concurrency=1)
+
+    return task
+
+
+def stopped(child: Child) -> None:
+    _, status = os.waitpid(child.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_person_decided(
+    judge: Judge, address: str
+) -> None:
+    Ledger(address, create=True).close()
+    work = work_of(judge, address, rows=6)
+    child = fork(stops_before_its_bytes(work))
+    stopped(child)
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign("autumn")
+        assert campaign.counts["sending"] == 2
+        with pytest.raises(CampaignHeld, match=rf"process {child.pid}\) since .* it can be taken over after"):
+            campaign.retry_rejected([])
+        while campaign.counts["in_doubt"] == 0:
+            time.sleep(0.05)
+        assert campaign.resolve(campaign.in_doubt, accepted=False, reason="the provider has no record") == 2
+        work.run()
+    os.kill(child.pid, signal.SIGCONT)
+    with pytest.raises(CampaignHeld, match="taken over"):
+        child.result()
+    found = audit(address, judge.texted("autumn"), campaign="autumn")
+    assert (found.rows, found.duplicates, found.lost, found.in_doubt) == (6, 0, 0, 0), found.odd
+
+
+# -- a database that went back -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_restored_dump_is_refused_until_a_person_says_so(server: Server, judge: Judge, tmp_path: Path) -> None:
+    address = server.database()
+    name = address.split("/")[3].split("?")[0]
+    work_of(judge, address, rows=4, name="first").run()
+    dump = server.folder / "dump.sql"
+    server.call("pg_dump", "-h", str(server.folder), "-U", "postgres", "-f", str(dump), name)
+    work_of(judge, address, rows=4, name="second").run()
+    sql(server.address("postgres"), f"DROP DATABASE {name} WITH (FORCE)", f"CREATE DATABASE {name}")
+    server.call("psql", "-h", str(server.folder), "-U", "postgres", "-f", str(dump), name)
+    with pytest.raises(LedgerOlder, match=r"made anew.*Up to 4 recipients.*accept_older=True") as raised:
+        Ledger(address)
+    assert raised.value.recipients == 4
+    with Ledger(address, accept_older=True) as ledger:
+        assert ledger.campaigns()["campaign"].tolist() == ["first"]
+    Ledger(address).close()
+
+
+@pytest.mark.slow
+def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledger_open(
+    own_server: Server, judge: Judge
+) -> None:
+    """The kernel's next claim refuses it, and so does whoever opens it."""
+    address = own_server.database()
+    Ledger(address, create=True).close()
+    copy = own_server.folder / "copy"
+    own_server.call("pg_basebackup", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R")
+    with Ledger(address) as ledger:
+        run = ledger.begin(plan_of(10, chunk_size=2), service="a service")
+        assert run.claim(0)
+        own_server.stop("immediate")
+        (own_server.folder / "data").rename(own_server.folder / "old")
+        copy.rename(own_server.folder / "data")
+        own_server.start()
+        own_server.call("pg_ctl", "-D", str(own_server.data), "-w", "promote")
+        with pytest.raises(LedgerError, match="cannot be used"):
+            run.claim(1)
+        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+            run.claim(1)
+        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+            Ledger(address)
+        run.close()
+
+
+def test_a_database_that_is_exchanged_under_an_open_connection_ends_the_run(address: str) -> None:
+    """As a pooler does after a failover: the connection stays, and the server behind it is another one."""
+    with Ledger(address, create=True) as ledger:
+        run = ledger.begin(plan_of(10), service="a service")
+        served = ledger._store._opened
+        assert served is not None
+        sql(
+            address,
+            "CREATE TABLE other (LIKE ledger INCLUDING ALL)",
+            "INSERT INTO other SELECT * FROM ledger",
+            "ALTER TABLE ledger RENAME TO former",
+            "ALTER TABLE other RENAME TO ledger",
+        )
+        with pytest.raises(LedgerReplaced, match="made anew"):
+            run.claim(0)
+        run.close()
