@@ -274,6 +274,8 @@ class Ledger:
             0
         """
         refuse(not_path("folder", folder, example="'parquet'"))
+        if isinstance(self.path, Address):
+            raise LedgerError("a ledger on a server is not written to Parquet; export each campaign instead")
         self._end_dead_ones(0)
         return parquet.export(self._store, Path(folder).expanduser().absolute(), now=self._clock())
 

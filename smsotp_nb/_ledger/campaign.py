@@ -310,6 +310,7 @@ class Campaign:
             self.in_doubt,
             reading.held(self._store, self._number),
             self.changes,
+            self._store.runner(self._number),
         )
 
     def _repr_html_(self) -> str:

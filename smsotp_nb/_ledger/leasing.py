@@ -127,7 +127,7 @@ def _report(lease: weakref.ref[Lease], ended: threading.Event) -> None:
 def runner_of(connection: sqlite3.Connection, campaign: int) -> str:
     """Return in words who runs a campaign and since when; empty if nobody does."""
     row = connection.execute(_ROW, (campaign,)).fetchone()
-    return f"run by {row[1]} since {_said(row[3])}" if row and row[4] > row[5] else ""
+    return f"{row[1]} since {_said(row[3])}" if row and row[4] > row[5] else ""
 
 
 def _identified(who: str) -> dict[str, Any]:

