@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 _ROW = f"SELECT token, who, process, since, until, {_NOW} FROM runner WHERE campaign=?"
 
+_live: set[bytes] = set()  # tokens of the holds of this process, whether or not the server knows that one has ended
+
 
 class Lease:
     """The hold on one campaign, from construction until ``release``.
@@ -47,6 +49,7 @@ class Lease:
                 (campaign, self._token, fences.me(), fences.process_key(), self._micros),
             )
             self._taken = True
+            _live.add(self._token)
 
     def keep(self, deadline: float) -> None:
         """Report from now on that this runner is at work, whose requests end within this many seconds."""
@@ -84,6 +87,7 @@ class Lease:
         if not self._taken or self._process != os.getpid():
             return
         self._taken = False
+        _live.discard(self._token)
         try:
             with self._store.writing("NORMAL") as connection:
                 connection.execute("DELETE FROM runner WHERE campaign=? AND token=?", (self._campaign, self._token))
@@ -98,8 +102,10 @@ class Lease:
         row = connection.execute(_ROW, (self._campaign,)).fetchone()
         if row is None or row[4] <= row[5] or fences.is_dead(row[2]):
             return
-        _, who, process, since, until, _ = row
+        token, who, process, since, until, _ = row
         mine = process == fences.process_key() and process
+        if mine and bytes(token) not in _live:  # it has ended here, and could not say so to the server
+            return
         raise CampaignHeld(
             f"campaign {self._name!r} is being run by {'another call in this kernel' if mine else who} since "
             f"{_said(since)}; wait for it, or stop it there, then call send again. If it has died, it can be taken "

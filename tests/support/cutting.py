@@ -6,6 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,8 @@ class CuttingProxy:
         self.port: int = self._listener.getsockname()[1]
         self.passed, self.was_cut = 0, False
         self._most: int | None = None
+        self._lines: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
 
     def cut_after(self, messages: int | None) -> None:
         """Count from now on, and cut every line that is open after so many messages; None for never."""
@@ -26,20 +29,36 @@ class CuttingProxy:
             self.passed, self.was_cut, self._most = 0, False, messages
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._begin(self._accept)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # ends a thread that waits in accept, which closing does not
         self._listener.close()
+        self._threads[0].join()
+        for line in self._lines:
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        for line in self._lines:
+            line.close()
+
+    def _begin(self, work: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
                 server = socket.socket(socket.AF_UNIX)
+                self._lines += [client, server]
                 server.connect(str(self._server))
                 for pair in ((client, server, True), (server, client, False)):
-                    threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
+                    self._begin(self._pass_on, *pair)
 
     def _pass_on(self, source: socket.socket, target: socket.socket, first: bool) -> None:
         with contextlib.suppress(OSError, EOFError):
