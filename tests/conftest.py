@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.servers import Server, need_server
+from support.servers import Server, ledger_of, need_server
 
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
@@ -87,12 +87,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """A ledger of its own: in a file, or where a test asks for both, on a server."""
-    if getattr(request, "param", "file") == "file":
-        with Ledger(tmp_path / "ledger.sqlite", create=True) as made:
-            yield made
-        return
-    server: Server = request.getfixturevalue("server")
-    address = server.database()
-    with Ledger(address, create=True) as made:
+    with ledger_of(request, tmp_path) as made:
         yield made
-    server.drop(address)

@@ -145,7 +145,9 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) 
         )
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
         connection.execute(
-            "UPDATE OR IGNORE assigned SET person=?, unit=NULL, stratum=NULL WHERE person=?", (code, person)
+            "UPDATE assigned SET person=?, unit=NULL, stratum=NULL WHERE person=? AND NOT EXISTS ("
+            "SELECT 1 FROM assigned o WHERE o.experiment=assigned.experiment AND o.person=?)",
+            (code, person, code),
         )
         gone += _forget_rows(connection, person, code, now)
     return gone

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.servers import ledger_of
 
 from smsotp_nb import Ledger, Sandbox
 
@@ -24,6 +25,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "l.sqlite", create=True, now=clock) as made:
+def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
+    with ledger_of(request, tmp_path, now=clock) as made:
         yield made

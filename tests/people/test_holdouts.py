@@ -10,6 +10,8 @@ from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, send
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
+pytestmark = pytest.mark.both_ledgers
+
 HELD = NUMBERS[::10]
 EMOJI, PLAIN = 1, 2  # arms are numbered in the order of their names
 

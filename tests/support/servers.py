@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -9,10 +10,14 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+
+from smsotp_nb._ledger import Ledger
 
 _FOUND = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 BIN = _FOUND[-1] if _FOUND else None
@@ -96,6 +101,20 @@ class Server:
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def ledger_of(request: pytest.FixtureRequest, folder: Path, **options: Any) -> Iterator[Ledger]:
+    """Make the ledger of a fixture: in a file, or where its test asks for both, on the server of this run."""
+    if getattr(request, "param", "file") == "file":
+        with Ledger(folder / "ledger.sqlite", create=True, **options) as made:
+            yield made
+        return
+    server: Server = request.getfixturevalue("server")
+    address = server.database()
+    with Ledger(address, create=True, **options) as made:
+        yield made
+    server.drop(address)
 
 
 def _is_running(pid: int) -> bool:
