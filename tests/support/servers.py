@@ -23,6 +23,7 @@ _FOUND = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(
 BIN = _FOUND[-1] if _FOUND else None
 STARTS = 60  # tries
 MEMORY = Path("/dev/shm")
+ENOUGH = 2**30  # bytes; a container may have 64 MB there
 REQUIRED = "postgresql" in os.environ.get("SMSOTP_REQUIRE", "").split(",")
 
 
@@ -31,7 +32,8 @@ class Server:
 
     def __init__(self, folder: Path | None = None, **settings: str) -> None:
         # A socket's path has to be short, and syncing to a disk of the machine takes most of the time of a test.
-        self.folder = folder or Path(tempfile.mkdtemp(prefix="pg-", dir=MEMORY if MEMORY.is_dir() else "/tmp"))
+        roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="pg-", dir=MEMORY if roomy else "/tmp"))
         self.port, self._settings = 5432, settings
         self._numbers = itertools.count()
 
