@@ -277,7 +277,9 @@ def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledge
     address = own_server.database()
     Ledger(address, create=True).close()
     copy = own_server.folder / "copy"
-    own_server.call("pg_basebackup", "--checkpoint=fast", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R")
+    own_server.call(
+        "pg_basebackup", "--checkpoint=fast", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R"
+    )
     with Ledger(address) as ledger:
         run = ledger.begin(plan_of(10, chunk_size=2), service="a service")
         assert run.claim(0)
