@@ -54,6 +54,7 @@ class CuttingProxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each message waits for the next
                 server = socket.socket(socket.AF_UNIX)
                 self._lines += [client, server]
                 server.connect(str(self._server))
