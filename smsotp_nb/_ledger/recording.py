@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, Protocol, runtime_checkable
 
@@ -65,10 +65,10 @@ class Piece:
         wordings: what the bodies of these rows say; None where they have none.
     """
 
-    rows: pd.DataFrame
-    position: Ints
-    keys: Ints
-    wordings: Wordings | None = None
+    rows: pd.DataFrame = field(repr=False)
+    position: Ints = field(repr=False)
+    keys: Ints = field(repr=False)
+    wordings: Wordings | None = field(default=None, repr=False)
 
 
 @runtime_checkable

@@ -119,6 +119,18 @@ def ledger_of(request: pytest.FixtureRequest, folder: Path, **options: Any) -> I
     server.drop(address)
 
 
+def stored(ledger: Ledger) -> bytes:
+    """Return all that a ledger holds: the bytes of its file, or every row of its tables on a server, as text."""
+    if isinstance(ledger.path, Path):
+        return ledger.path.read_bytes()
+    tables = "SELECT quote_ident(relname) FROM pg_class WHERE relkind='r' AND relnamespace='public'::regnamespace"
+    with psycopg.connect(**ledger.path.arguments()) as connection:
+        names = [name for (name,) in connection.execute(tables)]
+        rows = [row for name in names for (row,) in connection.execute(f"SELECT t::text FROM {name} t")]  # type: ignore[arg-type]
+    assert "recipient" in names
+    return "\n".join(rows).encode()
+
+
 def _is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
