@@ -40,7 +40,7 @@ def strange(connection: sqlite3.Connection, tables: str) -> str:
 
 def misfit(connection: sqlite3.Connection) -> str:
     """Return in words the first column with a value that is not of its type, or that is no moment; empty: none."""
-    connection.create_function("is_text", 1, _is_text)
+    connection.create_function("is_text", 1, is_text)
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
     for (table,) in tables.fetchall():
         columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -60,7 +60,8 @@ def _wrong(name: str, kind: str, needed: object) -> str:
     return f"NOT coalesce({sound}, 0)" + ("" if needed else f" AND {name} IS NOT NULL")
 
 
-def _is_text(value: bytes | None) -> bool:  # SQLite asks about NULL as well
+def is_text(value: bytes | None) -> bool:
+    """Return whether bytes are UTF-8; SQLite asks about NULL as well."""
     try:
         (value or b"").decode()
     except UnicodeDecodeError:

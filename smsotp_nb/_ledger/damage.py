@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from .._schema import FARTHEST, is_text
 from .._visible import visible
 from ..errors import LedgerError, SmsOtpError, SmsOtpWarning
 from ..results import STATES
@@ -35,7 +36,6 @@ BROKEN: Final = (
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
 _PACKAGE: Final = Path(__file__).parents[1]
-_LATEST: Final = 9_000_000_000_000_000  # microseconds: in the year 2255
 _TIMES: Final = ("at", "latest", "not_before", "until")
 _LISTS: Final = ("kept", "variables", "stratum")
 _JSON: Final = (*_LISTS, "forcing", "declared", "sums", "refused", "evidence")
@@ -122,7 +122,7 @@ def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _found(connection: sqlite3.Connection) -> str:
     """Return in words the first value that cannot be; empty if all of them can."""
-    connection.create_function("is_text", 1, _is_text)
+    connection.create_function("is_text", 1, is_text)
     connection.create_function("is_json", 2, _is_json)
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
     for (table,) in tables.fetchall():
@@ -176,7 +176,7 @@ def _range(name: str) -> str:
     if name in _STATES:
         return f"{name} BETWEEN 0 AND {len(STATES) - 1}"
     if name in _TIMES or name.endswith("_at"):
-        return f"{name} BETWEEN 0 AND {_LATEST}"
+        return f"{name} BETWEEN 0 AND {FARTHEST}"
     return "1"
 
 
@@ -184,14 +184,6 @@ def _text(name: str) -> str:
     return (
         f"is_json(CAST({name} AS BLOB), {int(name in _LISTS)})" if name in _JSON else f"is_text(CAST({name} AS BLOB))"
     )
-
-
-def _is_text(value: bytes | None) -> bool:  # SQLite asks about NULL as well
-    try:
-        (value or b"").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_json(value: bytes | None, as_list: int) -> bool:
