@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable
@@ -43,6 +44,15 @@ class Child:
         if not found[0]:
             raise found[1]
         return found[1]
+
+
+def stop_here() -> None:
+    """Stop this process at this line, until somebody lets it go on.
+
+    A signal to the process is handled by any of its threads: this one may run on for a while, and send what it was to
+    be stopped before.
+    """
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 
 def fork(task: Callable[[], Any]) -> Child:

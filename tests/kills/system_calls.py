@@ -29,7 +29,7 @@ from unittest import mock
 from smsotp_nb._client import Client
 from smsotp_nb.results import Progress
 
-from .child import Child, fork
+from .child import Child, fork, stop_here
 from .judge import Audit, Judge, audit
 from .worker import Work
 
@@ -149,7 +149,7 @@ def stopped_before(work: Work) -> Callable[[], Any]:
     """Return the campaign as a task that stops itself first, so that strace can be attached."""
 
     def task() -> Any:
-        os.kill(os.getpid(), signal.SIGSTOP)
+        stop_here()
         return work.run()
 
     return task
@@ -158,7 +158,7 @@ def stopped_before(work: Work) -> Callable[[], Any]:
 def _stopped_at_first_progress(work: Work) -> Callable[[], Any]:
     def stop_once(told: Progress) -> None:
         if not told.done:
-            os.kill(os.getpid(), signal.SIGSTOP)
+            stop_here()
 
     return lambda: work.run(progress=stop_once)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from kills.child import Child, fork
+from kills.child import Child, fork, stop_here
 from kills.judge import Judge, audit
 from kills.many import CAMPAIGNS, ROWS, together
 from kills.people import plan_of
@@ -205,7 +205,7 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
         def slow(self: Client, *arguments: object, **options: object) -> object:
             if not stood.is_set():
                 stood.set()
-                os.kill(os.getpid(), signal.SIGSTOP)
+                stop_here()
             return deliver(self, *arguments, **options)  # type: ignore[arg-type]
 
         Client.deliver = slow  # type: ignore[method-assign]
@@ -232,6 +232,7 @@ def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_perso
     work = work_of(judge, address, rows=6)
     child = fork(stops_before_its_bytes(work))
     stopped(child)
+    assert not judge.texted("autumn")
     with Ledger(address) as ledger:
         campaign = ledger.campaign("autumn")
         assert campaign.counts["sending"] == 2
