@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import LedgerError
-from .fences import boot_time
+from .fences import Until
 from .holds import Upto
 
 
@@ -21,7 +21,7 @@ class Claim:
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
     upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
-    good_until: float | None = None  # by fences.boot_time: a request that has not begun by then may not begin
+    good_until: Until | None = None  # a request that has not begun by then may not begin
 
     @property
     def may_begin(self) -> Callable[[], bool] | None:
@@ -29,7 +29,7 @@ class Claim:
         return None if self.good_until is None else self._is_good
 
     def _is_good(self) -> bool:
-        return self.good_until is None or boot_time() < self.good_until
+        return self.good_until is None or not self.good_until.has_passed()
 
 
 class Found(NamedTuple):
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     body: Any
     odd: int  # rows whose number is none
     upto: Upto
-    good_until: float | None = None
+    good_until: Until | None = None
 
     def __repr__(self) -> str:
         return f"<claim {self.attempt}>"  # a traceback prints the variables of every frame

@@ -1,8 +1,9 @@
 """The times by which a ledger on a server keeps two machines apart.
 
-A claim is void unless its first byte leaves within `VOID_AFTER` seconds by a clock that goes on while the machine
-sleeps. Somebody else takes a campaign over only when, by the server's clock, the last claim is void and its request has
-ended. So what a person finds out about rows in doubt stays true: their request does not leave later.
+A claim is void unless its first byte leaves within `VOID_AFTER` seconds, by a clock that goes on while the machine
+sleeps and by the time of day, which a virtual machine sets right after it stood still. Somebody else takes a campaign
+over only when, by the server's clock, the last claim is void and its request has ended. So what a person finds out
+about rows in doubt stays true: their request does not leave later.
 """
 
 from __future__ import annotations
@@ -13,11 +14,28 @@ import socket
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 VOID_AFTER = 10.0  # seconds from a claim to its first byte
 MARGIN = 10.0  # seconds between the end of the last request and a take-over
 REQUEST = 120.0  # seconds in which a request ends, unless the client's deadline is longer
 REPORT_EVERY = 15.0  # seconds between two reports of a runner that is at work
+
+
+class Until(NamedTuple):
+    """When a claim becomes void: by seconds since the machine started, or by the time of day, whichever comes first."""
+
+    since_boot: float
+    time_of_day: float
+
+    def has_passed(self) -> bool:
+        """Return whether the claim is void by now."""
+        return boot_time() >= self.since_boot or time.time() >= self.time_of_day
+
+
+def void_at() -> Until:
+    """Return when a claim that is made now becomes void."""
+    return Until(boot_time() + VOID_AFTER, time.time() + VOID_AFTER)
 
 
 def boot_time() -> float:

@@ -56,9 +56,9 @@ class Lease:
         self._length = fences.lease(deadline)
         threading.Thread(target=_report, args=(weakref.ref(self), self._ended), daemon=True).start()
 
-    def good_until(self) -> float | None:
-        """Return until when, by `fences.boot_time`, a request may begin that is claimed now."""
-        return fences.boot_time() + fences.VOID_AFTER
+    def good_until(self) -> fences.Until | None:
+        """Return until when a request may begin that is claimed now."""
+        return fences.void_at()
 
     def renews(self, connection: sqlite3.Connection) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's, for `refuse_if_lost` too."""

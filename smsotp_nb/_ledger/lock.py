@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import CampaignHeld, LedgerError
 from .disk import NO_LINK, READ_WRITE, read_at
+from .fences import Until
 
 if sys.platform == "win32":
     import msvcrt
@@ -65,7 +66,7 @@ class RunLock:
     def keep(self, deadline: float) -> None:
         """Do nothing more to keep the lock: the kernel does."""
 
-    def good_until(self) -> float | None:
+    def good_until(self) -> Until | None:
         """Return that a claim has no end: nobody takes a campaign over from a process that lives."""
 
     def renews(self, _connection: sqlite3.Connection) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -247,6 +248,29 @@ def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_perso
         child.result()
     found = audit(address, judge.texted("autumn"), campaign="autumn")
     assert (found.rows, found.duplicates, found.lost, found.in_doubt) == (6, 0, 0, 0), found.odd
+
+
+@pytest.mark.parametrize("clock", ["clock_gettime", "time"])
+def test_a_claim_is_void_when_either_clock_has_gone_on(
+    judge: Judge, address: str, monkeypatch: pytest.MonkeyPatch, clock: str
+) -> None:
+    """The one goes on while a machine sleeps; the other is set right after a virtual machine stood still."""
+    deliver, told, tried = Client.deliver, getattr(time, clock), []
+
+    def after_a_pause(self: Client, *arguments: object, **options: object) -> object:
+        later = 0 if tried else fences.VOID_AFTER
+        tried.append(None)
+        monkeypatch.setattr(time, clock, lambda *which: told(*which) + later)
+        before = len(judge.box.inbox)
+        try:
+            return deliver(self, *arguments, **options)  # type: ignore[arg-type]
+        finally:
+            assert len(judge.box.inbox) == before + (0 if later else 2)
+
+    monkeypatch.setattr(Client, "deliver", after_a_pause)
+    Ledger(address, create=True).close()
+    assert replace(work_of(judge, address, rows=6), concurrency=1).run()["accepted"] == 6
+    assert len(tried) == 4
 
 
 # -- a database that went back -----------------------------------------------------------------------------------------
