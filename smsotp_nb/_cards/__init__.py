@@ -14,7 +14,7 @@ from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Messag
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe
-from .words import MISSING, about, counted, money, number, places_by, places_of, share, width
+from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, width
 
 __all__ = [
     "MISSING",
@@ -34,6 +34,7 @@ __all__ = [
     "Table",
     "WithCard",
     "about",
+    "and_more",
     "counted",
     "fitted",
     "money",

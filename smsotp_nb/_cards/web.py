@@ -116,7 +116,8 @@ def _cell_style(align: Align) -> str:
 def _cell_html(cell: Cell) -> str:
     if isinstance(cell, Code):
         wrap = "nowrap" if len(cell.value) <= _UNBROKEN else "pre-wrap;overflow-wrap:anywhere"
-        return f'<span class="so-code" style="{_CODE_FONT};white-space:{wrap}">{safe(cell.value)}</span>'
+        code = safe(cell.value).replace("_", "_<wbr/>")  # a name of several words breaks between them
+        return f'<span class="so-code" style="{_CODE_FONT};white-space:{wrap}">{code}</span>'
     if isinstance(cell, State):
         return f'<span style="white-space:nowrap">{SIGNS[cell.sign]} {safe(cell.value)}</span>'
     if isinstance(cell, Marked):

@@ -30,6 +30,16 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def and_more(left: int, where: str) -> str:
+    """Return that a table goes on, and where all of it is; empty where nothing is left.
+
+    Example:
+        >>> and_more(1200, ".messages"), and_more(0, ".messages")
+        ('and 1,200 more (all of them in .messages)', '')
+    """
+    return f"and {left:,} more (all of them in {where})" if left > 0 else ""
+
+
 def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
     """Return an amount with its currency before it, exact: two decimal places, or as many up to six as it has.
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._arguments import given, not_number, not_zone, refuse
 from .._calls import in_our_words
-from .._cards import Card, Note, Table, WithCard, about, counted, money
+from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money
 from .._pandas import STR
 from .._phones.lookup import country_name
 from .._results import contract
@@ -339,7 +339,7 @@ def _table(made: Anomalies, found: pd.DataFrame) -> Table:
         )
         for row in records(found.head(_SHOWN))
     )
-    more = f"and {len(found) - len(rows)} more: .found" if len(found) > len(rows) else ""
+    more = and_more(len(found) - len(rows), ".found")
     heads = ("", "When", "Was", "Expected", "At stake", "Cause")
     return Table(heads, rows, ("left", "left", "right", "right", "right", "left"), more=more)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._calls import in_our_words
-from .._cards import Bar, Card, Note, Table, WithCard, counted, money, places_of
+from .._cards import Bar, Card, Note, Table, WithCard, and_more, counted, money, places_of
 from .._cards.blocks import Align
 from .._pandas import STR
 from .._planning import Plan
@@ -285,7 +285,7 @@ def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     heads = ("", "Change", "Messages", "Shares", "Parts", "Price of a part")
     title = "What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else "")
     align = cast("tuple[Align, ...]", ("left", *["right"] * 5))
-    said = f"and {more} more: .groups" if more > 0 else ""
+    said = and_more(more, ".groups")
     return [steps, *([Table(heads, rows, align, title, said)] if rows else [])]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arguments import given, not_a, not_choice, not_number, not_zone, refuse
 from .._calls import in_our_words
-from .._cards import Bar, Block, Card, Note, Table, WithCard, about, counted, money, share
+from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
 from .._pandas import STR
 from .._phones.lookup import country_name
 from .._planning import Plan
@@ -346,7 +346,7 @@ def _countries(made: Forecast, currency: str) -> list[Table]:
         )
         for row in records(mine.head(_SHOWN))
     )
-    more = f"and {len(mine) - len(rows)} more: .groups" if len(mine) > len(rows) else ""
+    more = and_more(len(mine) - len(rows), ".groups")
     heads = ("Country", "Messages", "Parts, estimated", "Price of a part", "It was", f"Expected, {currency}")
     return [Table(heads, rows, ("left", *["right"] * 5), "By country", more)] if rows else []  # type: ignore[arg-type]
 
@@ -356,7 +356,7 @@ def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:
         (one["as_of"], about(one["expected"]), about(one["actual"]), share(one["off"]))
         for one in records(tests.head(_SHOWN))
     )
-    more = f"and {len(tests) - len(rows)} more: .backtests" if len(tests) > len(rows) else ""
+    more = and_more(len(tests) - len(rows), ".backtests")
     what = "The rest of the month" if row["billed"] > 0 else "The same"
     title = f"{what}, as forecast from earlier {_earlier(row)}"
     heads = ("As of", f"Forecast, {row['currency']}", f"Came, {row['currency']}", "Off by")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._cards import Block, Card, Cell, Code, Figures, Note, Table, counted, money, places_by
+from .._cards import Block, Card, Cell, Code, Figures, Note, Table, and_more, counted, money, places_by
 from .._results import contract
 from .._wire import mask
 from .sources import records
@@ -90,7 +90,7 @@ def _kinds(sums: pd.DataFrame) -> Iterator[Table]:
 def _doubts(doubts: pd.DataFrame) -> Iterator[Table]:
     if len(doubts):
         rows = tuple(_doubt(label, row) for label, row in zip(doubts.index, records(doubts.head(_SHOWN)), strict=False))
-        more = f"and {len(doubts) - _SHOWN:,} more: .doubts" if len(doubts) > _SHOWN else ""
+        more = and_more(len(doubts) - _SHOWN, ".doubts")
         heads = ("Line", "Number", "Campaign", "Row", "Time, UTC", "Price")
         align = ("left", "left", "left", "right", "left", "right")
         yield Table(heads, rows, align, "Doubts that this invoice settles", more)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def _doubt(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
 def _prices(lines: pd.DataFrame) -> Iterator[Table]:
     if len(lines):
         rows = tuple(_price(label, row) for label, row in zip(lines.index, records(lines.head(_SHOWN)), strict=False))
-        more = f"and {len(lines) - _SHOWN:,} more: .lines" if len(lines) > _SHOWN else ""
+        more = and_more(len(lines) - _SHOWN, ".lines")
         heads = ("Line", "Campaign", "Row", "Invoiced", "Recorded")
         align = ("left", "left", "right", "right", "right")
         yield Table(heads, rows, align, "Other price", more)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import pandas as pd
 from .. import parts
 from .._arguments import not_replacement, refuse
 from .._calls import in_our_words
-from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, counted, money, places_by
+from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, and_more, counted, money, places_by
 from .._pandas import STR
 from .._planning import Plan, gsm_parts
 from .._results import contract
@@ -246,13 +246,12 @@ def _character_table(characters: pd.DataFrame) -> Table:
         )
         for row in records(shown)
     )
-    more = len(characters) - len(rows)
     return Table(
         ("Character", "Name", "Instead", "Recipients", "Extra parts", "Extra cost"),
         rows,
         ("left", "left", "left", "right", "right", "right"),
         title="Characters that force UCS-2",
-        more=f"and {more} more: .characters" if more > 0 else "",
+        more=and_more(len(characters) - len(rows), ".characters"),
     )
 
 

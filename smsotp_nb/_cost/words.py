@@ -12,7 +12,7 @@ import pandas as pd
 from .. import parts
 from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
-from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, counted, money, places_by
+from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
 from .._ledger import Campaign, LedgerOrPath, read_from
 from .._ledger.places import path_of
 from .._ledger.word_sums import word_sums
@@ -245,13 +245,12 @@ def _texts(messages: pd.DataFrame) -> Table:
         )
         for row in records(shown)
     )
-    more = len(messages) - len(rows)
     return Table(
         ("Message", "Campaign", "Messages", "Cost", "Plain saves"),
         rows,
         ("left", "left", "right", "right", "right"),
         title="Dearest messages",
-        more=f"and {more} more: .messages" if more > 0 else "",
+        more=and_more(len(messages) - len(rows), ".messages"),
     )
 
 
@@ -263,13 +262,12 @@ def _signs(characters: pd.DataFrame) -> Table:
          _amount(row["extra_cost"], row["currency"], places))
         for row in records(shown)
     )  # fmt: skip
-    more = len(characters) - len(rows)
     return Table(
         ("Character", "Name", "Messages", "Extra parts", "Extra cost"),
         rows,
         ("left", "left", "right", "right", "right"),
         title="Characters that forced UCS-2",
-        more=f"and {more} more: .characters" if more > 0 else "",
+        more=and_more(len(characters) - len(rows), ".characters"),
     )
 
 

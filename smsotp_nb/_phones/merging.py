@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._arguments import not_frame, not_path, refuse
 from .._calls import in_our_words
-from .._cards import Card, Figures, Note, State, Table, WithCard, counted
+from .._cards import Card, Figures, Note, State, Table, WithCard, and_more, counted
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath
 from .._pandas import STR
@@ -262,6 +262,6 @@ def _told(refused: pd.DataFrame) -> list[Table | Note]:
         )
         for row in refused.head(SHOWN).itertuples()
     )
-    more = f"and {len(refused) - SHOWN:,} more: .refused has them all" if len(refused) > SHOWN else ""
+    more = and_more(len(refused) - SHOWN, ".refused")
     heads = ("Row of the list", "Row of the workbook", "Result", "Why")
     return [Table(heads, rows, ("left", "right", "left", "left"), title="Not taken", more=more)]

@@ -169,7 +169,7 @@ def test_the_card_says_what_it_is_and_that_nothing_was_sent() -> None:
         assert "$" not in shown
         assert number(0) not in shown
         assert wire.mask(number(0)) in shown
-        assert "VALUE_MISSING" in shown
+        assert "VALUE_MISSING" in shown.replace("_<wbr/>", "_")
     assert "<b>Ana</b>" not in made._repr_html_()
     assert "&lt;b&gt;Ana&lt;/b&gt;" in made._repr_html_()
     assert repr(made) == "<Plan demo: 3 recipients in 3 requests, 4 parts, estimated cost USD 0.03; 2 rows left out>"
