@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Literal
 
 import ipywidgets
 import pandas as pd
@@ -23,24 +22,23 @@ from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
 from .cleaner_editor import Opened, RowEditor
+from .cleaner_files import FilesPart, Written
 from .cleaner_owner import OwnerPart
 from .cleaner_rows import RowsView
-from .cleaning import OUTCOMES, PAGE, Cleaned, Question, clean, export, filters, judged_alone, rows
+from .cleaning import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, rows
 from .cleaning_edits import PEOPLE, Edits, Step
-from .cleaning_owner import ask, merge
+from .cleaning_owner import merge
 from .latest import Latest
 from .stages import Sign, broken, plain, refused, sentence
 
 QUIET = 0.35
 CHOOSE = "Choose the column of the phone numbers."
-FORMATS = (("CSV (.csv)", ".csv"), ("Excel (.xlsx)", ".xlsx"), ("Tabs (.tsv)", ".tsv"))
 REPAIRS = {
     "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
     "vanity": "Letters for digits",
     "mx_1": "Mexico's old mobile 1",
 }
-Written = Literal["usable", "left out", "questions"]
 
 
 def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFrame:
@@ -96,7 +94,7 @@ class PhoneCleaner(skin.Shown):
         self._names = names_of(self.frame)
         of = "" if sheet is None else f", sheet={sheet!r}"
         self._read = [f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"] if self._source else []
-        self._edits, self._asked = Edits(self.frame), ""
+        self._edits = Edits(self.frame)
         self._cleaned: Cleaned | None = None
         self._page = self._times = 0  # times the list was judged
         self._said, self._at_owner, self._filling, self._focus_at = skin.notice(""), False, False, -1
@@ -182,28 +180,16 @@ class PhoneCleaner(skin.Shown):
 
     def _make_files(self) -> None:
         name = Path(self._source).stem if self._source else "list"
-        self.clean_path = skin.text("Name of the clean list", value=f"{name}-clean.csv")
-        self.format = skin.choice("Format", FORMATS, ".csv")
-        self.clean_button = skin.button("Write the clean list", "smsotp-primary")
-        self.path = skin.text("Write the rows left out to", value=f"{name}-left-out.csv")
-        self.write_button = skin.button("Write them")
-        self.replace_button, self.keep_button = skin.button("Replace it"), skin.button("Keep it")
         self.owner = OwnerPart(
             self._names, f"{name}-questions.xlsx", ask=lambda: self._write("questions"), merge=self._merge
         )
+        self.files = FilesPart(name, self.owner.path, write=self._write, answered=self._answer)
 
     def _listen(self) -> None:
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
             field.observe(lambda _: self._ask(), "value")
         for field in (self.shown, self.find):
             field.observe(lambda _: None if self._filling else self._turn(0), "value")
-        for path in (self.path, self.clean_path, self.owner.path):
-            path.observe(lambda _: self._named_anew(), "value")
-        self.format.observe(lambda _: self._end_in(self.format.value), "value")
-        self.clean_button.on_click(lambda _: self._write("usable"))
-        self.write_button.on_click(lambda _: self._write("left out"))
-        self.replace_button.on_click(lambda _: self._replace())
-        self.keep_button.on_click(lambda _: self._keep())
         self.undo_button.on_click(lambda _: self._undo())
         self.previous_button.on_click(lambda _: self._leaf(-1))
         self.next_button.on_click(lambda _: self._leaf(1))
@@ -218,16 +204,9 @@ class PhoneCleaner(skin.Shown):
         called = "" if self._source else " Its rows are called by their labels."
         sub = f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
         self._figures, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
-        self._content, self._changed, self._where = skin.block(""), skin.block(""), skin.block("")
+        self._changed, self._where = skin.block(""), skin.block("")
         pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
         self._pages = skin.box(pages, classes=())
-        self._question = skin.box(self.replace_button, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
-        named = skin.box(self.clean_path, self.format, classes=("smsotp-pair",))
-        self._clean_export = skin.box(named, self.clean_button, self._content, classes=("smsotp-main",))
-        left_out = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
-        self._export = skin.box(
-            *skin.folded("Write the rows left out", "Hide this", left_out), classes=("smsotp-main",)
-        )
         asking = skin.folded("Ask the owner of the list", "Hide the questions to the owner", self.owner.widget)
         self._owner = skin.box(*asking, classes=("smsotp-main",))
         self._change = skin.box(self._changed, self.undo_button, classes=("smsotp-main",))
@@ -235,13 +214,13 @@ class PhoneCleaner(skin.Shown):
         filtering = skin.box(self.shown, self.find, classes=("smsotp-pair",))
         self._list = skin.box(
             self._figures, filtering, self._change, self.editor.widget, self._where, self.rows.widget, self._pages,
-            self._owner, self._export, classes=("smsotp-main",),
+            self._owner, self.files.left_out, classes=("smsotp-main",),
         )  # fmt: skip
         main = skin.box(
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
             self.default_region,
             *skin.folded("Repairs on request", "Hide the repairs", repairs),
-            self._clean_export, self._notice, self._question, self._list, self._lines,
+            self.files.clean, self._notice, self.files.question, self._list, self._lines,
             classes=("smsotp-main", "smsotp-pad"),
         )  # fmt: skip
         return skin.form(skin.block(skin.head("Phone list", sub)), main, classes=("smsotp-cleaner",))
@@ -250,7 +229,7 @@ class PhoneCleaner(skin.Shown):
 
     def _ask(self) -> None:
         self.editor.close()
-        skin.primary(self.clean_button, True)
+        skin.primary(self.files.clean_button, True)
         self._answer()
         self._latest.ask((self.question(), self._edits))
 
@@ -290,7 +269,7 @@ class PhoneCleaner(skin.Shown):
         number = text_of(frame[asked.column].iat[place]) or ""
         left_out = place in cleaned.edits.left_out
         self.editor.open(Opened(place, cleaned.edits.name(place), number, country, left_out, shown))
-        skin.primary(self.clean_button, False)
+        skin.primary(self.files.clean_button, False)
 
     def _edited(self, what: str, row: Opened) -> None:
         if what == "cancel":
@@ -312,7 +291,7 @@ class PhoneCleaner(skin.Shown):
     def _closed(self, row: Opened) -> None:
         self._focus_at = self.rows.at(row.place)
         self.editor.close()
-        skin.primary(self.clean_button, True)
+        skin.primary(self.files.clean_button, True)
         if not self.rows.focus(self._focus_at):
             self.find.focus()
 
@@ -324,7 +303,7 @@ class PhoneCleaner(skin.Shown):
     def _undo(self) -> None:
         self._edits = self._edits.undone()
         self.editor.close()
-        skin.primary(self.clean_button, True)
+        skin.primary(self.files.clean_button, True)
         self.owner.show(None)
         self._answer("The last edit is undone.")
         self._latest.ask((self.question(), self._edits), at_once=True)
@@ -353,39 +332,26 @@ class PhoneCleaner(skin.Shown):
         self._said, self._at_owner = skin.notice(words, sign), at_owner
         self._render()
 
-    def _write(self, which: Written, *, overwrite: bool = False) -> None:
+    def _write(self, which: Written, overwrite: bool = False) -> None:
         if self._cleaned is not None and not self._cleaned.problem:
             self._work(lambda: self._written(which, overwrite))
 
     def _written(self, which: Written, overwrite: bool) -> None:
-        field, self._asked = self._field(which), ""
-        name = skin.settled(lambda: field.value)
+        cleaned, field, self.files.asked = self._cleaned, self.files.field(which), None
+        assert cleaned is not None
         self._tell("Writing …")
         try:
-            words = self._put(which, name, overwrite)
+            words = self.files.put(cleaned, which, keep=self.owner.kept, source=self._source, overwrite=overwrite)
         except FileExists as error:
-            self._asked = which
+            self.files.asked = which
             self._tell(f"{error.path} already exists. Replace it?", "warn")
-            self.keep_button.focus()
+            self.files.keep_button.focus()
         except SmsOtpError as error:
             self._tell(*refused(error, "Nothing was written."), at_owner=which == "questions")
             field.focus()
         else:
             self._tell(words, "ok", at_owner=which == "questions")
             field.focus()
-
-    def _put(self, which: Written, name: str, overwrite: bool) -> str:
-        cleaned = self._cleaned
-        assert cleaned is not None
-        if which == "questions":
-            file = ask(cleaned, name, keep=self.owner.kept, source=self._source, overwrite=overwrite)
-            rows = counted(cleaned.counts["unusable"], "row")
-            return f"{rows} with complete numbers written to {file}. Send it to the owner of the list only."
-        file, count = export(cleaned, name, which=which, source=self._source, overwrite=overwrite)
-        return f"{counted(count, 'row')} written to {file}"
-
-    def _field(self, which: Written) -> ipywidgets.Text:
-        return {"usable": self.clean_path, "left out": self.path, "questions": self.owner.path}[which]
 
     def _merge(self) -> None:
         if self._cleaned is not None and not self._cleaned.problem:
@@ -406,30 +372,9 @@ class PhoneCleaner(skin.Shown):
             self._tell(f"{counted(len(step.changes), 'answer')} merged{undo}.", "ok", at_owner=True)
         self.owner.back.focus()
 
-    def _replace(self) -> None:
-        if self._asked:
-            self._write(self._asked, overwrite=True)  # type: ignore[arg-type]
-
-    def _keep(self) -> None:
-        field = self._field(self._asked or "usable")  # type: ignore[arg-type]
-        self._answer("The file is unchanged.")
-        field.focus()
-
-    def _named_anew(self) -> None:
-        """Another name takes back the question about the old one; its ending is the format."""
-        self._answer()
-        ending = Path(self.clean_path.value.strip()).suffix.lower()
-        if ending in dict(FORMATS).values() and self.format.value != ending:
-            self.format.value = ending
-
-    def _end_in(self, ending: str) -> None:
-        name = self.clean_path.value.strip()
-        if name and Path(name).suffix.lower() != ending:
-            self.clean_path.value = str(Path(name).with_suffix(ending))
-
     def _answer(self, words: str = "") -> None:
         """Take back the question about a file: it was answered, or it is about another file now."""
-        self._asked, self._said, self._at_owner = "", skin.notice(words), False
+        self.files.asked, self._said, self._at_owner = None, skin.notice(words), False
         self._render()
 
     # -- drawing
@@ -442,18 +387,14 @@ class PhoneCleaner(skin.Shown):
             self._lines.value = lines_html("\n".join(self._code(asked)) if chosen else f"# {CHOOSE}")
             self._notice.value = "" if self._at_owner else self._said
             self.owner.notice.value = self._said if self._at_owner else ""
-            skin.show(self._question, bool(self._asked))
             skin.show(self._list, judged is not None)
-            skin.show(self._clean_export, judged is None or judged.clean_rows > 0)
-            self._content.value = self._contains(judged, chosen)
+            self.files.draw(judged, self._lacks(chosen))
             if judged is not None:
                 self._draw_list(judged)
             self._save_card()
 
-    def _contains(self, judged: Cleaned | None, chosen: bool) -> str:
-        if judged is not None:
-            name = self.clean_path.value.strip() or "a file that has no name yet"
-            return skin.line(f"{judged.clean_rows:,} of {counted(len(judged.judged), 'row')}, to {name}.")
+    def _lacks(self, chosen: bool) -> str:
+        """Return why there is no clean list yet, where there is none."""
         if self._cleaned is None or not chosen:
             return skin.line("Reading the numbers …" if chosen else CHOOSE)
         return skin.line(sentence(plain(self._cleaned.problem)), "warn")
@@ -473,9 +414,6 @@ class PhoneCleaner(skin.Shown):
         skin.show(self._pages, pages > 1)
         self.previous_button.disabled, self.next_button.disabled = self._page == 0, self._page + 1 >= pages
         self.owner.draw(cleaned.counts["unusable"])
-        left = len(cleaned.judged) - cleaned.clean_rows
-        skin.show(self._export, left > 0)
-        self.write_button.description = f"Write {counted(left, 'row')}"
         changed = len(self._edits.cells) + len(self._edits.left_out)
         skin.show(self._change, bool(self._edits.steps))
         self._changed.value = skin.line(f"{counted(changed, 'row')} edited or left out; the clean list has the edits.")

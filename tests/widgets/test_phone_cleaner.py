@@ -274,8 +274,8 @@ def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> N
     assert cleaner.table["to"].notna().sum() == 1
     cleaner.default_region.value = "us"
     assert cleaner.settle().table["to"].notna().sum() == 3
-    cleaner.path.value = str(tmp_path / "out.csv")
-    cleaner.write_button.click()
+    cleaner.files.path.value = str(tmp_path / "out.csv")
+    cleaner.files.write_button.click()
     assert "4 rows written to" in cleaner.settle()._notice.value
     assert cleaner.left_out is not None
     assert len(cleaner.left_out) == 4
@@ -285,26 +285,26 @@ def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> N
 def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which: str) -> None:
     cleaner = PhoneCleaner(PEOPLE).settle()
     path, button = {
-        "clean": (cleaner.clean_path, cleaner.clean_button),
-        "left out": (cleaner.path, cleaner.write_button),
+        "clean": (cleaner.files.clean_path, cleaner.files.clean_button),
+        "left out": (cleaner.files.path, cleaner.files.write_button),
     }[which]
     file = tmp_path / "mine.csv"
     file.write_text("mine")
     path.value = str(file)
-    assert cleaner._question.layout.display == "none"
+    assert cleaner.files.question.layout.display == "none"
     button.click()
     cleaner.settle()
     assert "mine.csv already exists. Replace it?" in cleaner._notice.value
-    assert cleaner._question.layout.display is None
-    cleaner.keep_button.click()
+    assert cleaner.files.question.layout.display is None
+    cleaner.files.keep_button.click()
     assert "is unchanged" in cleaner._notice.value
-    cleaner.replace_button.click()
+    cleaner.files.replace_button.click()
     assert file.read_text() == "mine", "no question is open: a late click answers none"
     button.click()
-    cleaner.settle().replace_button.click()
+    cleaner.settle().files.replace_button.click()
     cleaner.settle()
     assert "rows written to" in cleaner._notice.value
-    assert cleaner._question.layout.display == "none"
+    assert cleaner.files.question.layout.display == "none"
     assert file.read_text().startswith('"phone"' if which == "clean" else '"row","phone"')
 
 
@@ -313,15 +313,15 @@ def test_a_question_is_about_the_file_and_the_rows_it_was_asked_for(tmp_path: Pa
     """Another name or another reading of the list takes it back."""
     cleaner = PhoneCleaner(PEOPLE).settle()
     (tmp_path / "mine.csv").write_text("mine")
-    cleaner.path.value = str(tmp_path / "mine.csv")
-    cleaner.write_button.click()
+    cleaner.files.path.value = str(tmp_path / "mine.csv")
+    cleaner.files.write_button.click()
     cleaner.settle()
     if change == "path":
-        cleaner.path.value = str(tmp_path / "other.csv")
+        cleaner.files.path.value = str(tmp_path / "other.csv")
     else:
         cleaner.default_region.value = "DE"
-    assert cleaner._question.layout.display == "none"
-    cleaner.replace_button.click()
+    assert cleaner.files.question.layout.display == "none"
+    cleaner.files.replace_button.click()
     assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
     cleaner.settle()
 
@@ -334,13 +334,16 @@ def test_the_list_itself_is_never_written_over(tmp_path: Path) -> None:
     before = file.read_bytes()
     cleaner = PhoneCleaner(file).settle()
     for name in ("list.csv", "link.csv"):
-        for path, button in ((cleaner.path, cleaner.write_button), (cleaner.clean_path, cleaner.clean_button)):
+        for path, button in (
+            (cleaner.files.path, cleaner.files.write_button),
+            (cleaner.files.clean_path, cleaner.files.clean_button),
+        ):
             path.value = str(tmp_path / name)
             button.click()
             cleaner.settle()
             assert "Nothing was written." in cleaner._notice.value
             assert "itself" in cleaner._notice.value
-            assert cleaner._question.layout.display == "none"
+            assert cleaner.files.question.layout.display == "none"
     assert file.read_bytes() == before
 
 
@@ -349,8 +352,8 @@ def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> 
     file = tmp_path / "list.csv"
     file.write_text('phone,note\n+12025550123,"a\nb"\n\n(202) 555-0123,\nnobody,\n', encoding="utf-8")
     cleaner = PhoneCleaner(file, default_region="US").settle()
-    cleaner.path.value = str(tmp_path / "unusable.csv")
-    cleaner.write_button.click()
+    cleaner.files.path.value = str(tmp_path / "unusable.csv")
+    cleaner.files.write_button.click()
     cleaner.settle()
     unusable = pd.read_csv(tmp_path / "unusable.csv")
     assert unusable["row"].tolist() == [4, 5]
@@ -369,8 +372,8 @@ def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path
 def test_without_a_phone_column_none_is_guessed() -> None:
     cleaner = PhoneCleaner(PEOPLE[["land"]]).settle()
     assert cleaner.phone.value == ""
-    assert "Choose the column of the phone numbers." in cleaner._content.value
-    assert "no column" not in cleaner._content.value
+    assert "Choose the column of the phone numbers." in cleaner.files.content.value
+    assert "no column" not in cleaner.files.content.value
     cleaner.phone.value = "land"
     assert cleaner.settle().table is not None
 
@@ -379,22 +382,22 @@ def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> Non
     cleaner = PhoneCleaner(PEOPLE)
     cleaner.default_region.value = "XX"
     cleaner.settle()
-    assert "The default country &#x27;XX&#x27; is not a country" in cleaner._content.value
+    assert "The default country &#x27;XX&#x27; is not a country" in cleaner.files.content.value
     assert cleaner._list.layout.display == "none"
-    cleaner.clean_button.click()
+    cleaner.files.clean_button.click()
     cleaner.settle()
     assert "written" not in cleaner._notice.value
 
 
 def test_pages_and_the_export_appear_when_there_is_something() -> None:
     good = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"]})).settle()
-    assert (good._pages.layout.display, good._export.layout.display) == ("none", "none")
+    assert (good._pages.layout.display, good.files.left_out.layout.display) == ("none", "none")
     good.shown.value = "unusable"
     assert good.rows._none.layout.display is None
     assert good.owner._asking.layout.display == "none"
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
-    assert (long._pages.layout.display, long._export.layout.display) == (None, None)
-    assert long.write_button.description == "Write 20 rows"
+    assert (long._pages.layout.display, long.files.left_out.layout.display) == (None, None)
+    assert long.files.write_button.description == "Write 20 rows"
 
 
 @pytest.mark.parametrize(
@@ -436,16 +439,16 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     file.write_text("phone,country\n\n+12025550123,US\n555-0145,US\nnobody,US\n", encoding="utf-8")
     before = file.read_bytes()
     cleaner = PhoneCleaner(file, phone="phone", region="country").settle()
-    assert "1 of 3 rows, to list-clean.csv." in cleaner._content.value
+    assert "1 of 3 rows, to list-clean.csv." in cleaner.files.content.value
     open_row(cleaner, "4")
     cleaner.editor.number.value = "202 555 0145"
     assert "✓ +12025550145" in cleaner.settle().editor._verdict.value
     cleaner.editor.save_button.click()
-    assert "2 of 3 rows" in cleaner.settle()._content.value
+    assert "2 of 3 rows" in cleaner.settle().files.content.value
     open_row(cleaner, "5")
     cleaner.editor.leave_button.click()
-    cleaner.settle().clean_path.value = str(tmp_path / "out.csv")
-    cleaner.clean_button.click()
+    cleaner.settle().files.clean_path.value = str(tmp_path / "out.csv")
+    cleaner.files.clean_button.click()
     assert "2 rows written to" in cleaner.settle()._notice.value
     assert pd.read_csv(tmp_path / "out.csv", dtype=str)["phone"].tolist() == ["+12025550123", "202 555 0145"]
     assert file.read_bytes() == before
@@ -458,7 +461,7 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     assert room["numbers"]["to"].tolist() == ["+12025550123", "+12025550145"]
     cleaner.undo_button.click()
     cleaner.settle().undo_button.click()
-    assert "1 of 3 rows" in cleaner.settle()._content.value
+    assert "1 of 3 rows" in cleaner.settle().files.content.value
     assert cleaner.edits.empty
 
 
@@ -489,11 +492,11 @@ def test_the_owner_is_asked_and_the_answers_are_merged(tmp_path: Path) -> None:
 
 def test_the_format_and_the_ending_of_the_name_are_one(tmp_path: Path) -> None:
     cleaner = PhoneCleaner(PEOPLE).settle()
-    assert (cleaner.clean_path.value, cleaner.format.value) == ("list-clean.csv", ".csv")
-    cleaner.format.value = ".xlsx"
-    assert cleaner.clean_path.value == "list-clean.xlsx"
-    cleaner.clean_path.value = str(tmp_path / "mine.tsv")
-    assert cleaner.format.value == ".tsv"
+    assert (cleaner.files.clean_path.value, cleaner.files.format.value) == ("list-clean.csv", ".csv")
+    cleaner.files.format.value = ".xlsx"
+    assert cleaner.files.clean_path.value == "list-clean.xlsx"
+    cleaner.files.clean_path.value = str(tmp_path / "mine.tsv")
+    assert cleaner.files.format.value == ".tsv"
 
 
 def test_a_sheet_is_read_and_its_rows_counted(tmp_path: Path) -> None:
