@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, stats
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 from support.made_experiments import spent
@@ -105,6 +106,46 @@ def test_sequential_interval_as_published() -> None:
     relative, error = (arm - base) / base, np.sqrt(variance[1] / base**2 + variance[0] * arm**2 / base**4)
     found = sequential.always(error, int(counts.sum()), tuned_for=1000)
     assert [round(relative - found.half, 5), round(relative + found.half, 5)] == [-0.55844, 1.56516]
+
+
+def mixture(half: float, error: float, people: float, spread: float) -> float:
+    """Return how far a mean that is ``half`` off is from what chance allows: the mixture over effects, integrated.
+
+    Bets on every standardised effect, weighted by a normal curve of the standard deviation ``spread``; by Ville's
+    inequality no more than one experiment in 1 / x ever reaches x.
+    """
+    drift = math.sqrt(people) * half / error
+    peak, width = drift / (people + spread**-2), 1 / math.sqrt(people + spread**-2)
+
+    def bet(effect: float) -> float:
+        return math.exp(effect * drift - effect**2 * people / 2) * float(stats.norm.pdf(effect, scale=spread))
+
+    return float(integrate.quad(bet, peak - 12 * width, peak + 12 * width, epsrel=1e-10)[0])
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("elapsed", [0.05, 0.5, 1.0])
+def test_sequential_interval_is_where_the_mixture_reaches_its_limit(elapsed: float, level: float) -> None:
+    """Integrated over all effects and solved by bisection, without the closed form."""
+    error, tuned_for = 0.02, 4000.0
+    people, spread = elapsed * tuned_for, sequential.rho(level, tuned_for)
+
+    def beyond(half: float) -> float:
+        return mixture(half, error, people, spread) * (1 - level) - 1
+
+    found = sequential.always(error, people, tuned_for=tuned_for, level=level)
+    assert found.half == pytest.approx(optimize.bisect(beyond, error, 6 * error), rel=1e-6)
+
+
+def test_sequential_interval_is_tightest_on_the_reading_day() -> None:
+    """No other weight of the effects makes it noticeably narrower there, as it is tuned for."""
+
+    def half(log_spread: float) -> float:
+        spread = math.exp(log_spread)
+        return float(optimize.bisect(lambda half: mixture(half, 1.0, 900, spread) * 0.05 - 1, 1.0, 8.0))
+
+    least = optimize.minimize_scalar(half, bounds=(-6, 0), method="bounded").fun
+    assert least <= sequential.always(1.0, 900, tuned_for=900).half * (1 + 1e-9) <= least * 1.001
 
 
 def test_price_is_fiellers_set() -> None:
