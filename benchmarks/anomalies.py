@@ -38,7 +38,7 @@ def planted(seed: int, case: tuple[str, float, str | None]) -> dict[str, Any]:
     """Return whether, and after how many days, what was planted in a year is found."""
     what, size, iso = case
     since = pd.Timestamp("2026-07-01") + pd.Timedelta(days=int(np.random.default_rng(seed).integers(0, 150)))
-    wrong: Any = Planted(what, f"{since:%Y-%m-%d}", size, iso)  # type: ignore[arg-type]
+    wrong: Any = Planted(what, f"{since:%Y-%m-%d}", size, iso)
     found = anomalies(made_year(seed, planted=[wrong]).spending).found
     found = found[(found["what"] == what) & ~found["explained"]]
     late = (found["since"] - since).dt.days

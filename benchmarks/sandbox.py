@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 PLAIN = """
 import json
@@ -79,8 +80,7 @@ def requests_per_second(port: int, connections: int, count: int) -> float:
         answered = 0
         while answered < count:
             for key, _events in chosen.select():
-                one = key.fileobj
-                assert isinstance(one, socket.socket)
+                one = cast("socket.socket", key.fileobj)
                 waiting[one] += one.recv(65536)
                 if is_whole(waiting[one]):
                     assert waiting[one].startswith(b"HTTP/1.1 200"), waiting[one]

@@ -24,6 +24,7 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 KINDS = {  # rows a turn, rows a chunk, threads, seconds of latency
@@ -84,7 +85,7 @@ def pairs(other: Path, kind: str, count: int, folder: str) -> list[tuple[list[fl
     service = importlib.import_module("sending").service
     found = []
     with service(KINDS[kind][3]) as url, tempfile.TemporaryDirectory() as state:
-        common = {"text": True, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        common: dict[str, Any] = {"text": True, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         crew = [
             subprocess.Popen(
                 [sys.executable, "-P", __file__, str(tree), "--kind", kind, "--folder", folder, "--work", url],

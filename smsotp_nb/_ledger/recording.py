@@ -26,9 +26,8 @@ LEFT_OUT = -1  # the chunk of rows that a plan leaves out
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
 
 
-@runtime_checkable
-class Planned(Protocol):
-    """What the ledger needs of a plan: its rows in order, the key of each body, and one fingerprint over both."""
+class _Plan(Protocol):
+    """What the ledger needs of any plan: one fingerprint over its rows and their bodies."""
 
     @property
     def campaign(self) -> str: ...
@@ -38,6 +37,12 @@ class Planned(Protocol):
     def kept(self) -> tuple[str, ...]: ...
     @property
     def policy(self) -> Policy | None: ...
+
+
+@runtime_checkable
+class Planned(_Plan, Protocol):
+    """What the ledger needs of a plan besides: its rows in order, and the key of each body."""
+
     @property
     def rows(self) -> pd.DataFrame:
         """One row for every recipient, in the order of sending.
@@ -72,17 +77,9 @@ class Piece:
 
 
 @runtime_checkable
-class PlannedInPieces(Protocol):
+class PlannedInPieces(_Plan, Protocol):
     """What the ledger needs of a plan whose rows are too many for one frame; bodies of one key are equal."""
 
-    @property
-    def campaign(self) -> str: ...
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def kept(self) -> tuple[str, ...]: ...
-    @property
-    def policy(self) -> Policy | None: ...
     @property
     def figures(self) -> Mapping[str, int]:
         """How many ``rows`` it has, and how many of them are ``planned``."""
