@@ -42,8 +42,10 @@ def _at_a_look(arm: Measure, base: Measure, *, level: float, times: float) -> Co
     """Return the wider interval; the p-value of a single look would not hold."""
     method = f"at every look, {times:.1f} times as wide"
     if isinstance(arm, Share) and isinstance(base, Share):
-        one = shares.compare(arm, base, level=sequential.wider(level, times))
-        return one._replace(p=math.nan, method=method)
+        wide = sequential.wider(level, times)
+        if wide == 1:  # in the first hours: too wide for a float, so all that a difference of shares can be
+            return Comparison(arm.value - base.value, -1.0, 1.0, math.nan, method)
+        return shares.compare(arm, base, level=wide)._replace(p=math.nan, method=method)
     one = compare(arm, base, level=level)
     low, high = (
         one.difference - times * (one.difference - one.low),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import rates as rate_tables
+from .._arguments import not_frame, refuse
 from .._calls import in_our_words
 from .._cards import Card, Note
 from .._frames import AnyFrame, as_pandas
@@ -21,10 +22,11 @@ from ..errors import UsageError
 from . import campaign_html, saved, skin
 from .arguments import names_of
 from .campaign_choices import Choices, Guards
-from .campaign_compare_pane import ComparePane
+from .campaign_compare_pane import ComparePane, comparison_card
 from .campaign_drafts import Drafts
 from .campaign_fields import Fields
 from .campaign_list import Uploaded, read_upload
+from .campaign_read_pane import ReadPane
 from .campaign_result_pane import ResultPane
 from .campaign_send_pane import SendPane
 from .campaign_sending import IN_THE_FORM
@@ -53,6 +55,8 @@ class CampaignForm(skin.Shown):
 
     People who stand in another campaign of the ledger that is not finished are texted by both only after you say so.
 
+    Where texts were compared, "Read a comparison" reads it on its reading day from the orders, after a restart, too.
+
     Args:
         frame: the recipients. The frame is not changed. Without one, the list is uploaded in the form.
         client: the service, or a sandbox to try it.
@@ -60,6 +64,7 @@ class CampaignForm(skin.Shown):
         suppress: as for ``plan``; a path can be changed in the form.
         rates: as for ``plan``; a path can be changed in the form.
         policy: as for ``plan``.
+        orders: a row for each order, from which a comparison is read; without it they are uploaded in the form.
         type_above: on a sandbox, the number of messages above which it must be typed before sending.
 
     Attributes:
@@ -67,8 +72,8 @@ class CampaignForm(skin.Shown):
         steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: ``frame`` is not a frame with columns, ``client`` is not a client, or ``suppress`` or ``rates``
-            cannot be read.
+        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``suppress`` or
+            ``rates`` cannot be read.
 
     Example:
         >>> import pathlib, tempfile
@@ -93,6 +98,7 @@ class CampaignForm(skin.Shown):
         suppress: Any = None,
         rates: Any = None,
         policy: Policy | None = None,
+        orders: AnyFrame | None = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
         frame = None if frame is None else as_pandas(frame)
@@ -114,6 +120,12 @@ class CampaignForm(skin.Shown):
         self.compare = ComparePane(self._typed)
         self.write = WritePane(self.fields, self.compare, upload=frame is None)
         self.sending, self.outcome = SendPane(self._guarded), ResultPane(self._settled)
+        self.reading = ReadPane(
+            self.steps.ledger,
+            service=self.steps.client.service,
+            orders=None if orders is None else _with_columns(orders),
+            changed=self._save_card,
+        )
         self._drafts = Drafts(self.steps.ledger.path)
         self._offered = self._drafts.latest()
         self._wire()
@@ -148,14 +160,19 @@ class CampaignForm(skin.Shown):
     # -- what a saved notebook keeps
 
     def _moment(self) -> object:
-        return self.steps.stage, self.steps.notice, tuple(self.steps.counts.items())
+        return self.steps.stage, self.steps.notice, tuple(self.steps.counts.items()), self.reading.steps.reading
 
     def _saved(self) -> Card:
+        reading = self.reading.steps.reading
+        return campaign_html.below(self._saved_campaign(), *([] if reading is None else [reading.card()]))
+
+    def _saved_campaign(self) -> Card:
         stage, notice = self.steps.stage, self.steps.notice
         if stage == "write" and not self.steps.unfinished:
             return Card("Campaign form", "", closing=saved.TO_USE)
         if stage == "done" and self.results is not None:
-            return campaign_html.saved_card(self.results, self.steps.counts, notice)
+            compared = [comparison_card(self.steps.comparison)] if self.steps.comparison else []
+            return campaign_html.below(campaign_html.saved_card(self.results, self.steps.counts, notice), *compared)
         card = saved.unfinished("Campaign form", self._step())
         return dataclasses.replace(card, blocks=(Note("i", notice.text),) if notice.text else ())
 
@@ -182,7 +199,8 @@ class CampaignForm(skin.Shown):
         self._notice, self._lines = skin.block(""), skin.block("")
         self._rest = skin.box(self.outcome.widget, self.sending.widget, classes=("smsotp-main", "smsotp-pad"))
         foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
-        return skin.form(self._head, self.write.widget, self._rest, foot, classes=("smsotp-campaign",))
+        parts = (self._head, self.write.widget, self._rest, self.reading.widget, foot)
+        return skin.form(*parts, classes=("smsotp-campaign",))
 
     # -- gestures
 
@@ -377,6 +395,7 @@ class CampaignForm(skin.Shown):
             if stage == "sending" != self._stage:
                 self.sending.stop_button.focus()  # the button that was pressed is gone
             self._stage = stage
+            self.reading.draw(stage, steps.comparison.test.name if steps.comparison else "")
             said = Notice() if steps.met else steps.refusal  # that stands where it is answered
             self._notice.value = skin.notice(said.text, said.sign)
             self._lines.value = campaign_html.lines_html(self._code())
@@ -410,6 +429,13 @@ class CampaignForm(skin.Shown):
             name = f"sms.Ledger().campaign({self.choices().campaign!r}, service=client.service)"
             lines.append(f"{name}.correct(plan, reason={reason!r})")
         return lines
+
+
+def _with_columns(orders: AnyFrame) -> pd.DataFrame:
+    frame = as_pandas(orders)
+    refuse(not_frame("orders", frame))
+    names_of(frame)
+    return frame
 
 
 def _usable_people(suppress: Any) -> Any:

@@ -109,6 +109,14 @@ def saved_card(results: pd.DataFrame, counts: dict[str, int], notice: Notice) ->
     )
 
 
+def below(card: Card, *others: Card) -> Card:
+    """Return a card with the contents of others below its own, each led by its title and state."""
+    blocks = [
+        block for other in others for block in (Note("i", f"{other.title}. {other.state}".strip()), *other.blocks)
+    ]
+    return dataclasses.replace(card, blocks=(*card.blocks, *blocks))
+
+
 def _not_sent(results: pd.DataFrame) -> list[Table]:
     """Return why rows were not sent, without their numbers."""
     rows = tuple((one.rows, f"{one.meaning}{f' (until {one.until})' if one.until else ''}") for one in groups(results))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from ast import literal_eval
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -243,11 +244,33 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     texts = "box.inbox['text'].str.contains('only until').map({True: 'B', False: 'A'})"
     drawn = "form.results.set_index('to')['arm']"
     assert notebook.kernel(f"bool(({texts}.to_numpy() == {drawn}[box.inbox['to']].to_numpy()).all())") == "True"
+    read_early(notebook, card)
     held_out = int(notebook.kernel("form.steps.comparison.held_out"))
     assert held_out > 0
     assert int(notebook.kernel("int(form.steps.plan.rows['status'].eq('planned').sum())")) == held_out + int(
         notebook.kernel("len(box.inbox)")
     )
+
+
+def read_early(notebook: Notebook, card: Any) -> None:
+    """Read the comparison from a file of orders: counts first, then a preliminary reading of the first who bought."""
+    click(card, "Read a comparison")
+    click(card, "Read the comparison")
+    card.get_by_text("Not read yet: the reading day has not come").wait_for(timeout=FIRST_USE)
+    bought = "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().isoformat())"
+    orders = literal_eval(notebook.kernel(f"{bought}.to_csv(index=False)"))
+    with notebook.page.expect_file_chooser() as chooser:
+        card.get_by_text("Choose the orders: CSV, Excel or Parquet").click()
+    chooser.value.set_files({"name": "orders.csv", "mimeType": "text/csv", "buffer": orders.encode()})
+    card.get_by_text("orders.csv: 9 rows, 2 columns.").wait_for()
+    click(card, "Read the comparison")
+    card.get_by_text("✗ Choose the column with the time of each order.").wait_for()
+    card.get_by_label("Column with the time of an order").select_option("day")
+    card.get_by_label("Before the reading day").select_option("Show a preliminary reading")
+    click(card, "Read the comparison")
+    card.get_by_text("Preliminary: read before the reading day").wait_for()
+    assert look(notebook, THEMES[0], "compare-4-reading") == []
+    assert look(notebook, THEMES[1], "compare-4-reading-dark") == []
 
 
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:

@@ -276,6 +276,14 @@ def test_a_look_stretches_the_usual_interval() -> None:
     assert np.isnan(found.p)
 
 
+@pytest.mark.parametrize("elapsed", [0.0, 1e-4, 0.01, 0.02])
+def test_a_look_in_the_first_hours_says_next_to_nothing(elapsed: float) -> None:
+    """However wide it has to be, it is an interval that holds the difference."""
+    found = comparing.compare(Share(30, 400), Share(5, 100), level=0.95, elapsed=elapsed)
+    assert -1 <= found.low < 0 < found.difference < found.high <= 1
+    assert not comparing.is_settled(found, math.nan, 0.95)
+
+
 def test_intervals_of_arms_against_each_other_share_the_error() -> None:
     """Three arms are three pairs: each interval is Newcombe's at 98.33 %, each p-value Holm's."""
     measured = {arm: Share(count, 10_000) for arm, count in {"a": 60, "b": 75, "c": 100}.items()}

@@ -1,0 +1,261 @@
+"""The campaign form reads a comparison from a file of orders, without a browser."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import Experiment, Ledger, Sandbox, plan, send
+from smsotp_nb._client import Client
+from smsotp_nb._widgets.campaign_choices import Choices, Guards
+from smsotp_nb._widgets.campaign_compared import Compared
+from smsotp_nb._widgets.campaign_list import read_upload
+from smsotp_nb._widgets.campaign_orders import AMOUNT, AT, ON, OrderColumns, orders
+from smsotp_nb._widgets.campaign_reading import ReadingSteps
+from smsotp_nb.errors import UsageError
+from smsotp_nb.widgets import CampaignForm
+
+pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+PEOPLE = pd.DataFrame(
+    {"phone": [f"+1202555{n:04}" for n in range(100, 200)], "customer": [f"c{n}" for n in range(100)]}
+)
+AUTUMN = Choices(
+    campaign="autumn",
+    to="phone",
+    kind="text",
+    words="Hi!",
+    compared=Compared(other="Only today!", held=20, unit="customer"),
+)
+LATER = timedelta(days=15)
+CHOSEN = OrderColumns(on="customer", at="day", zone="UTC")
+BINARY, MONEY = {"bought": "binary"}, {"spent": "amount"}
+
+
+def sent(client: Client, ledger: Ledger) -> CampaignForm:
+    form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+    form.steps.check(AUTUMN)
+    form.steps.send(Guards())
+    assert form.steps.stage == "done", form.steps.refusal
+    return form
+
+
+def later() -> datetime:
+    return datetime.now(UTC) + LATER
+
+
+def bought(many: int = 30) -> pd.DataFrame:
+    """Orders of the first customers, tomorrow."""
+    day = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
+    return pd.DataFrame({"customer": [f"c{n}" for n in range(many)], "day": day, "paid": "12.50"})
+
+
+def uploaded(frame: pd.DataFrame, name: str = "orders.csv") -> Any:
+    return read_upload(name, frame.to_csv(index=False).encode())
+
+
+# -- the columns of a file
+
+
+@pytest.mark.parametrize(
+    ("cells", "zone", "read"),
+    [
+        (["2026-11-03 14:05"], "Europe/Berlin", ["2026-11-03 13:05:00+00:00"]),
+        (["2026-07-03T14:05:30"], "Europe/Berlin", ["2026-07-03 12:05:30+00:00"]),
+        (["2026-11-03"], "UTC", ["2026-11-03 00:00:00+00:00"]),
+        (["2026-11-03T14:05+01:00", "2026-11-03 14:05Z"], "",
+         ["2026-11-03 13:05:00+00:00", "2026-11-03 14:05:00+00:00"]),
+        (["2026-11-03T14:05-0500", "2026-11-03 14:05"], "Asia/Kolkata",
+         ["2026-11-03 19:05:00+00:00", "2026-11-03 08:35:00+00:00"]),
+        (pd.to_datetime(["2026-11-03 14:05"]), "Europe/Berlin", ["2026-11-03 13:05:00+00:00"]),
+        (pd.to_datetime(["2026-11-03 14:05"]).tz_localize("Europe/Berlin"), "", ["2026-11-03 13:05:00+00:00"]),
+    ],
+    ids=["winter", "summer", "a day", "offsets", "both", "a frame's times", "with their zone"],
+)  # fmt: skip
+def test_times_are_moments(cells: Any, zone: str, read: list[str]) -> None:
+    frame = pd.DataFrame({"customer": "c1", "day": cells})
+    found = orders(frame, OrderColumns("customer", "day", zone=zone), BINARY, integers=False)
+    assert found.faults == {}
+    assert found.frame[AT].astype(str).tolist() == read
+
+
+WRONG = {
+    "no time": ({"day": ["2026-11-03", "soon", None]}, CHOSEN, BINARY, "at", "In rows 1, 2 day is no time. Write"),
+    "a day turned round": ({"day": ["03.11.2026"] * 3}, CHOSEN, BINARY, "at", "In rows 0, 1, 2 day is no time."),
+    "a year": ({"day": ["2026"] * 3}, CHOSEN, BINARY, "at", "day is no time."),
+    "no zone": ({}, OrderColumns("customer", "day"), BINARY, "zone", "The times have no zone. Enter the one"),
+    "zone": ({}, OrderColumns("customer", "day", zone="Berlin"), BINARY, "zone", "“Berlin” is no time zone."),
+    "the hour twice": (
+        {"day": ["2026-10-25 02:30"] * 3}, OrderColumns("customer", "day", zone="Europe/Berlin"), BINARY, "at",
+        "In rows 0, 1, 2 day is a time at which the clocks were changed. Write these with their offset",
+    ),
+    "nothing chosen": ({}, OrderColumns(), BINARY, "on", "Choose the column with the customer of each order."),
+    "no amount chosen": ({}, CHOSEN, MONEY, "amount", "Choose the column with the amount of each order."),
+    "no currency": (
+        {}, OrderColumns("customer", "day", "paid", "UTC", "dollars"), MONEY, "currency", "in three letters",
+    ),
+    "amounts": (
+        {"paid": ["12,50", "USD 3", None]}, OrderColumns("customer", "day", "paid", "UTC", "usd"), MONEY, "amount",
+        "In rows 0, 1, 2 paid is no amount. Write amounts such as 12.50",
+    ),
+    "no end of an amount": (
+        {"paid": [1.0, float("inf"), 2.0]}, OrderColumns("customer", "day", "paid", "UTC", "usd"), MONEY, "amount",
+        "In row 1 paid is no amount.",
+    ),
+    "what is bought": (
+        {"bought": ["shoes", "true", "no"]}, CHOSEN, BINARY, "",
+        "In row 0 bought is neither true nor false.",
+    ),
+    "customers": ({"customer": [1.5, 2.0, 3.0]}, CHOSEN, BINARY, "on", "must hold text or whole numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "chosen", "kinds", "field", "words"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_read_is_said_at_its_field(
+    change: dict[str, Any], chosen: OrderColumns, kinds: dict[str, str], field: str, words: str
+) -> None:
+    usual = {"customer": ["c1", "c2", "c3"], "day": ["2026-11-03"] * 3, "paid": ["1", "2.50", "-3"]}
+    found = orders(pd.DataFrame(usual | change), chosen, kinds, integers=False)
+    assert words in found.faults[field]
+    assert found.frame.empty
+
+
+def test_units_are_those_that_were_recorded() -> None:
+    """Whole numbers out of text; 007 and a guest are nobody who has such a number."""
+    frame = pd.DataFrame({"customer": ["7", "007", "guest", None, "12"], "day": "2026-11-03"})
+    as_numbers = orders(frame, CHOSEN, BINARY, integers=True).frame[ON]
+    assert as_numbers.astype(object).where(as_numbers.notna(), None).tolist() == [7, None, None, None, 12]
+    as_text = orders(frame.assign(customer=[7, 8, 9, 10, 11]), CHOSEN, BINARY, integers=False).frame[ON]
+    assert as_text.tolist() == ["7", "8", "9", "10", "11"]
+
+
+def test_amounts_and_outcomes_of_their_own_column() -> None:
+    frame = pd.DataFrame(
+        {"customer": ["c1", "c2"], "day": "2026-11-03", "paid": ["12.50", " -3"], "clicked": ["Yes", "0"]}
+    )
+    chosen = OrderColumns("customer", "day", "paid", "UTC", "EUR")
+    found = orders(frame, chosen, {"spent": "amount", "clicked": "binary"}, integers=False)
+    assert found.faults == {}
+    assert found.frame[AMOUNT].tolist() == [12.5, -3.0]
+    assert found.frame["clicked"].tolist() == [True, False]
+
+
+# -- a reading
+
+
+def test_until_the_reading_day_there_are_counts_then_orders_are_asked_for(client: Client, ledger: Ledger) -> None:
+    form = sent(client, ledger)
+    steps = form.reading.steps
+    steps.read("autumn", OrderColumns())
+    assert steps.reading is not None
+    assert steps.reading.state == "waiting"
+    sizes = {name: len(arm.frame) for name, arm in form.steps.comparison.arms.items()}  # type: ignore[union-attr]
+    counted = steps.reading.frame.set_index("arm")
+    assert counted["people"].drop("holdout").to_dict() == counted["contacted"].drop("holdout").to_dict() == sizes
+    assert "The arms have the sizes they were given" in steps.reading.card().text(200)
+    steps._now, steps.reading = later, None
+    steps.read("autumn", OrderColumns())
+    assert steps.reading is None
+    assert steps.faults == {"orders": "The reading day has come: choose the file of the orders first."}
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_after_a_restart_it_is_read_as_code_reads_it(client: Client, ledger: Ledger, tmp_path: Path, kind: str) -> None:
+    """Another form, weeks later, without the list: the ledger knows the comparison, the file brings the orders."""
+    sent(client, ledger)
+    file, rows = tmp_path / f"orders.{kind}", bought()
+    {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[kind](file, index=False)  # type: ignore[operator]
+    form = CampaignForm(client=client, ledger=ledger)
+    pane, steps = form.reading, form.reading.steps
+    assert (pane.widget.layout.display, pane.comparison.value) == (None, "autumn")
+    pane.show_upload(read_upload(file.name, file.read_bytes()))
+    assert pane.on.value == "customer"
+    pane.at.value, pane.zone.value, steps._now = "day", "UTC", later
+    steps.read("autumn", pane.chosen())
+    assert steps.reading is not None, steps.notice
+    test = Experiment("autumn", ledger=ledger, now=later, **AUTUMN.compared.declared())
+    in_code = test.read(rows.assign(day=pd.to_datetime(rows["day"]).dt.tz_localize("UTC")), at="day")
+    assert in_code.state == "read"
+    pd.testing.assert_frame_equal(steps.reading.frame, in_code.frame)
+    assert steps.reading.sentence() == in_code.sentence()
+    assert pane.card.value == in_code.card().html()
+
+
+def test_orders_given_in_code_and_an_early_look(client: Client, ledger: Ledger) -> None:
+    sent(client, ledger)
+    form = CampaignForm(client=client, ledger=ledger, orders=bought())
+    form.reading.steps.read("autumn", CHOSEN, early="sequential")
+    assert form.reading.steps.reading is not None
+    assert form.reading.steps.reading.state == "sequential"
+    assert form.reading.upload.layout.display == "none"
+    with pytest.raises(UsageError, match="orders must be a DataFrame"):
+        CampaignForm(client=client, ledger=ledger, orders="orders.csv")  # type: ignore[arg-type]
+
+
+def test_amounts_of_an_experiment_declared_in_code(client: Client, ledger: Ledger) -> None:
+    """Units that are whole numbers, and money with its currency."""
+    people = PEOPLE.assign(customer=range(100))
+    test = Experiment(
+        "sale", arms={"plain": 50}, holdout=50, unit="customer", outcomes=MONEY, read_after="14d", ledger=ledger
+    )
+    ((arm, part),) = test.assign(people, to="phone").texted()
+    send(plan(part, to="phone", campaign=f"sale/{arm}", text="Hi!"), client=client, ledger=ledger, progress=False)
+    form = CampaignForm(client=client, ledger=ledger)
+    form.reading.show_upload(uploaded(bought().assign(customer=range(30))))
+    assert form.reading._money.layout.display is None
+    form.reading.steps._now = later
+    form.reading.steps.read("sale", OrderColumns("customer", "day", "paid", "UTC", "eur"))
+    reading = form.reading.steps.reading
+    assert reading is not None
+    assert reading.frame["total"].sum() == pytest.approx(30 * 12.5)
+    assert "EUR" in reading.sentence()
+
+
+def test_the_saved_notebook_holds_the_texts_side_by_side_and_the_reading(client: Client, ledger: Ledger) -> None:
+    form = sent(client, ledger)
+    kept = form._saved().text(200)
+    assert "Comparison: autumn" in kept
+    for name, arm in form.steps.comparison.arms.items():  # type: ignore[union-attr]
+        assert f"{name} " in kept
+        assert f"{len(arm.frame)}" in kept
+    before = form._moment()
+    form.reading.show_upload(uploaded(bought()))
+    form.reading.steps._now = later
+    form.reading.steps.read("autumn", CHOSEN)
+    assert form._moment() != before
+    reading = form.reading.steps.reading
+    assert reading is not None
+    assert reading.sentence() in form._saved().text(100_000)
+    state = json.dumps({key: str(value) for key, value in form.reading.upload.get_state().items()})
+    assert "12.50" not in state
+    assert not any(number in form._saved().html() for number in PEOPLE["phone"])
+
+
+def test_another_comparison_or_another_file_takes_the_reading_away(client: Client, ledger: Ledger) -> None:
+    form = sent(client, ledger)
+    form.reading.show_upload(uploaded(bought()))
+    form.reading.steps._now = later
+    form.reading.steps.read("autumn", CHOSEN)
+    assert form.reading.card.value
+    form.reading.show_upload(uploaded(bought(5)))
+    assert (form.reading.card.value, form.reading.steps.reading) == ("", None)
+    form.reading.show_upload(read_upload("orders.csv", b""))
+    assert "orders.csv" in form.reading._said.value
+    assert len(form.reading.steps.orders) == 5  # type: ignore[arg-type]
+
+
+def test_nothing_to_read_is_not_offered(box: Sandbox, ledger: Ledger) -> None:
+    form = CampaignForm(PEOPLE, client=box, ledger=ledger)
+    assert form.reading.widget.layout.display == "none"
+    assert ReadingSteps(ledger, service="sandbox").names() == []
+
+
+def test_the_other_service_has_sent_nothing(client: Client, ledger: Ledger) -> None:
+    sent(client, ledger)
+    steps = ReadingSteps(ledger, service="another")
+    steps.read("autumn", OrderColumns())
+    assert steps.notice.text.startswith("Not read. Nothing was sent in experiment 'autumn' yet")
