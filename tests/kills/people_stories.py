@@ -25,6 +25,7 @@ from typing import Any
 from unittest import mock
 
 import pandas as pd
+import psycopg
 
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger
@@ -108,8 +109,8 @@ CARELESS: dict[str, Callable[[], contextlib.AbstractContextManager[None]]] = {
 }
 
 
-def run(stories: int, *, seed: int = 0, careless: str = "") -> Told:
-    """Tell this many stories and return what was found in them all."""
+def run(stories: int, *, seed: int = 0, careless: str = "", database: Callable[[], str] | None = None) -> Told:
+    """Tell this many stories, with ledgers in files or in databases, and return what was found in them all."""
     chance, total, began = random.Random(seed), Told(), time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
@@ -117,7 +118,8 @@ def run(stories: int, *, seed: int = 0, careless: str = "") -> Told:
             judge = Judge()
             try:
                 with tempfile.TemporaryDirectory() as folder, CARELESS[careless]():
-                    total += Story(Path(folder) / "l.sqlite", judge, chance, number % len(POLICIES)).tell()
+                    place = database() if database else Path(folder) / "l.sqlite"
+                    total += Story(place, judge, chance, number % len(POLICIES)).tell()
             finally:
                 judge.close()
             total.seconds = time.monotonic() - began
@@ -138,7 +140,7 @@ def plan_of(policy: int, campaign: str, version: int, many: int, suppressed: boo
 class Story:
     """One ledger, its people, and the processes at work on them."""
 
-    def __init__(self, path: Path, judge: Judge, chance: random.Random, policy: int) -> None:
+    def __init__(self, path: str | Path, judge: Judge, chance: random.Random, policy: int) -> None:
         self._path, self._judge, self._chance, self._policy = path, judge, chance, policy
         self._found = Told(stories=1, people=ALL)
 
@@ -241,7 +243,7 @@ class Story:
     def _bring(self, court: sqlite3.Connection) -> None:
         """Let the judge know what the sandbox received, what people said, and when each row was claimed."""
         inbox = self._judge.box.inbox
-        ledger = sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)
+        ledger = _read(self._path)
         court.execute("CREATE TABLE claim (person, campaign, body, claimed, ended)")
         court.executemany(
             "INSERT INTO claim VALUES (?, ?, ?, ?, ?)",
@@ -293,6 +295,13 @@ _TWICE = """
 SELECT (SELECT count(*) FROM arrived) - (SELECT count(*) FROM texted)
 + coalesce((SELECT sum(many-1) FROM (SELECT count(*) AS many FROM texted GROUP BY person, campaign) WHERE many>1), 0)
 """
+
+
+def _read(ledger: str | Path) -> Any:
+    """Return a connection to a ledger that looks and changes nothing."""
+    if isinstance(ledger, str):
+        return psycopg.connect(ledger, autocommit=True)
+    return sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
 
 
 def _micros(at: pd.Series) -> list[int]:

@@ -1,4 +1,7 @@
-"""kill -9 at random: a campaign is killed again and again until it is done, and the judge counts."""
+"""kill -9 at random: a campaign is killed again and again until it is done, and the judge counts.
+
+Each campaign has a ledger of its own: a file, or a database where ``database`` makes one.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .child import fork
 from .judge import Audit, Judge, audit
+from .people import plan_of
 from .worker import Work, under_way
 
 ROWS, CHUNK, THREADS = 600, 4, 4
@@ -19,7 +24,26 @@ CAMPAIGNS_OF_A_JUDGE = 20  # its inbox is read after every campaign
 KILLS_OF_A_CAMPAIGN = 15
 
 
-def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") -> Audit:
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where campaigns are recorded and judged, and how large and how careless they are."""
+
+    folder: Path
+    judge: Judge
+    rows: int
+    careless: str
+    database: Callable[[], str] | None
+
+    def work(self, name: str) -> Work:
+        ledger = self.database() if self.database else self.folder / f"{name}.sqlite"
+        made = plan_of(self.rows, chunk_size=CHUNK, campaign=name, text=name)  # by its text the judge can tell it
+        return Work(ledger, self.judge.box.url, made, concurrency=THREADS, careless=self.careless)
+
+
+def run(
+    kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "", rows: int = ROWS,
+    database: Callable[[], str] | None = None,
+) -> Audit:  # fmt: skip
     """Kill campaigns this many times, or for about this long, and return what became of them all.
 
     The seed chooses the moments; what a process does by then differs from run to run.
@@ -29,24 +53,19 @@ def run(kills: int, *, seed: int = 0, seconds: float = 1e9, careless: str = "") 
         judge = Judge()
         try:
             with tempfile.TemporaryDirectory() as folder:
-                whole = _undisturbed(_work(Path(folder), "whole", judge, careless))
+                site = _Site(Path(folder), judge, rows, careless, database)
+                whole = _undisturbed(site.work("whole"))
                 for number in range(CAMPAIGNS_OF_A_JUDGE):
                     if total.kills >= kills or time.monotonic() - began >= seconds:
                         break
-                    work = _work(Path(folder), f"c{number}", judge, careless)
                     at_most = min(kills - total.kills, KILLS_OF_A_CAMPAIGN)
-                    total += killed(work, judge, partial(moments.uniform, 0.0, whole / 3), at_most=at_most)
+                    moment = partial(moments.uniform, 0.0, whole / 3)
+                    total += killed(site.work(f"c{number}"), judge, moment, at_most=at_most)
         finally:
             judge.close()
         total.seconds = time.monotonic() - began
         print(total.line(), file=sys.stderr, flush=True)
     return total
-
-
-def _work(folder: Path, name: str, judge: Judge, careless: str) -> Work:
-    return Work.of(
-        folder, judge.box.url, name=name, rows=ROWS, chunk_size=CHUNK, concurrency=THREADS, careless=careless
-    )
 
 
 def _undisturbed(work: Work) -> float:

@@ -12,9 +12,9 @@ import os
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -25,10 +25,14 @@ from smsotp_nb._client import Client, Patience
 from smsotp_nb._dispatch import send
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.server import ServerStore
 from smsotp_nb._ledger.store import Store
 from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.results import Progress
+
+if TYPE_CHECKING:
+    from support.servers import Server
 
 from .people import numbers, plan_of, registered
 from .service import ACCEPTED, REFUSALS, Service
@@ -60,14 +64,7 @@ class Fuse:
 
     @contextlib.contextmanager
     def lit(self) -> Iterator[None]:
-        writing, deliver = Store.writing, Client.deliver
-
-        @contextlib.contextmanager
-        def written(store: Store, *args: Any) -> Iterator[Any]:
-            self.burn()
-            with writing(store, *args) as connection:
-                yield connection
-            self.burn()
+        deliver = Client.deliver
 
         def delivered(client: Client, *args: Any, **options: Any) -> Any:
             self.burn()
@@ -75,8 +72,21 @@ class Fuse:
             self.burn()
             return reply
 
-        with mock.patch.object(Store, "writing", written), mock.patch.object(Client, "deliver", delivered):
+        with contextlib.ExitStack() as stack:
+            for store in (Store, ServerStore):
+                stack.enter_context(mock.patch.object(store, "writing", self._burning(store.writing)))
+            stack.enter_context(mock.patch.object(Client, "deliver", delivered))
             yield
+
+    def _burning(self, writing: Callable[..., Any]) -> Callable[..., Any]:
+        @contextlib.contextmanager
+        def written(store: Store, *args: Any) -> Iterator[Any]:
+            self.burn()
+            with writing(store, *args) as connection:
+                yield connection
+            self.burn()
+
+        return written
 
 
 # What broke the promise, in words. Threads make a story differ when it is told again, and hypothesis then calls it
@@ -100,7 +110,7 @@ class Story(RuleBasedStateMachine):
     def begin(self) -> None:
         self.service = Service()
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
-        self.path = Path(self.folder.name) / "ledger.sqlite"
+        self.place = self._place()
         # For each number, in order: the fates of its posts, and "yes", "no" or "retry_rejected" where a person spoke.
         self.told: dict[str, list[str]] = {number: [] for number in numbers(ROWS)}
         self.heard = 0
@@ -238,10 +248,29 @@ class Story(RuleBasedStateMachine):
                 self.told[number].append("halved" if halved else post.fate)
 
     def _ledger(self) -> Ledger:
-        return Ledger(self.path, create=True)
+        return Ledger(self.place, create=True)
+
+    def _place(self) -> str | Path:
+        """Return where the ledger of a new story is."""
+        return Path(self.folder.name) / "ledger.sqlite"
 
     def _recorded(self) -> bool:
-        if not hasattr(self, "path") or not self.path.exists():
+        if not hasattr(self, "place"):
             return False
         with self._ledger() as ledger:
             return not ledger.campaigns().empty
+
+
+def on_a_server(server: Server) -> type[Story]:
+    """Return stories whose ledgers are databases of a server."""
+
+    class ServerStory(Story):
+        def _place(self) -> str:
+            return server.database()
+
+        def teardown(self) -> None:
+            super().teardown()
+            if hasattr(self, "place"):
+                server.drop(str(self.place))
+
+    return ServerStory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.servers import Server
 
 from .people_stories import run
 
@@ -18,3 +19,10 @@ def test_in_ten_stories_nobody_is_texted_too_often_or_after_a_stop() -> None:
 @pytest.mark.slow
 def test_the_same_stories_find_the_rules_switched_off() -> None:
     assert run(3, seed=2, careless="rules switched off").over_cap > 0
+
+
+@pytest.mark.slow
+def test_in_stories_of_a_team_nobody_is_texted_too_often_or_after_a_stop(server: Server) -> None:
+    found = run(3, seed=3, database=server.database)
+    assert not found.broken, found.line()
+    assert found.messages > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.servers import Server
 
 from .random_kills import run
 
@@ -19,3 +20,15 @@ def test_a_hundred_kills_text_nobody_twice_and_lose_nobody() -> None:
 @pytest.mark.slow
 def test_the_same_kills_find_the_ledger_that_records_after_the_fact() -> None:
     assert run(15, seconds=30, careless="intents after the fact").duplicates > 0
+
+
+@pytest.mark.slow
+def test_kills_of_a_team_text_nobody_twice_and_lose_nobody(server: Server) -> None:
+    found = run(12, rows=120, database=server.database)
+    assert (found.kills, found.duplicates, found.lost) == (12, 0, 0), found.odd
+
+
+@pytest.mark.slow
+def test_the_same_kills_of_a_team_find_the_ledger_that_records_after_the_fact(server: Server) -> None:
+    found = run(30, rows=120, seconds=30, careless="intents after the fact", database=server.database)
+    assert found.duplicates > 0

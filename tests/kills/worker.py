@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psycopg
+
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Claim, Ledger, Run, Wanted
 from smsotp_nb._ledger.store import Store
@@ -56,8 +58,20 @@ def _planned(rows: int, chunk_size: int, name: str) -> Plan:
     return plan_of(rows, chunk_size=chunk_size, campaign=name, text=name)
 
 
-def under_way(path: Path) -> int:
+def under_way(ledger: str | Path) -> int:
     """Return how many rows stand as being sent, without disturbing what a dead process left behind."""
+    return _under_way_on_a_server(ledger) if isinstance(ledger, str) else _under_way_in_a_file(ledger)
+
+
+def _under_way_on_a_server(address: str) -> int:
+    with psycopg.connect(address, autocommit=True) as connection:
+        made = connection.execute("SELECT to_regclass('fate') IS NOT NULL").fetchone()
+        found = connection.execute("SELECT count(*) FROM fate WHERE state=1").fetchone() if made == (True,) else (0,)
+    assert found is not None
+    return int(found[0])
+
+
+def _under_way_in_a_file(path: Path) -> int:
     if not path.with_name(path.name + "-shm").exists():  # killed before its first transaction
         return 0
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)  # a writer would tidy up when it closes

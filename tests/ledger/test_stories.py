@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
-from kills.stories import BROKEN, Story
+from kills.stories import BROKEN, Story, on_a_server
 from kills.worker import intents_after_the_fact
+from support.servers import Server
 
 SIZE = settings(
     max_examples=25,
@@ -29,6 +30,13 @@ def nothing_broken_yet() -> None:
 def test_every_story_keeps_the_promise() -> None:
     with contextlib.suppress(Flaky):
         run_state_machine_as_test(Story, settings=SIZE)
+    assert not BROKEN
+
+
+@pytest.mark.slow
+def test_every_story_on_a_server_keeps_the_promise(server: Server) -> None:
+    with contextlib.suppress(Flaky):
+        run_state_machine_as_test(on_a_server(server), settings=settings(SIZE, max_examples=4))
     assert not BROKEN
 
 
