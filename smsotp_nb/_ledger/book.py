@@ -20,7 +20,7 @@ from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, overview, parquet, passcodes, purging, reading, retention
+from . import changing, contacts, copies, moving, overview, parquet, passcodes, purging, reading, retention
 from .address import Address
 from .campaign import Campaign
 from .damage import understood
@@ -32,6 +32,7 @@ from .recording import AnyPlanned, Planned, PlannedInPieces, record
 from .recovering import OWNER_DIED, give_up
 from .run import Run
 from .standing import Rules
+from .store import Store
 from .unfinished import Unfinished, unfinished
 
 _CALLER = 5  # frames above the warning of a purge
@@ -278,6 +279,37 @@ class Ledger:
             raise LedgerError("a ledger on a server is not written to Parquet; export each campaign instead")
         self._end_dead_ones(0)
         return parquet.export(self._store, Path(folder).expanduser().absolute(), now=self._clock())
+
+    @in_our_words
+    def import_from(self, path: str | Path) -> pd.DataFrame:
+        """Take over the ledger in a file into this one, which is on a server and empty; the file is closed for good.
+
+        Campaigns, opt-outs, experiments and all else come along, in one transaction, and are compared with the file
+        before it is closed. A call that was cut off has changed nothing, or is ended by calling it again.
+
+        Returns:
+            ``what`` (str: campaigns, recipients, and so on) and ``rows`` (Int64) of what was taken over.
+
+        Raises:
+            UsageError: this ledger is in a file. CampaignHeld: a campaign of the file is running.
+            LedgerError: this ledger is not empty, or the file went to another one. Nothing was changed.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).import_from("ledger.sqlite")
+            Traceback (most recent call last):
+            smsotp_nb.errors.UsageError: only a ledger on a server takes over one in a file
+        """
+        if not isinstance(self.path, Address):
+            raise UsageError("only a ledger on a server takes over one in a file")
+        refuse(not_path("path", path, example="'ledger.sqlite'"))
+        source = Store(given(path, create=False), create=False, moving=True)
+        try:
+            found = moving.move(source, self._store, now=self._clock())
+        finally:
+            source.close()
+        frame = pd.DataFrame({"what": list(found), "rows": list(found.values())})
+        return frame.astype({"what": STR, "rows": "Int64"})
 
     @classmethod
     @in_our_words

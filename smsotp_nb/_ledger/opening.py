@@ -19,6 +19,7 @@ from ..settings import state_folder
 from .anchor import Anchor
 from .disk import NO_LINK
 from .marks import Mark, Marks, Seal, Session
+from .moved import refuse_moved
 from .tables import APPLICATION_ID, TABLES, VERSION
 
 # The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
@@ -40,6 +41,7 @@ class Opened:
     anchor: Anchor
     ledger: bytes
     marks: Marks
+    moving: bool = False  # to a server: the one use that is left to a file whose ledger went there
     session: int = 0  # 0: nothing was written yet
     acts: int = 0  # of this session, other than requests
     _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
@@ -57,6 +59,8 @@ class Opened:
             if known == now:
                 self.marks.break_seal()  # from here on the file may change at any time
                 self.connection.execute(f"PRAGMA user_version={known + ONE_GENERATION}")
+        if not self.moving:  # asked in each transaction: another process may have moved it a moment ago
+            refuse_moved(self.connection, self.path)
         if not self.session:
             inserted = self.connection.execute(
                 "INSERT INTO session (token, started_at) VALUES (?, ?)", (self._token, time.time_ns() // 1000)
@@ -114,7 +118,7 @@ class Opened:
             self.marks.close()
 
 
-def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
+def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = False) -> Opened:
     """Open a ledger; with ``create`` an empty file becomes one.
 
     Raises:
@@ -137,6 +141,8 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
             if began:
                 marks.break_seal()
             _refuse_damaged(path, connection, anchor, marks.seal())
+        if not moving:
+            refuse_moved(connection, path)
         behind = _behind(connection, marks.sessions())
         if behind and not accept_older:
             raise _older(path, connection, behind)
@@ -148,7 +154,7 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool) -> Opened:
         if anchor is not None:
             anchor.close()
         raise
-    return Opened(path, connection, anchor, ledger, marks)
+    return Opened(path, connection, anchor, ledger, marks, moving)
 
 
 # -- what it is --------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from .spelling import spelled, tables
 from .store import Store
 from .tables import VERSION
 
-SINCE = "0.9"
+SINCE = "0.1"
 TOGETHER = 500  # statements of one round trip
 _BEGIN = (
     "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='30s'; "
@@ -70,10 +70,15 @@ class _Text(StrDumper):
     """Text with what PostgreSQL cannot hold, a zero character or half a surrogate, has a question mark there."""
 
     def dump(self, obj: str) -> Any:
-        return super().dump(obj.replace("\0", "?").encode("utf-8", "replace").decode())
+        return super().dump(fit(obj))
 
     def quote(self, obj: str) -> Any:
-        return super().quote(obj.replace("\0", "?").encode("utf-8", "replace").decode())
+        return super().quote(fit(obj))
+
+
+def fit(text: str) -> str:
+    """Return a text as PostgreSQL holds it."""
+    return text.replace("\0", "?").encode("utf-8", "replace").decode()
 
 
 class Connection:
@@ -106,6 +111,22 @@ class Connection:
             if len(waiting) == TOGETHER:
                 many += self._run(cursor, waiting)
         return _Many(many + self._run(cursor, waiting))
+
+    def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Record rows of a table, all in one go."""
+        into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def copy_out(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table in no order, without holding all of them."""
+        listed = ", ".join(columns)
+        with self._raw.cursor() as cursor:
+            kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
+            with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
+                copy.set_types([kind.type_code for kind in kinds])
+                yield from copy.rows()
 
     def _run(self, cursor: _Cursor, waiting: list[str]) -> int:
         if not waiting:

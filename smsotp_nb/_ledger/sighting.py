@@ -10,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import warnings
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from .. import __version__
 from .._cards import counted
+from .._visible import visible
 from ..errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from ..settings import state_folder
 from .address import Address
@@ -30,7 +33,7 @@ SEEN = (
     "(SELECT oid::bigint FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid::bigint, "
     "CASE WHEN pg_is_in_recovery() THEN 0 ELSE (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END, "
     "coalesce((SELECT max(id) FROM attempt), 0), s.version, current_setting('fsync'), "
-    "current_setting('full_page_writes'), pg_is_in_recovery()"
+    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since"
 )
 _SIZE = 512
 
@@ -50,6 +53,7 @@ class Sighting:
     fsync: str = "on"
     full_pages: str = "on"
     standby: bool = False
+    since: str = ""
 
     @classmethod
     def read(cls, row: tuple[Any, ...]) -> Sighting:
@@ -57,7 +61,7 @@ class Sighting:
         return cls(bytes(row[0]), *row[1:])
 
     def refuse_unsafe(self) -> None:
-        """Refuse a server that may lose what it has confirmed."""
+        """Refuse a server that may lose what it has confirmed, or that asks for a later version of this package."""
         off = [name for name, value in (("fsync", self.fsync), ("full_page_writes", self.full_pages)) if value != "on"]
         if off:
             raise LedgerError(
@@ -66,6 +70,11 @@ class Sighting:
             )
         if self.standby:
             raise LedgerError("the server of the ledger is a standby, which records nothing. Nothing was sent")
+        if _numbers(__version__) < _numbers(self.since):
+            raise LedgerError(
+                f"the ledger on the server asks for smsotp_nb {visible(self.since)} or later; this is {__version__}. "
+                "Nothing was sent; upgrade it, restart the kernel, then call again"
+            )
 
     def refuse_version(self, version: int) -> None:
         """Refuse tables of another version."""
@@ -95,6 +104,11 @@ class Sighting:
             ("its latest requests are missing", now.requests < self.requests),
         )
         return ", ".join(said for said, wrong in same if wrong)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return a version such as 1.2.0 in order."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 class Notes:

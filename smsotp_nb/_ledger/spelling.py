@@ -18,6 +18,12 @@ CREATE TABLE served (
   since TEXT NOT NULL            -- the oldest version of the package that may claim
 );
 
+CREATE TABLE imported (          -- ledgers in files that were taken over, see moving
+  token BLOB PRIMARY KEY,
+  path TEXT NOT NULL,
+  at INTEGER NOT NULL
+);
+
 CREATE TABLE runner (
   campaign INTEGER PRIMARY KEY,
   token BLOB NOT NULL,           -- of one hold

@@ -56,13 +56,14 @@ class Store:
         path: the file.
         create: create it if it does not exist.
         accept_older: use it although more was seen in it, or in the file that it replaced.
+        moving: use it although its ledger went to a server, to end that.
     """
 
     packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
 
-    def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False, moving: bool = False) -> None:
         self.path = path
-        self._create, self._accept_older = create, accept_older
+        self._create, self._accept_older, self._moving = create, accept_older, moving
         self._guard = threading.RLock()
         self._opened: Opened | None = None
         self._synchronous = ""  # of this process's connection, where it is known
@@ -285,7 +286,9 @@ class Store:
 
     def _open(self) -> Opened:
         if self._opened is None:
-            self._opened = open_ledger(self.path, create=self._create, accept_older=self._accept_older)
+            self._opened = open_ledger(
+                self.path, create=self._create, accept_older=self._accept_older, moving=self._moving
+            )
             self._accept_older = False  # said of the file as it was found, not of what may stand there later
             self._synchronous = ""
         return self._opened

@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 8  # nobody has a file of an earlier one: they are refused
+VERSION = 9  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -31,7 +31,8 @@ CREATE TABLE ledger (            -- one row: which ledger this is, wherever it s
   id BLOB NOT NULL,
   secret BLOB NOT NULL,          -- of the hashes that stand for people who were forgotten, see people
   remains INTEGER NOT NULL DEFAULT 0,  -- 1: what was deleted is still in the bytes of the file, see purging
-  retention TEXT                 -- how long campaigns are kept, where somebody decided that
+  retention TEXT,                -- how long campaigns are kept, where somebody decided that
+  moved TEXT                     -- JSON: into which ledger on a server it went, see moved; NULL: it is in use here
 );
 
 CREATE TABLE copy (              -- files that were made of the ledger, which no deletion reaches

@@ -81,6 +81,17 @@ def test_a_server_that_may_lose_what_it_confirmed_is_refused(server: Server, add
             sql(server.address("postgres"), f"ALTER SYSTEM RESET {setting}", "SELECT pg_reload_conf()")
 
 
+def test_a_package_that_is_older_than_the_server_asks_for_claims_nothing(address: str) -> None:
+    with Ledger(address, create=True) as ledger:
+        run = ledger.begin(plan_of(10), service="a service")
+        sql(address, "UPDATE served SET since='99.1'")
+        with pytest.raises(LedgerError, match=r"asks for smsotp_nb 99\.1 or later"):
+            run.claim(0)
+        run.close()
+    with pytest.raises(LedgerError, match=r"asks for smsotp_nb 99\.1 or later"):
+        Ledger(address)
+
+
 def test_a_claim_is_on_the_disk_of_the_server_whatever_the_database_is_set_to(address: str) -> None:
     name = address.split("/")[3].split("?")[0]
     sql(address, f"ALTER DATABASE {name} SET synchronous_commit=off")

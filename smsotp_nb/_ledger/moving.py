@@ -1,0 +1,162 @@
+"""Take a ledger in a file over into one on a server: wholly, or not at all.
+
+Everything is copied in one transaction of the server, while the file is locked for all who write. What arrived is
+counted and compared by digests with what the file holds. Then the file is noted to have gone (`moved`), and only then
+does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it leaves a
+file that is refused everywhere, until the next call asks the server whether it has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import LedgerError
+from .moved import Move, move_of
+from .recovering import OWNER_DIED, give_up
+from .spelling import COLUMNS, NUMBERED, OF_SERVER
+from .store import Store
+from .tables import PLANNED, SENDING
+
+if TYPE_CHECKING:
+    from .server import Connection
+
+TABLES = tuple(table for table in COLUMNS if table != "ledger" and f"CREATE TABLE {table} " not in OF_SERVER)
+TOLD = {  # in the words of people
+    "campaign": "campaigns", "recipient": "recipients", "attempt": "requests", "consent": "opt-outs and opt-ins",
+    "experiment": "experiments", "assigned": "people in experiments",
+}  # fmt: skip
+_EMPTY = ("campaign", "consent", "opted_out", "experiment", "assigned", "attempt", "contacts")
+_MESSAGE = "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"
+_WHOLE = 2**128
+
+
+def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
+    """Take over the ledger of a file; return how many there are of what people know.
+
+    Raises:
+        LedgerError: it went to another server, or the server's ledger is not empty. CampaignHeld: one is running.
+    """
+    with source.reading() as file:
+        begun = move_of(file)
+    with target.reading() as served:
+        here = bytes(served.execute("SELECT id FROM ledger").fetchone()[0]).hex()
+        arrived = begun is not None and _has(served, begun.token)
+    if begun and (begun.ledger != here or (begun.ended and not arrived)):
+        raise LedgerError(
+            f"the ledger {source.path} was taken over by {begun.to}, and this is another ledger or an older state of "
+            "it; nothing was changed"
+        )
+    if begun and arrived:
+        return _ended(source, begun)
+    with _at_rest(source, now=now):
+        mine = Move(str(target.path), here, secrets.token_hex(16), now)
+        with target.writing() as served:
+            _refuse_filled(served, source.path)
+            with source.writing() as file:
+                _copy(file, served)
+                note = (bytes.fromhex(mine.token), str(source.path), now)
+                served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
+                served.execute("INSERT OR REPLACE INTO copy VALUES (?, 'imported file', ?)", note[1:])
+                mine.note(file)
+    return _ended(source, mine)
+
+
+def _has(served: sqlite3.Connection, token: str) -> bool:
+    found = served.execute("SELECT 1 FROM imported WHERE token=?", (bytes.fromhex(token),)).fetchone()
+    return found is not None
+
+
+def _ended(source: Store, mine: Move) -> dict[str, int]:
+    """Note in the file that the server has it all; return what that is."""
+    with source.writing() as file:
+        replace(mine, ended=True).note(file)
+        return {told: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table, told in TOLD.items()}
+
+
+@contextlib.contextmanager
+def _at_rest(source: Store, *, now: int) -> Iterator[None]:
+    """Hold every campaign that somebody could be running, with what dead processes left of them in doubt."""
+    sql = (
+        f"SELECT id, name FROM campaign k WHERE EXISTS (SELECT 1 FROM fate f WHERE f.campaign=k.id AND f.state IN "
+        f"({PLANNED}, {SENDING})) OR NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)"
+    )
+    with source.reading() as file:
+        found = file.execute(sql).fetchall()
+    with contextlib.ExitStack() as held:
+        for number, name in found:
+            held.callback(source.lock(number, name).release)
+            give_up(source, number, OWNER_DIED, now=now)
+        yield
+
+
+def _refuse_filled(served: sqlite3.Connection, path: Path) -> None:
+    filled = [table for table in _EMPTY if served.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()]
+    if filled:
+        raise LedgerError(
+            f"the ledger on the server already has records, and {path} can only be taken over by an empty one. Nothing "
+            "was changed. Let its campaigns end in the file, and record its opt-outs on the server with People.opt_out"
+        )
+
+
+def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
+    """Copy every table, and compare what arrived."""
+    into, first = cast("Connection", served), _after_last_session(served)
+    for table in TABLES:
+        sent, received = _Sum(), _Sum()
+        kept = {row[0] for row in served.execute("SELECT id FROM session")} if table == "session" else set()
+        into.copy_in(table, COLUMNS[table], sent.of(_rows(file, table, first)))
+        for _ in received.of(row for row in into.copy_out(table, COLUMNS[table]) if row[0] not in kept):
+            pass
+        if sent != received:
+            raise LedgerError(
+                f"what the server has of the table {table!r} is not what the file holds ({received.many:,} rows of "
+                f"{sent.many:,}). Nothing was changed; call again, and if it happens again, please report it"
+            )
+    for table in NUMBERED - {"ledger"}:
+        if table in TABLES:
+            served.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
+    secret, retention = file.execute("SELECT secret, retention FROM ledger").fetchone()
+    served.execute("UPDATE ledger SET secret=?, retention=?", (secret, retention))
+
+
+def _after_last_session(served: sqlite3.Connection) -> int:
+    return int(served.execute("SELECT coalesce(max(id), 0) FROM session").fetchone()[0])
+
+
+def _rows(file: sqlite3.Connection, table: str, first: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table as the server has them; numbers of sessions come after those that it has."""
+    from .server import fit
+
+    other = {"message": _MESSAGE} if table == "recipient" else {}
+    if table in ("session", "attempt"):
+        other = {"id" if table == "session" else "session": f"{'id' if table == 'session' else 'session'}+{first}"}
+    columns = ", ".join(other.get(name, name) for name in COLUMNS[table])
+    for row in file.execute(f"SELECT {columns} FROM {table}"):
+        yield tuple(fit(value) if isinstance(value, str) else value for value in row)
+
+
+class _Sum:
+    """How many rows there are, and a sum of their digests that does not ask for their order."""
+
+    def __init__(self) -> None:
+        self.many = self.digest = 0
+
+    def of(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Pass rows on, and add them up."""
+        for row in rows:
+            self.many += 1
+            digest = blake2b(repr(tuple(row)).encode(), digest_size=16).digest()
+            self.digest = (self.digest + int.from_bytes(digest, "big")) % _WHOLE
+            yield row
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sum) and (self.many, self.digest) == (other.many, other.digest)
+
+    __hash__ = None  # type: ignore[assignment]
