@@ -196,12 +196,11 @@ class Comparing(OneCampaign):
         if self.stage == "done":
             self.results = self.comparison.results()
 
-    def doubtful(self) -> tuple[Campaign | None, pd.Index]:
-        """Return the first text's campaign that has rows in doubt."""
+    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+        """Return the campaigns of all texts."""
         if self.comparison is None:
             return super().doubtful()
-        found = (arm.doubtful() for arm in self.arms if arm.counts.get("in_doubt"))
-        return next(found, (None, pd.Index([])))
+        return [found for arm in self.arms for found in arm.doubtful()]
 
     # -- send
 

@@ -60,7 +60,7 @@ class ResultPane:
         self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), title)
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
-        self.doubts.show(*steps.doubtful())
+        self.doubts.show_all(steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")

@@ -206,9 +206,10 @@ class CampaignState(Stages):
         except UsageError:  # not recorded yet
             return None
 
-    def doubtful(self) -> tuple[Campaign | None, pd.Index]:
-        """Return the campaign whose rows in doubt are shown, and the labels of its rows in the list."""
-        return self.recorded(), pd.Index([]) if self.plan is None else self.plan.rows.index
+    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+        """Return the campaigns whose rows in doubt are shown, each with the labels of its rows in the list."""
+        campaign = self.recorded()
+        return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
 
     def _standing(self) -> tuple[str, Any]:
         if not self.counts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import ipywidgets
 import pandas as pd
@@ -13,7 +13,7 @@ from .._cards import counted, number
 from .._ledger import Campaign
 from . import skin
 from .leafing import Leafing
-from .settling import PAGE, Doubt, Settling
+from .settling import PAGE, Doubt, Settling, Shown
 from .stages import broken
 
 
@@ -44,6 +44,10 @@ class Doubts:
     def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
         """Show the rows in doubt of another campaign, or of none; ``labels`` are those of the caller's frame."""
         self.settling.show(campaign, labels)
+
+    def show_all(self, shown: Sequence[Shown]) -> None:
+        """Show the rows in doubt of several campaigns as those of one, each campaign with its labels."""
+        self.settling.show_all(shown)
 
     # -- parts
 

@@ -5,7 +5,7 @@ The ledger is the only memory: rows that somebody else settled meanwhile are tol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from ..errors import CampaignHeld, SmsOtpError, UsageError
 from .stages import Stages, refused
 
 PAGE: Final = 8
+_APART: Final = 2**40  # between the places of two campaigns: more than one has rows
 PHASES: Final = {
     "writing": "The connection broke while the request was being written.",
     "awaiting": "The request was written in full, and no answer began.",
@@ -27,9 +28,12 @@ PHASES: Final = {
 }
 
 
+Shown = tuple[Campaign, pd.Index | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """One row in doubt: its place in the campaign, its label, its number masked, what is known, and its tick."""
+    """One row in doubt: its place among all shown, its label, its number masked, what is known, and its tick."""
 
     place: int
     label: str
@@ -39,7 +43,7 @@ class Doubt:
 
 
 class Settling(Stages):
-    """The rows of one campaign that are in doubt, and what a person decides about them.
+    """The rows in doubt of a campaign, or of several that belong together, and what a person decides about them.
 
     ``stage`` is ``choosing``, ``sure`` while it asks whether rows may be texted again, or ``settling``.
 
@@ -56,20 +60,23 @@ class Settling(Stages):
         """``settled`` is told what was decided, in words, after it was recorded."""
         super().__init__("choosing", changed=changed)
         self._settled = settled
-        self._campaign: Campaign | None = None
-        self._labels: pd.Index | None = None
-        self._rows = pd.DataFrame({"to": [], "started_at": [], "request": []})
+        self._shown: list[Shown] = []
+        self._rows = _none()
         self._ticked: set[int] = set()
         self.request = ""  # all
         self.page = 0
 
     def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
-        """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position.
+        """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position."""
+        self.show_all([] if campaign is None else [(campaign, labels)])
 
-        The same campaign again is only read anew: what was ticked meanwhile stays ticked.
+    def show_all(self, shown: Sequence[Shown]) -> None:
+        """Look at several campaigns as at one, each with the labels of its rows.
+
+        The same ones again are only read anew: what was ticked meanwhile stays ticked.
         """
-        same = _called(campaign) == _called(self._campaign)
-        self._campaign, self._labels = campaign, labels
+        same = [*map(_called, shown)] == [*map(_called, self._shown)]
+        self._shown = [*shown]
         if same:
             self._read()
             self._changed()
@@ -185,51 +192,56 @@ class Settling(Stages):
         return bool(self._ticked)
 
     def _settle(self, stage: str, *, accepted: bool) -> None:
-        if self._campaign is None or not self._some() or not self._begin({stage}, "settling", "Recording …"):
+        if not self._some() or not self._begin({stage}, "settling", "Recording …"):
             return
-        rows = self._rows.loc[sorted(self._ticked)]
-        try:
-            self._campaign.resolve(rows, accepted=accepted)
-        except SmsOtpError as error:
-            self._not_settled(error)
-            return
-        count = counted(len(rows), "row")
-        said = f"{count} recorded as accepted." if accepted else f"{count} to go again; nothing was sent yet."
-        self._ticked = set()
+        done = 0
+        for campaign, rows in self._by_campaign():
+            try:
+                campaign.resolve(rows.set_axis(rows.index % _APART), accepted=accepted)
+            except SmsOtpError as error:
+                self._not_settled(error, _settled(done, accepted=accepted) if done else "Nothing was changed.")
+                if done:
+                    self._settled(self.notice.text)
+                return
+            done += len(rows)
+            self._ticked -= {*rows.index}
+        said = _settled(done, accepted=accepted)
         self._read()
         self._show("choosing", said, "ok")
         self._settled(said)
 
-    def _not_settled(self, error: SmsOtpError) -> None:
-        """Say why nothing was changed, and read anew what is in doubt."""
+    def _by_campaign(self) -> Iterator[tuple[Campaign, pd.DataFrame]]:
+        """Give each campaign with the rows that are ticked of it."""
+        rows = self._rows.loc[sorted(self._ticked)]
+        for at, ticked in rows.groupby(rows.index // _APART):
+            yield self._shown[int(at)][0], ticked
+
+    def _not_settled(self, error: SmsOtpError, outcome: str) -> None:
+        """Say why nothing more was changed, and read anew what is in doubt."""
         if isinstance(error, CampaignHeld):
             who = f"process {error.pid} on {error.host}" if error.pid else "another process"
-            words = f"Nothing was changed. {who[:1].upper()}{who[1:]} is sending this campaign: wait until it ends."
+            words = f"{outcome} {who[:1].upper()}{who[1:]} is sending this campaign: wait until it ends."
             self._show("choosing", words, "warn")
             return
         before = len(self._ticked)
         try:
             self._read()
         except SmsOtpError as unread:
-            self._show("choosing", *refused(unread, "Nothing was changed."))
+            self._show("choosing", *refused(unread, outcome))
             return
         if isinstance(error, UsageError) and len(self._ticked) < before:
             gone = counted(before - len(self._ticked), "ticked row was", "ticked rows were")
-            self._show("choosing", f"Nothing was changed. {gone} settled elsewhere meanwhile.", "warn")
+            self._show("choosing", f"{outcome} {gone} settled elsewhere meanwhile.", "warn")
         else:
-            self._show("choosing", *refused(error, "Nothing was changed."))
+            self._show("choosing", *refused(error, outcome))
 
     # -- inside
 
     def _read(self) -> None:
         """Read what is in doubt; ticks stay on rows that still are. Somebody who was forgotten cannot be settled."""
-        if self._campaign is None:
-            self._rows = self._rows.iloc[:0]
-        else:
-            found = self._campaign.in_doubt
-            self._rows = found[found["to"].notna()].assign(
-                request=lambda rows: rows["chunk"].astype(str) + " " + rows["started_at"].astype(str)
-            )
+        found = [_doubtful(at, campaign) for at, (campaign, _) in enumerate(self._shown)]
+        found = [rows for rows in found if len(rows)]
+        self._rows = pd.concat(found) if found else _none()
         self._ticked &= set(self._rows.index)
         if self.request not in [request for _, request in self.requests()]:
             self.request = ""
@@ -239,13 +251,32 @@ class Settling(Stages):
         return self._rows[self._rows["request"] == self.request] if self.request else self._rows
 
     def _doubt(self, place: int, row: dict[Any, Any]) -> Doubt:
-        label = place if self._labels is None or place >= len(self._labels) else self._labels[place]
+        at, own = divmod(place, _APART)
+        labels = self._shown[at][1]
+        label = own if labels is None or own >= len(labels) else labels[own]
         words = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
         return Doubt(place, words, mask(row["to"]), _evidence(row), place in self._ticked)
 
 
-def _called(campaign: Campaign | None) -> tuple[str, str] | None:
-    return None if campaign is None else (campaign.service, campaign.name)
+def _called(shown: Shown) -> tuple[str, str]:
+    return shown[0].service, shown[0].name
+
+
+def _none() -> pd.DataFrame:
+    return pd.DataFrame({"to": [], "started_at": [], "request": []})
+
+
+def _doubtful(at: int, campaign: Campaign) -> pd.DataFrame:
+    """Return the rows in doubt of the campaign that is shown at a place, each under a place among all."""
+    found = campaign.in_doubt
+    found = found[found["to"].notna()]
+    request = f"{at} " + found["chunk"].astype(str) + " " + found["started_at"].astype(str)
+    return found.assign(request=request).set_axis(found.index + at * _APART)
+
+
+def _settled(rows: int, *, accepted: bool) -> str:
+    count = counted(rows, "row")
+    return f"{count} recorded as accepted." if accepted else f"{count} to go again; nothing was sent yet."
 
 
 def _evidence(row: dict[Any, Any]) -> str:

@@ -239,6 +239,52 @@ def test_only_held_out(steps: CampaignSteps, box: Sandbox) -> None:
     assert len(box.inbox) == len(steps.arms[0].frame)
 
 
+def test_doubt_of_both_texts_is_settled_in_one_place(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    """Rows of each text are ticked together; one is found accepted, the others go again, and each keeps its text."""
+    form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+    steps, settling = form.steps, form.outcome.doubts.settling
+    box.fault("drop_before", next=4)  # two messages of each text
+    steps.check(AUTUMN)
+    steps.send(Guards({"canary": 1}))
+    steps.send(Guards({"canary": 1}))
+    assert [arm.counts["in_doubt"] for arm in steps.arms] == [2, 2]
+    assert settling.left == steps.counts["in_doubt"] == 4
+    rows = [settling.rows()[0], settling.rows()[-1]]
+    labels = [str(arm.frame.index[0]) for arm in steps.arms]
+    assert [settling.rows()[0].label, settling.rows()[2].label] == labels
+    for row in rows:
+        settling.tick(row.place, True)
+    settling.accepted()
+    assert settling.notice.text == "2 rows recorded as accepted."
+    assert [arm.counts["in_doubt"] for arm in steps.arms] == [1, 1]
+    assert settling.left == steps.counts["in_doubt"] == 2
+    settling.tick_listed(True)
+    settling.not_accepted()
+    settling.sure()
+    assert settling.notice.text == "2 rows to go again; nothing was sent yet."
+    assert (settling.left, steps.counts["in_doubt"]) == (0, 0)
+    steps.send(Guards())
+    assert steps.to_go == 0
+    arms = {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}
+    assert told(box).items() <= arms.items()
+    assert len(arms) - len(told(box)) == 2  # found accepted, and not texted again
+
+
+def test_doubt_that_was_settled_elsewhere_leaves_what_was_settled_of_the_other_text(
+    client: Client, ledger: Ledger, box: Sandbox
+) -> None:
+    form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+    settling = form.outcome.doubts.settling
+    box.fault("drop_before", next=2)
+    form.steps.check(AUTUMN)
+    form.steps.send(Guards({"canary": 1}))
+    settling.tick_listed(True)
+    ledger.campaign("autumn/B").resolve(ledger.campaign("autumn/B").in_doubt, accepted=True)  # somebody else did
+    settling.accepted()
+    assert settling.notice.text == "1 row recorded as accepted. 1 ticked row was settled elsewhere meanwhile."
+    assert (settling.left, form.steps.counts["in_doubt"]) == (0, 0)
+
+
 def test_the_lines_of_code_do_the_same(steps: CampaignSteps, client: Client, ledger: Ledger, tmp_path: Any) -> None:
     import smsotp_nb as sms
 
