@@ -20,7 +20,7 @@ from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, moving, overview, parquet, passcodes, purging, reading, retention
+from . import audit, changing, contacts, copies, moving, overview, parquet, passcodes, purging, reading, retention
 from .address import Address
 from .campaign import Campaign
 from .damage import understood
@@ -106,6 +106,24 @@ class Ledger:
         frame["created_at"] = pd.to_datetime(frame["created_at"].astype("Int64"), unit="us", utc=True)
         by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
+
+    def audit(self) -> pd.DataFrame:
+        """Return who decided what, one row a decision, the earliest first. It names no recipient.
+
+        Returns:
+            ``at`` (UTC); ``who``: user and machine, on a server after the name by which it let them in; ``what``:
+            recorded, sending, corrected, extended, suppressed, withdrawn, found (not) accepted, to retry, purged, opted
+            out, opted in, forgotten, retention, imported; ``service, campaign, reason`` (str; the reasons of a purged
+            campaign are gone); ``rows`` (Int64): how many recipients or people it was about.
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> _ = ledger.retain("24 months")
+            >>> ledger.audit()[["what", "reason"]].values.tolist()
+            [['retention', '24 months']]
+        """
+        return audit.decisions(self._store)
 
     @in_our_words
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
@@ -365,7 +383,7 @@ class Ledger:
             0
         """
         moment = retention.before(age, self._clock())
-        retention.decide(self._store, age)
+        retention.decide(self._store, age, now=self._clock())
         found = retention.older(self._store, moment)
         found["purged"] = list(map(self._purged, found["id"], found["campaign"]))
         if found["purged"].any():

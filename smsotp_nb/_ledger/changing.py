@@ -16,6 +16,7 @@ import pandas as pd
 
 from .._cards import counted
 from ..errors import LedgerError, PlanChanged, UsageError
+from . import audit
 from .answers import Ints, Whole, reordered
 from .columns import Columns
 from .contacts import Realm
@@ -271,6 +272,7 @@ def note(
         "INSERT INTO change (campaign, at, what, rows, reason, replaced, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (campaign, now, what, rows, reason, replaced, evidence),
     )
+    audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
 def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:

@@ -18,7 +18,7 @@ import pandas as pd
 from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
-from . import contacts
+from . import audit, contacts
 from .book import Ledger
 from .people import hashed, persons, secret_of
 from .reading import times
@@ -60,6 +60,10 @@ def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str,
         known[:1],
     )
     _remember(connection, who)
+    out = sum(one.opted_out for one in rows)
+    for what, many in (("opted out", out), ("opted in", len(rows) - out)):
+        if many:
+            audit.note(connection, what, rows=many, now=now)
     return int(connection.execute("SELECT count(*) FROM consent").fetchone()[0]) - int(known[1])
 
 
@@ -150,6 +154,7 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) 
             (code, person, code),
         )
         gone += _forget_rows(connection, person, code, now)
+    audit.note(connection, "forgotten", rows=len(codes), now=now)
     return gone
 
 

@@ -52,11 +52,16 @@ def lease(deadline: float = REQUEST) -> float:
 
 def me() -> str:
     """Return this process in words, as others are told who runs a campaign."""
+    return f"{person()} (process {os.getpid()})"
+
+
+def person() -> str:
+    """Return this user and machine in words."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
         user = f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
-    return f"{user} on {socket.gethostname()} (process {os.getpid()})"
+    return f"{user} on {socket.gethostname()}"
 
 
 def process_key(pid: int | None = None) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import LedgerError
+from . import audit
 from .moved import Move, move_of
 from .recovering import OWNER_DIED, give_up
 from .spelling import COLUMNS, NUMBERED, OF_SERVER
@@ -64,6 +65,7 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 note = (bytes.fromhex(mine.token), str(source.path), now)
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, 'imported file', ?)", note[1:])
+                audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 mine.note(file)
     return _ended(source, mine)
 
@@ -124,6 +126,10 @@ def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
             served.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
     secret, retention = file.execute("SELECT secret, retention FROM ledger").fetchone()
     served.execute("UPDATE ledger SET secret=?, retention=?", (secret, retention))
+
+
+def _many(served: sqlite3.Connection) -> int:
+    return int(served.execute("SELECT count(*) FROM recipient").fetchone()[0])
 
 
 def _after_last_session(served: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from .._policy import LONGEST
 from ..errors import SmsOtpWarning
-from . import summing
+from . import audit, summing
 from .contacts import pack_hashed
 from .copies import there
 from .refusals import refused_of
@@ -40,6 +40,7 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     sums = {number: (summing.sums_of(store, number), refused_of(store, number)) for number in doomed}
     with store.writing() as connection:
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
+        audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
         leave_remains(connection)
@@ -138,6 +139,7 @@ def _delete(connection: sqlite3.Connection, campaign: int, sums: str, refused: s
     delete_words(connection, campaign)
     for table in ("chunk", "change", "billing"):
         connection.execute(f"DELETE FROM {table} WHERE campaign=?", (campaign,))
+    audit.forget_reasons(connection, campaign)
     # Whoever knows the text could find out by trying whose numbers the fingerprint was made of.
     connection.execute("UPDATE campaign SET purged=1, fingerprint='' WHERE id=?", (campaign,))
     return gone

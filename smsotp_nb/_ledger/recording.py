@@ -15,6 +15,7 @@ import pandas as pd
 from .._policy import Policy
 from .._services import name_key
 from ..errors import LedgerError
+from . import audit
 from .answers import MOST_KINDS, Ints
 from .people import hashed, persons, secret_of
 from .store import Store
@@ -117,6 +118,7 @@ def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int)
                 json.dumps(list(plan.kept)),
             ),
         )
+        audit.note(connection, "recorded", rows=size, now=now, campaign=number)
         latest = LEFT_OUT
         for piece in pieces:
             latest = _record(connection, number, piece, plan.kept, latest)

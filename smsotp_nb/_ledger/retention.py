@@ -13,6 +13,7 @@ import pandas as pd
 from .._arguments import given
 from .._pandas import STR
 from ..errors import UsageError
+from . import audit
 from .reading import times
 from .store import Store
 
@@ -60,10 +61,12 @@ def older(store: Store, moment: int) -> pd.DataFrame:
     return frame.astype({"id": "int64", "campaign": STR, "service": STR, "kind": STR, "rows": "Int64"})
 
 
-def decide(store: Store, age: str) -> None:
+def decide(store: Store, age: str, *, now: int) -> None:
     """Keep the age, for the card of the ledger."""
+    kept = " ".join(age.split())
     with store.writing() as connection:
-        connection.execute("UPDATE ledger SET retention=?", (" ".join(age.split()),))
+        connection.execute("UPDATE ledger SET retention=?", (kept,))
+        audit.note(connection, "retention", rows=0, now=now, reason=kept)
 
 
 def decided(store: Store) -> str | None:

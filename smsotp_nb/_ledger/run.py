@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
-from . import changing, contacts
+from . import audit, changing, contacts
 from .answers import Country, Ints, Whole, by_row, fits, whole
 from .billed import billed, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
@@ -132,8 +132,10 @@ class Run:
             connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND own_state=? AND {where}", rows)
 
     def release(self) -> None:
-        """Forget what held rows back in an earlier call."""
+        """Begin to send: forget what held rows back in an earlier call."""
         with self._changing() as connection:
+            rows = connection.execute("SELECT rows FROM campaign WHERE id=?", (self.campaign,)).fetchone()[0]
+            audit.note(connection, "sending", rows=rows, now=self._clock(), campaign=self.campaign)
             connection.execute(
                 "UPDATE recipient SET problem=NULL, not_before=NULL "
                 "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",

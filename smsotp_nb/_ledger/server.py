@@ -90,6 +90,11 @@ class Connection:
         raw.adapters.register_dumper(str, _Text)
 
     @property
+    def user(self) -> str:
+        """The name by which the server let this user in."""
+        return str(self._raw.info.user)
+
+    @property
     def in_transaction(self) -> bool:
         return not self._raw.closed and self._raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
 
@@ -353,14 +358,14 @@ class ServerStore(Store):
         )
         try:
             self.created = _make(connection, address, create=self._create) or self.created
+            notes = Notes(address)
             row = connection.script(f"SELECT {SEEN} FROM ledger l, served s")
             if row is None:
                 raise LedgerError(f"{address} has the tables of a ledger, and no ledger in them")
             seen = Sighting.read(row)
             seen.refuse_unsafe()
             seen.refuse_version(VERSION)
-            notes = Notes(address, seen)
-            notes.refuse_older(_as_file(connection), accept_older=self._accept_older)
+            notes.refuse_older(_as_file(connection), seen, accept_older=self._accept_older)
         except BaseException:
             connection.close()
             raise

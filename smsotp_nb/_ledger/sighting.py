@@ -112,23 +112,27 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 class Notes:
-    """What this user noted of one database: the sessions of the marks, and the latest sighting."""
+    """What this user noted of one database: the sessions of the marks, and the latest sighting.
 
-    def __init__(self, address: Address, seen: Sighting) -> None:
-        folder = state_folder() / "ledgers"
-        self._address, self._seen = address, seen
-        self._path = folder / f"server-{address.key}.json"
+    Made before the database is looked at: other processes of this user go on noting what it confirms.
+    """
+
+    _marks: Marks
+
+    def __init__(self, address: Address) -> None:
+        self._folder = state_folder() / "ledgers"
+        self._address, self._path = address, self._folder / f"server-{address.key}.json"
         self._descriptor: int | None = None
-        self._marks = Marks(seen.ledger, [Mark(folder / f"{seen.ledger.hex()}.mark")])
+        self._known = self._noted()
 
-    def refuse_older(self, connection: sqlite3.Connection, *, accept_older: bool) -> None:
-        """Refuse a database that lacks what was seen of it.
+    def refuse_older(self, connection: sqlite3.Connection, seen: Sighting, *, accept_older: bool) -> None:
+        """Refuse a database that lacks what was noted of it before.
 
         Raises:
             LedgerOlder: it went back in time, and nobody has said that it may be used.
         """
-        known = self._noted()
-        found = known.differences(self._seen) if known else ""
+        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark")])
+        found = self._known.differences(seen) if self._known else ""
         behind = _behind(connection, self._marks.sessions())
         if (found or behind) and not accept_older:
             raise _older(self._address, found or "its latest requests are missing", behind)
@@ -136,7 +140,7 @@ class Notes:
             self._marks.set_aside(behind)
         if found:
             self._open()
-            self._write(self._seen)
+            self._write(seen)
 
     def begin(self, session: Session) -> None:
         """Begin a session."""

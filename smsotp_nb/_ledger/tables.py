@@ -170,6 +170,16 @@ CREATE TABLE change (            -- what a person changed of a campaign after it
 );
 CREATE INDEX change_campaign ON change (campaign);
 
+CREATE TABLE decision (          -- what people decided; no purge touches it but its reasons, see audit
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  who TEXT NOT NULL,             -- user and machine; on a server also the name by which it let them in
+  what TEXT NOT NULL,
+  campaign INTEGER,              -- NULL: of no campaign
+  rows INTEGER NOT NULL,
+  reason TEXT
+);
+
 CREATE TABLE consent (           -- what people said, in the order in which it was recorded; no purge touches it
   id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: a campaign that runs reads on from the latest it knows
   person INTEGER NOT NULL,       -- see people

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import psycopg
 import pytest
 from kills.child import Child, fork, stop_here
@@ -22,8 +23,12 @@ from kills.worker import Work
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
+from smsotp_nb import People, cost
 from smsotp_nb._client import Client
+from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger, Run, fences
+from smsotp_nb._ledger.sighting import Sighting
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
 
 
@@ -111,11 +116,45 @@ def test_an_address_without_a_ledger_is_no_new_ledger(address: str) -> None:
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_documented_setup_lets_the_team_in_and_nobody_else(server: Server) -> None:
+def documented(number: int) -> list[str]:
+    """Return the statements of a block of the page about a team's ledger."""
     page = (ROOT / "docs" / "guides" / "team.md").read_text(encoding="utf-8")
-    statements = page.partition("```sql\n")[2].partition("```")[0].strip().rstrip(";").split(";")
-    sql(server.address("postgres"), *statements, "CREATE ROLE stranger LOGIN")
-    here = server.address("campaigns")
+    return page.split("```sql\n")[number].partition("```")[0].strip().rstrip(";").split(";")
+
+
+@pytest.fixture
+def campaigns(server: Server) -> Iterator[str]:
+    """The address of the database that the page sets up."""
+    sql(server.address("postgres"), *documented(1), "CREATE ROLE stranger LOGIN", "CREATE ROLE cleo LOGIN")
+    yield server.address("campaigns")
+    server.drop(server.address("campaigns"))
+    sql(server.address("postgres"), "DROP ROLE anna, ben, cleo, stranger, campaigns_team")
+
+
+def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, client: Client) -> None:
+    anna, cleo = (campaigns.replace("postgres@", f"{name}@") for name in ("anna", "cleo"))
+    with Ledger(anna, create=True) as ledger:
+        send(plan_of(10, chunk_size=2), client=client, ledger=ledger, progress=False)
+        spent = cost.spending(ledger)
+    sql(anna, *documented(2))
+    with Ledger(cleo) as ledger:
+        pd.testing.assert_frame_equal(cost.spending(ledger), spent)
+        assert ledger.campaigns()["accepted"].tolist() == [10]
+        assert "autumn" in ledger.card().text()
+        for refused_call in (
+            lambda: ledger.campaign("autumn").frame, lambda: People(ledger).register,
+            lambda: People(ledger).opt_out("+12025550123", source="phone"), lambda: ledger.campaign("autumn").purge(),
+            lambda: ledger.begin(plan_of(4, campaign="hers"), service="a service"),
+        ):  # fmt: skip
+            with pytest.raises(LedgerError, match="permission denied"):
+                refused_call()
+    for column, table in (("number", "fate"), ("*", "recipient"), ("secret", "ledger"), ("fingerprint", "campaign")):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            sql(cleo, f"SELECT {column} FROM {table}")
+
+
+def test_the_documented_setup_lets_the_team_in_and_nobody_else(campaigns: str) -> None:
+    here = campaigns
     with Ledger(here.replace("postgres@", "anna@"), create=True) as ledger:
         ledger.begin(plan_of(10), service="a service").close()
     with Ledger(here.replace("postgres@", "ben@")) as ledger:
@@ -330,6 +369,26 @@ def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledge
             run.claim(1)
         with pytest.raises(LedgerOlder, match="a standby was promoted"):
             Ledger(address)
+        run.close()
+
+
+def test_a_ledger_is_opened_while_another_process_of_this_user_records(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is noted of the other's request is later than what was seen of the database, and no sign of an older one."""
+    with Ledger(address, create=True) as first:
+        run, read = first.begin(plan_of(10, chunk_size=2), service="a service"), Sighting.read.__func__  # type: ignore[attr-defined]
+        run.claim(0)
+        left = [1]
+
+        def meanwhile(kind: type[Sighting], row: tuple[object, ...]) -> object:
+            if left:
+                run.claim(left.pop())
+            return read(kind, row)
+
+        monkeypatch.setattr(Sighting, "read", classmethod(meanwhile))
+        with Ledger(address) as second:
+            assert second.campaign("autumn").counts["sending"] == 4
         run.close()
 
 

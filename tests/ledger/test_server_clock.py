@@ -13,7 +13,7 @@ from kills.worker import Work
 from support.servers import Server
 
 from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger, fences
+from smsotp_nb._ledger import Ending, Ledger, fences
 from smsotp_nb.errors import CampaignHeld
 
 # Found before the function of that name which PostgreSQL has.
@@ -48,6 +48,21 @@ def address(server: Server) -> str:
 def two_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody sees of the other's process whether it lives, as on another machine."""
     monkeypatch.setattr(fences, "process_key", lambda _=None: "")
+
+
+def test_an_answer_that_comes_after_a_take_over_changes_who_counts_as_texted(address: str) -> None:
+    """Who counts is packed when the second runner ends; the first one's answer makes that out of date."""
+    packed = "SELECT count(*) FROM contacts"
+    with Ledger(address) as first, Ledger(address) as second, psycopg.connect(address, autocommit=True) as look:
+        run = first.begin(plan_of(4, chunk_size=2), service="a service")
+        claim = run.claim(0)
+        assert claim is not None
+        set_clock(address, "1 hour")
+        second.begin(plan_of(4, chunk_size=2), service="a service").close()
+        assert look.execute(packed).fetchone() == (1,)
+        run.settle(claim, Ending("NOT_SENT", phase="before"))
+        assert look.execute(packed).fetchone() == (0,)
+        run.close()
 
 
 def set_clock(address: str, by: str) -> None:

@@ -1,0 +1,93 @@
+"""Who decided what, in a file and on a server."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from kills.people import numbers, plan_of
+from support.servers import stored
+
+from smsotp_nb import Client, People
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger, audit, fences
+from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
+
+pytestmark = pytest.mark.both_ledgers
+SECRET = "because +12025550199 asked"
+
+
+def said(ledger: Ledger) -> list[tuple[object, ...]]:
+    frame = ledger.audit()[["what", "campaign", "rows", "reason"]].astype(object)
+    return list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
+
+
+def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Client) -> None:
+    plan = plan_of(12, chunk_size=2)
+    with pytest.warns(UserWarning, match="canary"):
+        send(plan, client=client, ledger=ledger, progress=False, canary=4)
+    campaign = ledger.campaign("autumn")
+    campaign.correct(plan.reworded(text="Hello again"), reason="a typing error")
+    campaign.withdraw(numbers(12)[10:], reason="wrong list")
+    People(ledger).opt_out(numbers(2), source="phone")
+    People(ledger).opt_in(numbers(1), source="phone")
+    People(ledger).forget(numbers(1))
+    ledger.retain("24 months")
+    assert said(ledger) == [
+        ("recorded", "autumn", 12, None), ("sending", "autumn", 12, None),
+        ("corrected", "autumn", 8, "a typing error"), ("withdrawn", "autumn", 2, "wrong list"),
+        ("opted out", None, 2, None), ("opted in", None, 1, None), ("forgotten", None, 1, None),
+        ("retention", None, 0, "24 months"),
+    ]  # fmt: skip
+    frame = ledger.audit()
+    name = "postgres " if not ledger._files else ""
+    assert frame["who"].str.startswith(name).all()
+    assert frame["who"].str.contains(fences.person(), regex=False).all()
+    assert frame["at"].is_monotonic_increasing
+    assert frame["service"].notna().equals(frame["campaign"].notna())
+
+
+def test_a_decision_about_rows_in_doubt_is_told(ledger: Ledger) -> None:
+    with ledger.begin(plan_of(4, chunk_size=2), service="a service") as run:
+        run.claim(0)
+        run.abandon()
+    campaign = ledger.campaign("autumn")
+    campaign.resolve(campaign.in_doubt, accepted=False, reason="no record there")
+    assert said(ledger)[-1] == ("found not accepted", "autumn", 2, "no record there")
+
+
+def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
+    with ledger.begin(plan_of(4), service="a service"):
+        before = len(ledger.audit())
+        with pytest.raises(CampaignHeld):
+            ledger.campaign("autumn").purge()
+    with pytest.raises(UsageError):
+        ledger.campaign("autumn").correct(plan_of(4), reason="nothing new")
+    assert len(ledger.audit()) == before
+
+
+def test_a_purge_takes_the_reasons_along_and_says_who_purged(ledger: Ledger) -> None:
+    ledger.begin(plan_of(4), service="a service").close()
+    ledger.campaign("autumn").withdraw(reason=SECRET)
+    ledger.campaign("autumn").purge()
+    assert said(ledger)[-2:] == [("withdrawn", "autumn", 4, None), ("purged", "autumn", 4, None)]
+    ledger.close()
+    assert b"2025550199" not in stored(ledger)
+
+
+def test_a_decision_that_cannot_be_told_is_not_taken(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.begin(plan_of(4), service="a service").close()
+
+    def full(*_: object, **__: object) -> None:
+        raise LedgerError("disk full")
+
+    monkeypatch.setattr(audit, "note", full)
+    with pytest.raises(LedgerError, match="disk full"):
+        ledger.campaign("autumn").withdraw(reason="late")
+    assert ledger.campaign("autumn").counts["planned"] == 4
+
+
+def test_an_empty_ledger_has_an_empty_frame_of_the_same_kinds(ledger: Ledger) -> None:
+    assert ledger.audit().empty
+    empty = ledger.audit().dtypes
+    ledger.begin(plan_of(4), service="a service").close()
+    pd.testing.assert_series_equal(ledger.audit().dtypes, empty)
