@@ -41,7 +41,14 @@ class Lease:
         self._taken = False
         with store.reading() as connection:  # most of those who ask only look, and need not wait for others' writes
             self._refuse(connection)
-        with store.writing() as connection:
+        try:
+            self._take(campaign)
+        except BaseException:  # perhaps it was taken all the same, and only the server's answer was lost
+            _live.discard(self._token)
+            raise
+
+    def _take(self, campaign: int) -> None:
+        with self._store.writing() as connection:
             self._refuse(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO runner (campaign, token, who, process, since, until) "
