@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._arguments import given
 from .._ledger import Ledger, experiments
 from .._ledger.changing import as_recorded
 from .._ledger.people import persons
@@ -70,7 +69,9 @@ def unit_texts(column: pd.Series) -> pd.Series:
     if kind == "categorical":
         return unit_texts(column.astype(column.cat.categories.dtype))
     if kind not in ("string", "integer", "empty"):
-        raise UsageError(f"column {column.name!r} must hold text or whole numbers to be the unit, got {given(column)}")
+        raise UsageError(
+            f"column {column.name!r} must hold text or whole numbers to be the unit; it holds {kind} values"
+        )
     return (
         column.astype(object)
         .where(column.notna(), None)
@@ -189,8 +190,8 @@ def _arms(people: People, asked: Declared, known: pd.DataFrame, new: Codes, plac
     if people.unit.iloc[new].isna().any():
         without = new[people.unit.iloc[new].isna().to_numpy()]
         raise UsageError(
-            f"column {asked.unit!r} must name the unit of everybody who can be drawn; {_rows(people, without)} "
-            "have none. Fill them in, or leave these rows out"
+            f"column {asked.unit!r} must name the unit of everybody who can be drawn; it is blank in "
+            f"{_rows(people, without)}. Fill it in, or leave {'this row' if len(without) == 1 else 'these rows'} out"
         )
     which, units = pd.factorize(people.unit.iloc[new])
     first = new[np.unique(which, return_index=True)[1]]

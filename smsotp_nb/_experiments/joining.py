@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import columns
-from .._arguments import given
 from .._pandas import STR
 from ..errors import UsageError
 from .amounts import Amounts
@@ -122,13 +121,17 @@ def _check_kind(cells: pd.Series, column: Hashable, name: str, kind: str) -> Non
     labels = cells.index[np.asarray(wrong)]
     if len(labels):
         raise UsageError(
-            f"column {column!r} must hold a value in every row; rows {_first(labels)} have none. "
-            "Fill them in, or leave these rows out"
+            f"column {column!r} must hold a value in every row; {_none_in(labels)}. "
+            "Fill in what is missing, or leave it out"
         )
 
 
 def _is_number(cells: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
+
+
+def _none_in(labels: pd.Index) -> str:
+    return f"row {labels[0]} has none" if len(labels) == 1 else f"rows {_first(labels)} have none"
 
 
 def _first(labels: pd.Index) -> str:
@@ -179,7 +182,8 @@ def _as_units(asked: pa.ChunkedArray, kind: pa.DataType, wanted: pd.Series) -> p
     except pa.ArrowInvalid:
         pass
     raise UsageError(
-        f"column {wanted.name!r} must hold the units as the assignment does, {kind}; it holds {wanted.dtype}. "
+        f"column {wanted.name!r} must hold the units as the assignment does, as "
+        f"{'whole numbers' if pa.types.is_integer(kind) else 'text'}; it holds {wanted.dtype}. "
         "Read both files alike, so that 007 and 7 stay two people"
     )
 
@@ -190,7 +194,8 @@ def _arrow(column: pd.Series, name: Any) -> pa.ChunkedArray:
         made = pa.array(column, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise UsageError(
-            f"column {name!r} must hold one kind of value, all text or all whole numbers; it holds {given(column)}"
+            f"column {name!r} must hold one kind of value, all text or all whole numbers; it holds "
+            f"{pd.api.types.infer_dtype(column, skipna=True)} values"
         ) from None
     chunked = made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
     if pa.types.is_dictionary(chunked.type):
@@ -213,7 +218,7 @@ def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers)
         )
     missing = outcomes.index[moments.isna()]
     if len(missing):
-        raise UsageError(f"column {at!r} must hold a time in every row; rows {_first(missing)} have none")
+        raise UsageError(f"column {at!r} must hold a time in every row; {_none_in(missing)}")
     return np.where(row >= 0, _microseconds(moments) - _microseconds(sent)[np.maximum(row, 0)], 0)
 
 

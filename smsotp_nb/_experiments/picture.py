@@ -110,7 +110,8 @@ def _bar(row: Mapping[str, Any], least: float, most: float, facts: Facts) -> Bar
 def _limits(row: Mapping[str, Any], facts: Facts) -> str:
     if math.isnan(row["low"]):
         return "no interval"
-    return words.span(row, facts).partition(" p")[0].partition(" (")[0]
+    shown = words.span(row, facts).partition(" p")[0].partition(" (")[0]
+    return shown.removeprefix("between ").removesuffix(f" {facts.currency}").replace(" and ", " to ")
 
 
 def _costs(frame: pd.DataFrame, facts: Facts) -> Table:

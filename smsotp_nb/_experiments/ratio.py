@@ -26,6 +26,8 @@ class Ratio:
 
     def sentence(self) -> str:
         """Return the check in words."""
+        if not sum(self.sizes.values()):
+            return "Nobody has an arm, so there are no sizes to check."
         shown = ", ".join(f"{arm} {size:,} (expected {self.expected[arm]:,.0f})" for arm, size in self.sizes.items())
         if self.is_red:
             return (
@@ -51,7 +53,7 @@ def check(sizes: Mapping[str, int], weights: Mapping[str, float]) -> Ratio:
     """
     people, total = sum(sizes.values()), sum(weights[arm] for arm in sizes)
     expected = {arm: people * weights[arm] / total for arm in sizes}
-    if len(sizes) < 2:
+    if len(sizes) < 2 or not people:
         return Ratio(dict(sizes), expected, 1.0)
     p = distributions().chisquare([*sizes.values()], [*expected.values()]).pvalue
     return Ratio(dict(sizes), expected, float(p))

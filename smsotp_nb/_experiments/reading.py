@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import columns
-from .._arguments import not_a, not_choice, refuse
+from .._arguments import not_a, not_choice, not_frame, refuse
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, utc_now
@@ -115,6 +115,7 @@ def read(
         '    arm  people  total   low  high\\n  plain    1000  100.0 0.082 0.12\\nholdout    1000    0.0   NaN   NaN'
     """
     assigned, outcomes = as_pandas(assigned), as_pandas(outcomes)
+    refuse(not_frame("assigned", assigned), not_frame("outcomes", outcomes))
     _check(assigned, kinds, window, early)
     found = joined(
         assigned, outcomes, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})]

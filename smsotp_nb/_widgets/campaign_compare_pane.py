@@ -13,13 +13,14 @@ from .._experiments.declaring import HOLDOUT
 from .._planning import overview
 from . import skin
 from .arguments import with_none
-from .campaign_compared import MOST_HELD, Compared
+from .campaign_compared import AMOUNT, BOTH, MOST_HELD, OUTCOME, Compared
 from .campaign_comparing import Comparison, OneCampaign
 from .campaign_fields import offer
 from .field_faults import FieldFaults
 
 # What a draft keeps.
-KEPT = ("other", "held", "unit", "days", "base")
+KEPT = ("other", "held", "unit", "outcome", "days", "base")
+OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
 
 
 class ComparePane:
@@ -34,11 +35,14 @@ class ComparePane:
         self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20 % off today!")
         self.held = ipywidgets.BoundedIntText(description="Held out, in per cent (0: nobody)", min=0, max=MOST_HELD)
         self.unit = skin.choice("Column that tells customers apart", with_none([], "choose"), None)
+        self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)
         self.days = ipywidgets.BoundedIntText(description="Days until it is read", min=1, max=365, value=14)
         self.base = skin.text("Who buys without a message, in per cent", placeholder="2.5")
         for name in KEPT:
             getattr(self, name).observe(lambda _: typed(), "value")
         around = self.faults.around
+        self._base = around("base", self.base)
+        self.outcome.observe(lambda _: skin.show(self._base, self.outcome.value != AMOUNT), "value")
         hint = skin.block(skin.line(HINT), "smsotp-hint")
         self.button, self._fields = skin.folded(
             "Compare two texts, or hold people out",
@@ -46,7 +50,8 @@ class ComparePane:
             around("other", self.other),
             hint,
             skin.box(around("held", self.held), around("unit", self.unit), classes=("smsotp-pair",)),
-            skin.box(around("days", self.days), around("base", self.base), classes=("smsotp-pair",)),
+            skin.box(around("outcome", self.outcome), around("days", self.days), classes=("smsotp-pair",)),
+            self._base,
         )
         self.widget = skin.box(self.button, self._fields, classes=("smsotp-main",))
 
@@ -82,7 +87,7 @@ class ComparePane:
 
     def lock(self, yes: bool) -> None:
         """Let nobody change what was drawn: people keep the text that chance gave them."""
-        self.held.disabled = self.unit.disabled = self.days.disabled = yes
+        self.held.disabled = self.unit.disabled = self.outcome.disabled = self.days.disabled = yes
 
     def show_faults(self, faults: Mapping[str, str]) -> None:
         """Show what is wrong at its field, and no fault that nobody sees."""
@@ -154,6 +159,6 @@ def _held_back(arms: Mapping[str, OneCampaign]) -> list[Note]:
 
 def _reading(days: int) -> str:
     return (
-        f"A purchase counts for {counted(days, 'day')} after its message. Read the comparison when that is over for "
-        "the last message, with the last line of the code below; until then no difference means anything."
+        f"An order counts for {counted(days, 'day')} after its message. When that is over for the last message, choose "
+        "“Read a comparison” in this form; until then no difference means anything."
     )

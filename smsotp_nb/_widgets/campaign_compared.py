@@ -11,7 +11,8 @@ from .._experiments.power import power
 from .arguments import NONE_CHOSEN
 
 FIRST, SECOND = "A", "B"
-OUTCOME: Final = "bought"
+OUTCOME, AMOUNT = "bought", "spent"
+BOTH: Final = "both"
 MOST_HELD: Final = 90  # per cent
 
 
@@ -19,8 +20,9 @@ MOST_HELD: Final = 90  # per cent
 class Compared:
     """A second text, a share held out, or both; without either nothing is compared.
 
-    ``unit`` is the column by which outcomes are counted, ``days`` how long one counts after its message, and ``base``
-    the share in per cent, as it was typed, who would buy without a message.
+    ``unit`` is the column by which outcomes are counted, ``outcome`` what is counted (`OUTCOME`, `AMOUNT` or `BOTH`),
+    ``days`` how long an order counts after its message, and ``base`` the share in per cent, as it was typed, who would
+    buy without a message.
 
     Example:
         >>> Compared(other="Hi!", held=10, unit="customer").shares
@@ -32,6 +34,7 @@ class Compared:
     unit: Hashable = NONE_CHOSEN
     days: int = 14
     base: str = ""
+    outcome: str = OUTCOME
 
     @property
     def on(self) -> bool:
@@ -52,8 +55,14 @@ class Compared:
         """Return the arguments of an ``Experiment`` beside its name."""
         shares = {arm: int(share) if share == int(share) else share for arm, share in self.shares.items()}
         held = {"holdout": self.held} if self.held else {}
-        counted = {"unit": self.unit, "outcomes": {OUTCOME: "binary"}, "read_after": f"{self.days}d"}
+        counted = {"unit": self.unit, "outcomes": self.outcomes, "read_after": f"{self.days}d"}
         return {"arms": shares, **held, **counted}
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The kind of each outcome."""
+        kinds = {OUTCOME: "binary", AMOUNT: "amount"}
+        return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
 
     def missing(self, campaign: str, *, template: bool) -> dict[str, str]:
         """Say what is still to be filled in or cannot be read, by the field."""
@@ -80,6 +89,8 @@ class Compared:
 
     def foreseen(self, people: int) -> list[str]:
         """Say in sentences what so many people can show."""
+        if self.outcome == AMOUNT:
+            return [_SPENT]
         if self.held and self.rate is not None and people > 1:
             shares = {**self.shares, HOLDOUT: float(self.held)}
             return [power(base={OUTCOME: self.rate}, weights=shares, size=people).sentence()]
@@ -92,6 +103,12 @@ class Compared:
             "times out of 10; a smaller difference is likely missed. Nobody is held out, so nothing will say what the "
             "campaign itself brought."
         ]
+
+
+_SPENT: Final = (
+    "How small a difference so many people can show depends on how unevenly people spend: try it on orders of an "
+    "earlier time, with calibrate of the experiment in the code below."
+)
 
 
 def lines(
@@ -132,10 +149,11 @@ def lines(
         *([correct] if reason else []),
         f"    sms.send(plan, client=client{', **guards[arm]' if asked else ''})",
         f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column 'at'",
-        'reading = test.read(orders, at="at")',
+        f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
     ]
 
 
+_MONEY: Final = ', amount="amount", currency="EUR"'
 DRAWN: Final = (
     *("to", "region", "default_region", "policy"),
     *("suppress", "ignore_unreadable_suppressions", "exclude"),

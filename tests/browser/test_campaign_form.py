@@ -218,6 +218,7 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     card.get_by_label("Held out, in per cent").press("Tab")
     card.get_by_text("Choose the column that tells your customers apart.").first.wait_for()
     card.get_by_label("Column that tells customers apart").select_option("customer")
+    card.get_by_label("What is counted").select_option("Both")
     card.get_by_label("Who buys without a message").fill("5")
     card.get_by_text("times out of 10").wait_for(timeout=FIRST_USE)
     assert look(notebook, THEMES[0], "compare-0-write") == []
@@ -257,15 +258,19 @@ def read_early(notebook: Notebook, card: Any) -> None:
     click(card, "Read a comparison")
     click(card, "Read the comparison")
     card.get_by_text("Not read yet: the reading day has not come").wait_for(timeout=FIRST_USE)
-    bought = "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().isoformat())"
+    bought = (
+        "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().isoformat(), paid=9.5)"
+    )
     orders = literal_eval(notebook.kernel(f"{bought}.to_csv(index=False)"))
     with notebook.page.expect_file_chooser() as chooser:
         card.get_by_text("Choose the orders: CSV, Excel or Parquet").click()
     chooser.value.set_files({"name": "orders.csv", "mimeType": "text/csv", "buffer": orders.encode()})
-    card.get_by_text("orders.csv: 9 rows, 2 columns.").wait_for()
+    card.get_by_text("orders.csv: 9 rows, 3 columns.").wait_for()
     click(card, "Read the comparison")
     card.get_by_text("✗ Choose the column with the time of each order.").wait_for()
     card.get_by_label("Column with the time of an order").select_option("day")
+    card.get_by_label("Column with the amount").select_option("paid")
+    card.get_by_label("Currency").fill("EUR")
     card.get_by_label("Before the reading day").select_option("Show a preliminary reading")
     click(card, "Read the comparison")
     card.get_by_text("Preliminary: read before the reading day").wait_for()

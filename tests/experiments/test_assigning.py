@@ -144,7 +144,10 @@ def test_a_unit_in_two_arms_is_refused(ledger: Ledger) -> None:
 
 def test_a_missing_unit_and_a_unit_in_two_strata_are_refused(ledger: Ledger) -> None:
     frame = customers(4).assign(region=["a", "b", "a", "b"])
-    with pytest.raises(UsageError, match=r"'customer' must name the unit of everybody .* row 2 have none"):
+    with pytest.raises(
+        UsageError,
+        match=r"'customer' must name the unit of everybody .* it is blank in row 2. Fill it in, or leave this row out",
+    ):
         arms_of(experiment(ledger), frame.assign(customer=["a", "b", None, "d"]))
     with pytest.raises(UsageError, match="a unit is in one stratum, and rows 0, 1 have units that are in two"):
         arms_of(experiment(ledger, strata="region"), frame.assign(customer=["a", "a", "c", "d"]))

@@ -173,6 +173,11 @@ def test_ratio_is_the_chi_squared_test() -> None:
     assert found.p == pytest.approx(stats.chisquare([450, 470, 80], [450, 450, 100]).pvalue)
 
 
+def test_ratio_of_nobody_is_not_checked() -> None:
+    found = ratio.check({"plain": 0, "holdout": 0}, {"plain": 50, "holdout": 50})
+    assert (found.is_red, found.sentence()) == (False, "Nobody has an arm, so there are no sizes to check.")
+
+
 def test_holm_step_by_step() -> None:
     """By hand: 3 x 0.01, then 2 x 0.03, then the same again, because it must not sink."""
     assert comparing.holm([0.04, 0.01, 0.03]) == [0.06, 0.03, 0.06]

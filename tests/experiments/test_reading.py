@@ -198,6 +198,8 @@ def test_a_hostile_name_stays_text() -> None:
 
 
 WRONG = {
+    "no orders": (lambda a, o: (a, None, {}), "outcomes must be a DataFrame, got None"),
+    "a file of orders": (lambda a, o: (a, "orders.csv", {}), "read_recipients(path) reads one from a file"),
     "no such column": (lambda a, o: (a, o, {"on": "costumer"}), "did you mean 'customer'"),
     "nothing sent": (lambda a, o: (a.assign(contacted=False), o, {}), "nothing was sent in this experiment yet"),
     "a unit in two arms": (
@@ -206,7 +208,7 @@ WRONG = {
     ),
     "units of another kind": (
         lambda a, o: (a.assign(unit=range(len(a))), o, {}),
-        "column 'customer' must hold the units as the assignment does",
+        "must hold the units as the assignment does, as whole numbers; it holds",
     ),
     "times without a zone": (
         lambda a, o: (a, o.assign(day=o["day"].dt.tz_localize(None)), {}),
@@ -215,7 +217,7 @@ WRONG = {
     "times as text": (lambda a, o: (a, o.assign(day="yesterday"), {}), "column 'day' must hold times with their zone"),
     "a missing amount": (
         lambda a, o: (a, o.assign(spend=o["spend"].where(o.index != 1)), {"kinds": BOTH, "amount": "spend"}),
-        "column 'spend' must hold a value in every row; rows 1 have none",
+        "column 'spend' must hold a value in every row; row 1 has none",
     ),
     "an amount as text": (
         lambda a, o: (a, o.assign(spend="5 EUR"), {"kinds": BOTH, "amount": "spend"}),

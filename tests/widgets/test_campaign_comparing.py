@@ -15,6 +15,7 @@ from smsotp_nb._widgets.campaign_choices import Choices, Guards
 from smsotp_nb._widgets.campaign_compare_pane import comparison_card, comparison_html
 from smsotp_nb._widgets.campaign_compared import Compared
 from smsotp_nb._widgets.campaign_html import draft_html
+from smsotp_nb._widgets.campaign_orders import OrderColumns
 from smsotp_nb._widgets.campaign_steps import CampaignSteps
 from smsotp_nb.widgets import CampaignForm
 
@@ -78,6 +79,30 @@ def test_what_a_comparison_of_two_texts_alone_shows(steps: CampaignSteps) -> Non
     (said,) = steps.draft(changed(held=0)).foreseen
     assert re.match(r'With 100 people, one text against the other shows \d+% more "bought" \(5.00%', said)
     assert said.endswith("Nobody is held out, so nothing will say what the campaign itself brought.")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "outcomes", "foreseen"),
+    [
+        ("spent", {"spent": "amount"}, "depends on how unevenly people spend"),
+        ("both", {"bought": "binary", "spent": "amount"}, '% more "bought"'),
+    ],
+)
+def test_what_is_counted_is_declared_and_read(
+    client: Client, ledger: Ledger, outcome: str, outcomes: dict[str, str], foreseen: str
+) -> None:
+    """Money beside purchases, from the choice in the form to the reading of its orders."""
+    form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+    assert foreseen in form.steps.draft(changed(outcome=outcome)).foreseen[0]
+    checked(form.steps, changed(outcome=outcome)).send(Guards())
+    orders = pd.DataFrame({"customer": ["c1", "c2"], "day": pd.Timestamp.now("UTC"), "paid": [12.5, 3.0]})
+    form.reading.steps.orders = orders
+    form.reading.steps.read("autumn", OrderColumns("customer", "day", "paid", currency="EUR"), early=True)
+    reading = form.reading.steps.reading
+    assert reading is not None, form.reading.steps.notice
+    totals = reading.frame.groupby("outcome")["total"].sum().to_dict()
+    assert totals == {name: {"bought": 2, "spent": 15.5}[name] for name in outcomes}
+    assert 'amount="amount", currency="EUR")' in changed(outcome=outcome).lines(Guards())
 
 
 def test_each_person_gets_the_text_that_was_drawn_and_nobody_held_out_any(
