@@ -23,14 +23,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sample_data"))
 from made_year import Planted, made_year
 
 CASES: dict[str, tuple[str, float, str | None]] = {
-    "price of a part in Germany, +5 %": ("price", 1.05, "DE"),
-    "price of a part in Germany, +20 %": ("price", 1.20, "DE"),
-    "reminders: 5 % take one part more": ("parts", 0.05, None),
-    "reminders: 20 % take one part more": ("parts", 0.20, None),
+    "price of a part in Germany, +5%": ("price", 1.05, "DE"),
+    "price of a part in Germany, +20%": ("price", 1.20, "DE"),
+    "reminders: 5% take one part more": ("parts", 0.05, None),
+    "reminders: 20% take one part more": ("parts", 0.20, None),
     "reminders: all take one part more": ("parts", 1.00, None),
-    "refusals in India, 2 % more": ("refusals", 0.02, "IN"),
-    "refusals in India, 5 % more": ("refusals", 0.05, "IN"),
-    "refusals in India, 15 % more": ("refusals", 0.15, "IN"),
+    "refusals in India, 2% more": ("refusals", 0.02, "IN"),
+    "refusals in India, 5% more": ("refusals", 0.05, "IN"),
+    "refusals in India, 15% more": ("refusals", 0.15, "IN"),
 }
 
 

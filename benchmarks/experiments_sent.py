@@ -1,4 +1,4 @@
-"""A planted effect, sent through the sandbox and read again: how often does the 95 % interval hold it?
+"""A planted effect, sent through the sandbox and read again: how often does the 95% interval hold it?
 
     python benchmarks/experiments_sent.py              200 experiments of 800 people; 5 minutes
     python benchmarks/experiments_sent.py --runs 20    fewer

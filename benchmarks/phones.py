@@ -69,7 +69,7 @@ def repeating(rows: int) -> pd.DataFrame:
 
 LISTS: dict[str, Callable[[int], pd.DataFrame]] = {
     "messy, 64 regions": functools.partial(unlike, messy),
-    "90 % repeats": repeating,
+    "90% repeats": repeating,
     "already E.164": functools.partial(unlike, e164),
     "one default region": functools.partial(unlike, american),
 }

@@ -49,7 +49,7 @@ if _URLLIB3.startswith("1."):  # its connections say neither when they connect n
 
 NOTHING_SENT = frozenset({"connect", "connected"})
 MASKED = "***"
-# A peer that closes idle connections races our next request; measured, about 11 % of requests fail without the guard.
+# A peer that closes idle connections races our next request; measured, about 11% of requests fail without the guard.
 IDLE_GUARD = 1.0
 MAX_REPLY = 4 * 1024 * 1024  # bytes, four thousand for each of the most recipients that one request may have
 MAX_HEAD = 1024 * 1024

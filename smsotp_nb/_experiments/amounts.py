@@ -3,7 +3,7 @@
 The arms are drawn again, in thought, as they were drawn in truth: each person with the arm's share. The studentized
 difference (Welch's t) of each such drawing gives both the p-value and, in place of the normal curve's 1.96, the two
 critical values of the interval, each side its own. Interval and p-value therefore never contradict each other, and an
-A/A test is false in 5 % of the cases by construction, however skewed the money is (Janssen 1997; Chung and Romano
+A/A test is false in 5% of the cases by construction, however skewed the money is (Janssen 1997; Chung and Romano
 2013). A bootstrap within each arm would have to know the tail from the few buyers of a small holdout alone.
 
 A drawing costs as much as there are buyers, not people: those who spent nothing are a number. Of more than ``MOST``

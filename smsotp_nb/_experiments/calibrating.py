@@ -21,7 +21,7 @@ from .library import distributions
 from .shares import Floats, Share
 
 SPLITS: Final = 1000
-TOLERATED: Final = 0.07  # false positives at a level of 95 %
+TOLERATED: Final = 0.07  # false positives at a level of 95%
 
 
 @dataclass(frozen=True, slots=True, eq=False)

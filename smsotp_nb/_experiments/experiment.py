@@ -115,7 +115,7 @@ class Experiment(cards.WithCard):
             base: what happens without a message: a share for a binary outcome, such as 0.0057; the mean and the
                 standard deviation per person for an amount, such as (0.7, 12.4).
             size: how many people there are.
-            effect: how much more is looked for, relative to the base: 0.2 is 20 % more.
+            effect: how much more is looked for, relative to the base: 0.2 is 20% more.
             chance: of seeing the effect if it is there.
             level: of the interval that is to leave out nothing.
 
@@ -296,7 +296,7 @@ class Experiment(cards.WithCard):
     def card(self) -> cards.Card:
         """Return the experiment as it is declared, as a card."""
         asked = self._declared
-        rows = tuple((arm, f"{share:g} %") for arm, share in asked.weights.items())
+        rows = tuple((arm, f"{share:g}%") for arm, share in asked.weights.items())
         measured = ", ".join(f"{outcome} ({_KINDS[kind]})" for outcome, kind in asked.outcomes.items())
         notes = [
             cards.Note("i", f"An outcome counts for {written(asked.window)} after its message: {measured}."),

@@ -24,7 +24,7 @@ _NAMES: Final = ("outcome", "kind", "arm", "base", "effect", "people", "held_out
 class Power(WithCard):
     """What an experiment can show.
 
-    ``frame`` has a row for each outcome and arm: the smallest ``effect`` (0.2 is 20 % more) that would be seen with so
+    ``frame`` has a row for each outcome and arm: the smallest ``effect`` (0.2 is 20% more) that would be seen with so
     many ``people`` in all, how many are ``held_out``, and what they would have brought at that effect (``forgone``, in
     outcomes or amounts). ``by_holdout`` has the people needed for the effect by the share held out.
     """
@@ -107,7 +107,7 @@ def _check(
         None if base else "base= must name an outcome, such as {'bought': 0.0057}",
         *[_not_a_base(name, of) for name, of in base.items()],
         not_whole("size", size, least=2, none=True),
-        not_number("effect", effect, of="a share such as 0.2 for 20 % more", above=True, none=True),
+        not_number("effect", effect, of="a share such as 0.2 for 20% more", above=True, none=True),
         *[
             None if 0 < share < 1 else f"{name}= must lie between 0 and 1, such as 0.8, got {given(share)}"
             for name, share in (("chance", chance), ("level", level))

@@ -42,7 +42,7 @@ def compare(arm: Share, base: Share, *, level: float = 0.95) -> Comparison:
     """Compare two shares: ``arm`` minus ``base``.
 
     The interval is Newcombe's hybrid of two Wilson intervals (Statistics in Medicine 1998, method 10), which keeps its
-    95 % where buyers are rare and one arm is small. The test is Fisher's where one of the four cells is below 20, and
+    95% where buyers are rare and one arm is small. The test is Fisher's where one of the four cells is below 20, and
     the pooled z test elsewhere.
 
     Example:

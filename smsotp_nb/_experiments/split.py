@@ -80,7 +80,7 @@ class Split(cards.WithCard):
 
     def card(self) -> cards.Card:
         """Return the split as a card."""
-        rows = tuple((arm, f"{share:g} %", int(people), int(here)) for arm, share, people, here in self.sizes.values)
+        rows = tuple((arm, f"{share:g}%", int(people), int(here)) for arm, share, people, here in self.sizes.values)
         columns = ("Arm", "Share", "People", "In this list")
         table = cards.Table(columns, rows, ("left", "right", "right", "right"))
         check = cards.Note("cross" if self.ratio.is_red else "check", self.ratio.sentence())

@@ -105,11 +105,11 @@ def meaning_of_note(code: str) -> str:
 
     Example:
         >>> meaning_of_note("FIXED_LINE"), meaning_of_note("COLUMN_EVIDENCE:92%:55")
-        ('a landline; it may not receive texts', '92 % of the rows of this column that tell anything carry 55')
+        ('a landline; it may not receive texts', '92% of the rows of this column that tell anything carry 55')
     """
     name, _, found = code.partition(":")
     if name == "COLUMN_EVIDENCE" and found:
         share, _, carried = found.partition(":")
         what = f"carry {carried}" if carried else "fit as written only"
-        return f"{share[:-1]} % of the rows of this column that tell anything {what}"
+        return f"{share[:-1]}% of the rows of this column that tell anything {what}"
     return NOTES.get(name, code)

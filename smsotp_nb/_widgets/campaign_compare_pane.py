@@ -112,7 +112,7 @@ def comparison_card(comparison: Comparison) -> Card:
     declared = comparison.test._declared
     rows = [_row(name, declared.arms[name], arm) for name, arm in comparison.arms.items()]
     if comparison.held_out or declared.holdout:
-        rows.append(("Held out", f"{declared.holdout:g} %", f"{comparison.held_out:,}", *[MISSING] * 3))
+        rows.append(("Held out", f"{declared.holdout:g}%", f"{comparison.held_out:,}", *[MISSING] * 3))
     names = ("Text", "Share", "People", "Accepted", "To go", "Cost")
     table = Table(names, tuple(rows), ("left", "right", "right", "right", "right", "right"))
     sizes = {name: _people(arm) for name, arm in comparison.arms.items()}
@@ -130,7 +130,7 @@ def comparison_card(comparison: Comparison) -> Card:
 
 def _row(name: str, share: float, arm: OneCampaign) -> tuple[str, ...]:
     accepted, to_go = arm.counts.get("accepted", 0), arm.waiting
-    return name, f"{share:g} %", f"{_people(arm):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
+    return name, f"{share:g}%", f"{_people(arm):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
 
 
 def _people(arm: OneCampaign) -> int:

@@ -102,7 +102,7 @@ def test_the_share_stands_in_the_note() -> None:
     asked = phones.normalize(british + french, default_region="FR", evidence="majority")
     assert asked["to"].tolist() == [f"+{it}" for it in british] + [f"+33{it}" for it in french]
     assert set(asked["note"][:90]) == {"PLUS_RESTORED COLUMN_EVIDENCE:90%:44"}
-    assert "90 % of the rows of this column that tell anything carry 44" in vocabulary.meaning_of_note(
+    assert "90% of the rows of this column that tell anything carry 44" in vocabulary.meaning_of_note(
         asked["note"][0].split()[1]
     )
 

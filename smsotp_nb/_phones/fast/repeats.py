@@ -1,6 +1,6 @@
 """Repetitive lists: answer each distinct row once, if a sample shows that this pays.
 
-Finding the distinct rows costs about a quarter of answering them all, so it pays from some 60 % of repeats on. How many
+Finding the distinct rows costs about a quarter of answering them all, so it pays from some 60% of repeats on. How many
 distinct rows a list of any length has is told by two samples. In a small one next to no text comes twice if the list
 is nearly unique, and nothing more is asked. Where some do, a larger sample tells how the share of new texts falls each
 time that twice as many rows are looked at: all texts repeated alike let it fall faster and faster, a few popular ones
