@@ -51,6 +51,11 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
     return _finished(_one_row_each(rows))
 
 
+def to_go(asked: Declared, ledger: Ledger, *, service: str | None) -> int:
+    """Return how many people the campaigns of an experiment are still to text."""
+    return experiments.to_go(ledger._store, asked.name, service=service)
+
+
 def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers: bool) -> pd.DataFrame:
     found = pd.DataFrame(
         {

@@ -267,6 +267,7 @@ class Experiment(cards.WithCard):
         refuse(None if explore is None else not_a_stratum("explore", explore, asked))
         with read_from(self._ledger) as book:
             assigned = contacting.assigned(asked, book, service=service)
+            to_go = contacting.to_go(asked, book, service=service)
         return reading.read(
             assigned,
             outcomes,
@@ -280,6 +281,7 @@ class Experiment(cards.WithCard):
             currency=currency,
             explore=explore,
             name=asked.name,
+            to_go=to_go,
             now=self._now,
         )
 

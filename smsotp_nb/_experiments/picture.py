@@ -36,7 +36,7 @@ def card(
     exploration: pd.DataFrame,
 ) -> Card:
     """Return the whole reading."""
-    blocks = [*_check(checked)]
+    blocks = [*_check(checked), *([Note("!", words.to_go(facts))] if facts.to_go else [])]
     if state not in ("waiting", "uneven"):
         blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
         blocks += _exploration(exploration, facts)
@@ -81,15 +81,22 @@ def _charts(frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> list[Bloc
 
 
 def _intervals(outcome: str, frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> Table:
-    rows = [row for row in words.rows(frame) if row["outcome"] == outcome and row["arm"] != HOLDOUT]
+    has_base = _has_base(frame)
+    rows = [row for row in words.rows(frame) if row["outcome"] == outcome and row["arm"] != HOLDOUT and has_base]
     against = [row for row in words.rows(pairs) if row["outcome"] == outcome]
     drawn = [(row["arm"], row) for row in rows] + [(f"{row['arm']} against {row['against']}", row) for row in against]
     least, most = _scale([row for _, row in drawn])
     zero = ("no effect", Bar(_POINT, "0", size=_SIZE, start=-least / (most - least)))
     bars = tuple((label, _bar(row, least, most, facts)) for label, row in drawn)
     unit = "percentage points" if facts.kinds[outcome] == "binary" else f"{facts.currency} per person".strip()
-    title = f"{outcome}: difference from the people held out, {facts.percent} interval"
+    what = "difference from the people held out" if has_base else "difference between the arms"
+    title = f"{outcome}: {what}, {facts.percent} interval"
     return Table(("Arm", f"Difference, {unit}"), (zero, *bars), title=title)
+
+
+def _has_base(frame: pd.DataFrame) -> bool:
+    """Return whether anybody was held out, from whom the others differ."""
+    return bool((frame["arm"] == HOLDOUT).any())
 
 
 def _scale(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
@@ -115,7 +122,7 @@ def _limits(row: Mapping[str, Any], facts: Facts) -> str:
 
 
 def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
-    rows = tuple(_figures(row, facts) for row in words.rows(frame))
+    rows = tuple(_figures(row, facts, has_base=_has_base(frame)) for row in words.rows(frame))
     names = ("Arm", "People", "Texted", "Outcome", "Cost", "For each extra")
     return Table(names, rows, ("left", "right", "right", "right", "right", "left"))
 
@@ -133,7 +140,7 @@ def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
     return [Table(names, rows, ("left", "left", "left", "right", "left"), title=title, more=more)]
 
 
-def _figures(row: Mapping[str, Any], facts: Facts) -> tuple[str, ...]:
+def _figures(row: Mapping[str, Any], facts: Facts, *, has_base: bool) -> tuple[str, ...]:
     held = row["arm"] == HOLDOUT
     cost = MISSING if math.isnan(row["cost"]) else money(row["cost"], row["currency"])
     return (
@@ -144,5 +151,5 @@ def _figures(row: Mapping[str, Any], facts: Facts) -> tuple[str, ...]:
         if facts.kinds[row["outcome"]] == "binary"
         else money(row["value"], facts.currency, places=4),
         MISSING if held else cost,
-        MISSING if held or not row["cost"] > 0 else words.price(row, facts).partition(" for ")[0],
+        MISSING if held or not has_base or not row["cost"] > 0 else words.price(row, facts).partition(" for ")[0],
     )

@@ -78,6 +78,7 @@ def read(
     explore: Hashable | None = None,
     level: float = 0.95,
     name: str = "",
+    to_go: int = 0,
     now: Now = utc_now,
 ) -> Reading:
     """Read an experiment: outcomes by the arm each person was assigned to, whatever became of the message.
@@ -99,6 +100,7 @@ def read(
         explore: a column of the assignment whose segments are compared, too: for ideas, nothing is claimed of them.
         level: coverage of each interval.
         name: of the experiment.
+        to_go: how many people its campaigns are still to text, which is said.
         now: the clock.
 
     Raises:
@@ -124,7 +126,7 @@ def read(
     sizes = found.people()
     checked = ratio.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
-    facts = words.Facts(kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted)
+    facts = words.Facts(kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go)
     contacted, costs = _contacted(assigned, found), _costs(assigned, found)
     if state in ("waiting", "uneven"):
         rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)

@@ -34,6 +34,7 @@ class Facts:
     window: timedelta
     left_out: Mapping[str, int]
     counted: int
+    to_go: int = 0  # people of its campaigns who are still to be texted
 
     @property
     def percent(self) -> str:
@@ -53,7 +54,14 @@ def paragraph(state: str, frame: pd.DataFrame, pairs: pd.DataFrame, checked: Rat
     bases = {row["outcome"]: row for row in rows(frame) if row["arm"] == HOLDOUT}
     said = [_arm(row, bases.get(row["outcome"]), state, facts) for row in rows(frame) if row["arm"] != HOLDOUT]
     said += [_pair(row, state, facts) for row in rows(pairs)]
-    return " ".join([*_beginning(state, facts), *said])
+    return " ".join([*_beginning(state, facts), *said, *([to_go(facts)] if facts.to_go else [])])
+
+
+def to_go(facts: Facts) -> str:
+    """Return that the campaigns have not ended, and what that does to a reading."""
+    people = counted(facts.to_go, "person", "people")
+    has = "has" if facts.to_go == 1 else "have"
+    return f"{people} {has} not been texted yet and count as not reached; if they are texted, the reading day moves."
 
 
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

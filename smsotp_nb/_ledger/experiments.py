@@ -19,7 +19,7 @@ from .holdouts import experiment_key
 from .people import persons
 from .recording import TOGETHER, inserted
 from .store import Store
-from .tables import ACCEPTED, MAY_HAVE_LEFT
+from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
 
@@ -132,6 +132,16 @@ def sent(
     rows["at"], rows["currency"] = requests["at"].to_numpy("int64"), requests["currency"].array
     first, last = rows["at"].min() if since is None else since, rows["at"].max() + 1 if until is None else until
     return _by_person(rows[rows["at"].between(first, last, inclusive="left").to_numpy()])
+
+
+def to_go(store: Store, name: str, *, service: str | None = None) -> int:
+    """Return how many rows of the campaigns of an experiment are still to be sent."""
+    with store.snapshot() as connection:
+        sql = "SELECT id, name FROM campaign WHERE kind='campaign' AND purged=0 AND service=coalesce(?, service)"
+        found = connection.execute(sql, (service,)).fetchall()
+        mine = ",".join(str(number) for number, one in found if experiment_key(one) == name_key(name)) or "NULL"
+        sql = f"SELECT count(*) FROM fate WHERE campaign IN ({mine}) AND state={PLANNED}"
+        return int(connection.execute(sql).fetchone()[0])
 
 
 def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | None) -> list[int]:

@@ -59,7 +59,7 @@ def person() -> str:
     """Return this user and machine in words."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):
+    except (ImportError, KeyError, OSError):  # no entry of this user; where there is no list of users, no name set
         user = f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
     return f"{user} on {socket.gethostname()}"
 

@@ -7,7 +7,7 @@ from .._people import People
 from .._wire import mask
 from ..errors import SmsOtpError
 from .campaign_state import CampaignState
-from .stages import refused
+from .stages import Sign, refused
 
 
 class Changing(CampaignState):
@@ -46,7 +46,7 @@ class Changing(CampaignState):
         self._read_results()
         self._show("done", f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
 
-    def settled(self, words: str) -> None:
+    def settled(self, words: str, sign: Sign = "ok") -> None:
         """Take in what was decided about rows in doubt."""
         self._look_again()
-        self._show(self.stage, words, "ok")
+        self._show(self.stage, words, sign)

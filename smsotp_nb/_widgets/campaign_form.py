@@ -35,7 +35,7 @@ from .campaign_steps import CampaignSteps
 from .campaign_write_pane import WritePane
 from .campaign_writing import Draft
 from .latest import Latest
-from .stages import Notice
+from .stages import Notice, Sign
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -304,8 +304,8 @@ class CampaignForm(skin.Shown):
 
         self._work(record)
 
-    def _settled(self, words: str) -> None:
-        self.steps.settled(words)
+    def _settled(self, words: str, sign: Sign) -> None:
+        self.steps.settled(words, sign)
         self._head.focus()
 
     def _work(self, move: Callable[[], None], then: Callable[[], ipywidgets.DOMWidget] | None = None) -> None:

@@ -17,9 +17,9 @@ from .stages import sentence
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _SHOWN: Final = 3
-_DAY: Final = r"\s*\d{4}-\d{2}-\d{2}"
-_OFFSET: Final = r":\d{2}(?:\.\d+)?\s*(?:Z|[+-]\d{2}:?\d{2})\s*$"
-_WHOLE: Final = r"(?:0|-?[1-9]\d{0,17})$"
+_TIME: Final = r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}(?::?\d{2}(?::?\d{2}(?:\.\d+)?)?)?)?"
+_OFFSET: Final = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
+_WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
 _AMOUNT: Final = r"\s*[+-]?\d+(?:\.\d+)?\s*$"
 _TRUE: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -109,8 +109,9 @@ def _own_outcomes(
 ) -> dict[str, pd.Series]:
     """Return the columns that outcomes have of their name."""
     own = {}
+    alone = [*kinds.values()].count("amount") == 1  # it is the column that was chosen
     for name, kind in kinds.items():
-        if name not in frame.columns or name in (chosen.on, chosen.at, chosen.amount):
+        if name not in frame.columns or name in (chosen.on, chosen.at, chosen.amount) or (kind == "amount" and alone):
             continue
         try:
             own[name] = _amounts(frame[name], name) if kind == "amount" else _flags(frame[name], name)
@@ -128,7 +129,9 @@ def _units(cells: pd.Series, *, integers: bool) -> pd.Series:
     if not integers:
         return texts
     whole = texts.str.match(_WHOLE, na=False)
-    return pd.to_numeric(texts.where(whole)).astype("Int64")
+    numbers = [int(text) if fits else None for text, fits in zip(texts, whole, strict=True)]  # exact, as no float is
+    known = [None if one is None or not -(2**63) <= one < 2**63 else one for one in numbers]
+    return pd.Series(pd.array(known, dtype="Int64"), index=cells.index)
 
 
 def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
@@ -138,21 +141,21 @@ def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
         return aware
     texts = cells.map(str, na_action="ignore").astype("string").astype(object)
     texts = texts.where(cells.notna(), "")
-    offset = texts.str.contains(_OFFSET, regex=True).astype(bool)
-    days = texts.str.match(_DAY).astype(bool)
-    aware = pd.to_datetime(texts.where(offset & days), format="ISO8601", utc=True, errors="coerce")
-    plain = pd.to_datetime(texts.where(~offset & days), format="ISO8601", errors="coerce")
+    offset = texts.str.match(rf"{_TIME}\s*{_OFFSET}\s*$").astype(bool)
+    here = texts.str.match(rf"{_TIME}\s*$").astype(bool)
+    aware = pd.to_datetime(texts.where(offset), format="ISO8601", utc=True, errors="coerce")
+    plain = pd.to_datetime(texts.where(here), format="ISO8601", errors="coerce")
     _refuse(aware.isna() & plain.isna(), f"{chosen.at} is no time", _TIMES)
     if offset.all():
         return aware
     _refuse_zone(chosen.zone.strip())
-    here = plain.dt.tz_localize(chosen.zone.strip(), ambiguous="NaT", nonexistent="NaT").dt.tz_convert("UTC")
+    zoned = plain.dt.tz_localize(chosen.zone.strip(), ambiguous="NaT", nonexistent="NaT").dt.tz_convert("UTC")
     _refuse(
-        here.isna() & plain.notna(),
+        zoned.isna() & plain.notna(),
         f"{chosen.at} is a time at which the clocks were changed",
         "Write these with their offset, such as 2026-10-25 02:30+01:00",
     )
-    return here.where(~offset, aware)
+    return zoned.where(~offset, aware)
 
 
 _TIMES: Final = "Write times such as 2026-11-03 14:05, or 2026-11-03T14:05+01:00, in every row"

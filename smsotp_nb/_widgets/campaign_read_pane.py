@@ -56,11 +56,13 @@ class ReadPane:
         """Offer what is recorded, when the form has come to another step; ``name``: of its own comparison."""
         if stage == self._stage:
             return
-        self._stage = stage
         if stage in ("write", "planned", "done"):
             names = self.steps.names()
+            if names is None:
+                return
             chosen = name if name in names else self.comparison.value if self.comparison.value in names else None
             offer(self.comparison, [(one, one) for one in names] or [("", "")], chosen)
+        self._stage = stage
         skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
 
     def chosen(self) -> OrderColumns:
@@ -113,9 +115,7 @@ class ReadPane:
     # -- gestures
 
     def _choose(self) -> None:
-        self.steps.reading = None
-        self._offer_columns()
-        self.steps.forget_refusal()
+        self.steps.look_up(self.comparison.value)
 
     def _upload(self) -> None:
         """Read an uploaded file and forget its bytes, which a saved notebook would hold."""
@@ -134,6 +134,7 @@ class ReadPane:
         def read() -> None:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
+            (self.faults.first() or self.button).focus()  # the button was dead meanwhile, and had the focus
 
         threading.Thread(target=read, name="smsotp-form", daemon=True).start()
 
@@ -144,7 +145,7 @@ class ReadPane:
             steps = self.steps
             self._offer_columns()
             reading = steps.stage == "reading"
-            self.button.disabled = reading
+            self.button.disabled = self.comparison.disabled = self.upload.disabled = reading
             self.button.description = "Reading …" if reading else "Read the comparison"
             self.faults.show(steps.faults)
             self._notice.value = "" if reading else skin.notice(steps.notice.text, steps.notice.sign)
@@ -157,13 +158,13 @@ class ReadPane:
         """Offer the columns of the orders; the one called as the unit is chosen."""
         name, rows = self.comparison.value, self.steps.orders
         skin.show(self._columns, rows is not None)
-        skin.show(self._money, rows is not None and self.steps.has_amounts(name))
-        if rows is None or not name or (name == self._offered[0] and rows is self._offered[1]):
+        skin.show(self._money, rows is not None and self.steps.has_amounts())
+        declared = self.steps.declared
+        if rows is None or declared is None or (name == self._offered[0] and rows is self._offered[1]):
             return
         self._offered = name, rows
         names = with_none(names_of(rows), "choose")
         known = [column for _, column in names]
-        unit = self.steps.unit(name)
-        offer(self.on, names, unit if unit in known else None)
+        offer(self.on, names, declared.unit if declared.unit in known else None)
         offer(self.at, names, "at" if "at" in known else None)
         offer(self.amount, names, None)

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .._experiments import recalling
+from .._experiments.declaring import Declared
 from .._experiments.experiment import Experiment
 from .._experiments.reading import Reading
 from .._ledger import Ledger
@@ -57,25 +58,36 @@ class ReadingSteps(Stages):
         self.faults: Mapping[str, str] = {}
         self.orders = orders
         self.reading: Reading | None = None
+        self.declared: Declared | None = None  # of the comparison that was looked up
         self._ledger, self._service, self._now = ledger, service, now
 
-    def names(self) -> list[str]:
-        """Return the names of the comparisons, the latest first."""
-        return recalling.names(self._ledger)
+    def names(self) -> list[str] | None:
+        """Return the names of the comparisons, the latest first; None, and why, where the ledger cannot be read."""
+        try:
+            return recalling.names(self._ledger)
+        except SmsOtpError as error:
+            self._refuse(*refused(error, NOT_READ), {})
+            return None
 
     def take(self, read: Uploaded) -> None:
-        """Take an uploaded file of orders; what was read from others is no longer shown."""
-        if read.frame is not None:
-            self.orders, self.reading = read.frame, None
-        self._refuse("", "", {})
+        """Take an uploaded file of orders, or none if it cannot be read; what was read from others is not shown."""
+        self.orders, self.reading = read.frame, None
+        if self.stage == "choosing":
+            self._refuse("", "", {})
 
-    def has_amounts(self, name: str) -> bool:
-        """Say whether a comparison counts amounts."""
-        return bool(name) and "amount" in self._recalled(name).test._declared.outcomes.values()
+    def look_up(self, name: str) -> None:
+        """Look up how a comparison was declared; say so where the ledger cannot be read."""
+        self.declared, self.reading = None, None
+        try:
+            self.declared = self._recalled(name).test._declared if name else None
+        except SmsOtpError as error:
+            self._refuse(*refused(error, NOT_READ), {})
+        else:
+            self.forget_refusal()
 
-    def unit(self, name: str) -> str:
-        """Return the column that told its customers apart."""
-        return self._recalled(name).test._declared.unit
+    def has_amounts(self) -> bool:
+        """Say whether the comparison counts amounts."""
+        return self.declared is not None and "amount" in self.declared.outcomes.values()
 
     def read(self, name: str, chosen: OrderColumns, early: Early = False) -> None:
         """Read a comparison; before its reading day the counts need no orders."""
@@ -90,16 +102,20 @@ class ReadingSteps(Stages):
             raise
 
     def _read(self, name: str, chosen: OrderColumns, early: Early) -> None:
-        recalled = self._recalled(name)
-        if self.orders is None:
+        recalled, rows = self._recalled(name), self.orders
+        if rows is None:
             self._count(recalled.test)
             return
         kinds = recalled.test._declared.outcomes
-        made = orders(self.orders, chosen, kinds, integers=recalled.integers)
+        made = orders(rows, chosen, kinds, integers=recalled.integers)
         if made.faults:
             self._refuse(f"{NOT_READ} {' '.join(made.faults.values())}", "warn", made.faults)
             return
-        self._done(self._reading(recalled.test, made, chosen.currency.strip().upper(), early))
+        found = self._reading(recalled.test, made, chosen.currency.strip().upper(), early)
+        if self.orders is not rows:
+            self._refuse(f"{NOT_READ} Other orders were chosen meanwhile: read again.", "warn", {})
+            return
+        self._done(found)
 
     def _count(self, test: Experiment) -> None:
         """Show how many people each text has; from the reading day on that takes orders."""

@@ -13,12 +13,13 @@ from .campaign_steps import CampaignSteps
 from .doubts import Doubts
 from .field_faults import FieldFaults
 from .results_table import ResultsTable
+from .stages import Sign
 
 
 class ResultPane:
     """The outcome, the card, the rows that are not sent, doubt, and opt-outs."""
 
-    def __init__(self, settled: Callable[[str], None]) -> None:
+    def __init__(self, settled: Callable[[str, Sign], None]) -> None:
         """``settled`` is told in words what was decided about rows in doubt."""
         self.faults = FieldFaults()
         self.stop_number = skin.text("Number of the person", placeholder="+1 202 555 0123")

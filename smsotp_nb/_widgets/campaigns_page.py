@@ -19,6 +19,7 @@ from .doubts import Doubts
 from .latest import Latest
 from .leafing import Leafing
 from .results_table import ResultsTable
+from .stages import Sign
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -227,11 +228,11 @@ class CampaignsPage(skin.Shown):
 
         self._work(withdraw)
 
-    def _settled(self, words: str) -> None:
+    def _settled(self, words: str, sign: Sign) -> None:
         if self.doubts.settling.left:
             self.steps.again()  # the boxes say what was settled
         else:
-            self.steps.again(words, "ok")
+            self.steps.again(words, sign)
             self._head.focus()  # the boxes are gone
 
     def _keep(self) -> None:

@@ -103,5 +103,7 @@ class FilesPart:
 
     def _end_in(self, ending: str) -> None:
         name = self.clean_path.value.strip()
-        if name and Path(name).suffix.lower() != ending:
-            self.clean_path.value = str(Path(name).with_suffix(ending))
+        path, endings = Path(name), dict(FORMATS).values()
+        if path.name and path.suffix.lower() != ending:
+            stem = name.removesuffix(path.suffix) if path.suffix.lower() in endings else name
+            self.clean_path.value = stem + ending

@@ -14,7 +14,7 @@ from .._ledger import Campaign
 from . import skin
 from .leafing import Leafing
 from .settling import PAGE, Doubt, Settling, Shown
-from .stages import broken
+from .stages import Sign, broken
 
 
 class Doubts:
@@ -31,7 +31,7 @@ class Doubts:
         'none'
     """
 
-    def __init__(self, *, settled: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, *, settled: Callable[[str, Sign], None] = lambda *_: None) -> None:
         """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""
         self.settling = Settling(changed=self._render, settled=settled)
         self._drawing = threading.RLock()

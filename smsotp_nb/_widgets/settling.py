@@ -15,7 +15,7 @@ from .._cards import counted, number
 from .._ledger import Campaign
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
-from .stages import Stages, refused
+from .stages import Sign, Stages, refused
 
 PAGE: Final = 8
 _APART: Final = 2**40  # between the places of two campaigns: more than one has rows
@@ -55,9 +55,9 @@ class Settling(Stages):
     """
 
     def __init__(
-        self, *, changed: Callable[[], None] = lambda: None, settled: Callable[[str], None] = lambda _: None
+        self, *, changed: Callable[[], None] = lambda: None, settled: Callable[[str, Sign], None] = lambda *_: None
     ) -> None:
-        """``settled`` is told what was decided, in words, after it was recorded."""
+        """``settled`` is told what was decided, in words and with their sign, after it was recorded."""
         super().__init__("choosing", changed=changed)
         self._settled = settled
         self._shown: list[Shown] = []
@@ -195,20 +195,20 @@ class Settling(Stages):
         if not self._some() or not self._begin({stage}, "settling", "Recording …"):
             return
         done = 0
-        for campaign, rows in self._by_campaign():
+        for campaign, rows in list(self._by_campaign()):
             try:
                 campaign.resolve(rows.set_axis(rows.index % _APART), accepted=accepted)
             except SmsOtpError as error:
                 self._not_settled(error, _settled(done, accepted=accepted) if done else "Nothing was changed.")
                 if done:
-                    self._settled(self.notice.text)
+                    self._settled(self.notice.text, self.notice.sign)
                 return
             done += len(rows)
             self._ticked -= {*rows.index}
         said = _settled(done, accepted=accepted)
         self._read()
         self._show("choosing", said, "ok")
-        self._settled(said)
+        self._settled(said, "ok")
 
     def _by_campaign(self) -> Iterator[tuple[Campaign, pd.DataFrame]]:
         """Give each campaign with the rows that are ticked of it."""

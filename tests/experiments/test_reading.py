@@ -169,6 +169,20 @@ def test_without_a_holdout_only_the_arms_are_compared() -> None:
     assert found.frame["low"].isna().all()
     assert found.pairs["low"].notna().all()
     assert "nobody was held out" in found.sentence()
+    shown = found.card().text(10_000)
+    assert "bought: difference between the arms" in shown
+    assert "held out, 95%" not in shown
+    assert "no price" not in shown
+    assert "no interval" not in shown
+
+
+def test_people_who_are_still_to_be_texted_are_said() -> None:
+    assigned = assignment(4000, weights={"plain": 1, "holdout": 1})
+    whole, part = (read(assigned, orders(assigned), **arguments(), to_go=many) for many in (0, 1200))
+    said = "1,200 people have not been texted yet and count as not reached; if they are texted, the reading day moves."
+    assert said in part.sentence()
+    assert said in part.card().text(10_000)
+    assert "not been texted" not in whole.card().text(10_000)
 
 
 def test_segments_are_labelled_exploration_and_claim_nothing() -> None:

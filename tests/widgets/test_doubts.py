@@ -40,7 +40,7 @@ def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Campaig
 
 def shown(campaign: Campaign) -> tuple[Settling, list[str]]:
     said: list[str] = []
-    settling = Settling(settled=said.append)
+    settling = Settling(settled=lambda words, _: said.append(words))
     settling.show(campaign)
     return settling, said
 

@@ -416,6 +416,16 @@ def test_what_cannot_be_cleaned_is_refused(source: Any, options: dict[str, str],
         PhoneCleaner(source, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "after"), [("list.csv", "list.xlsx"), ("sales 2026.11", "sales 2026.11.xlsx"), (".", "."), ("/", "/")]
+)
+def test_another_format_is_another_ending(name: str, after: str) -> None:
+    cleaner = PhoneCleaner(PEOPLE).settle()
+    cleaner.files.clean_path.value = name
+    cleaner.files.format.value = ".xlsx"
+    assert cleaner.files.clean_path.value == after
+
+
 def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None:
     import smsotp_nb as sms
 
