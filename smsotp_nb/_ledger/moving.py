@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import LedgerError
+from ..errors import CampaignHeld, LedgerError
 from . import audit
 from .moved import Move, move_of
 from .recovering import OWNER_DIED, give_up
@@ -36,6 +36,8 @@ TOLD = {  # in the words of people
 _EMPTY = ("campaign", "consent", "opted_out", "experiment", "assigned", "attempt", "contacts")
 _MESSAGE = "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"
 _WHOLE = 2**128
+_OWN = ("session", "decision")  # an empty ledger on a server has some already
+_SHIFTED = {"session": ("id", "session"), "attempt": ("session", "session"), "decision": ("id", "decision")}
 
 
 def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
@@ -56,11 +58,13 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
         )
     if begun and arrived:
         return _ended(source, begun)
-    with _at_rest(source, now=now):
+    with _at_rest(source, now=now) as held:
         mine = Move(str(target.path), here, secrets.token_hex(16), now)
         with target.writing() as served:
+            served.execute("SET LOCAL idle_in_transaction_session_timeout=0")  # the file may be waited for
             _refuse_filled(served, source.path)
             with source.writing() as file:
+                _refuse_changed(file, source.path, begun, held)
                 _copy(file, served)
                 note = (bytes.fromhex(mine.token), str(source.path), now)
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
@@ -78,24 +82,39 @@ def _has(served: sqlite3.Connection, token: str) -> bool:
 def _ended(source: Store, mine: Move) -> dict[str, int]:
     """Note in the file that the server has it all; return what that is."""
     with source.writing() as file:
-        replace(mine, ended=True).note(file)
+        if (noted := move_of(file)) and noted.token == mine.token:
+            replace(mine, ended=True).note(file)
         return {told: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table, told in TOLD.items()}
 
 
 @contextlib.contextmanager
-def _at_rest(source: Store, *, now: int) -> Iterator[None]:
+def _at_rest(source: Store, *, now: int) -> Iterator[set[int]]:
     """Hold every campaign that somebody could be running, with what dead processes left of them in doubt."""
-    sql = (
-        f"SELECT id, name FROM campaign k WHERE EXISTS (SELECT 1 FROM fate f WHERE f.campaign=k.id AND f.state IN "
-        f"({PLANNED}, {SENDING})) OR NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)"
-    )
     with source.reading() as file:
-        found = file.execute(sql).fetchall()
+        found = _unfinished(file)
     with contextlib.ExitStack() as held:
         for number, name in found:
             held.callback(source.lock(number, name).release)
             give_up(source, number, OWNER_DIED, now=now)
-        yield
+        yield {number for number, _ in found}
+
+
+def _unfinished(file: sqlite3.Connection) -> list[tuple[int, str]]:
+    """Return number and name of each campaign that somebody could be running: it has rows to go, or is not packed."""
+    sql = (
+        "SELECT id, name FROM campaign k WHERE purged=0 AND (EXISTS (SELECT 1 FROM fate f WHERE f.campaign=k.id "
+        f"AND f.state IN ({PLANNED}, {SENDING})) OR NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id))"
+    )
+    return file.execute(sql).fetchall()
+
+
+def _refuse_changed(file: sqlite3.Connection, path: Path, begun: Move | None, held: set[int]) -> None:
+    """Refuse what came between the first look at the file and its lock: another move, or a campaign that began."""
+    if move_of(file) != begun:
+        raise LedgerError(f"the ledger {path} is being taken over by another server; nothing was changed here")
+    began = [name for number, name in _unfinished(file) if number not in held]
+    if began:
+        raise CampaignHeld(f"campaign {began[0]!r} was begun in {path} meanwhile; nothing was changed. Call again")
 
 
 def _refuse_filled(served: sqlite3.Connection, path: Path) -> None:
@@ -109,11 +128,11 @@ def _refuse_filled(served: sqlite3.Connection, path: Path) -> None:
 
 def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
     """Copy every table, and compare what arrived."""
-    into, first = cast("Connection", served), _after_last_session(served)
+    into, after = cast("Connection", served), {table: _last(served, table) for table in _OWN}
     for table in TABLES:
         sent, received = _Sum(), _Sum()
-        kept = {row[0] for row in served.execute("SELECT id FROM session")} if table == "session" else set()
-        into.copy_in(table, COLUMNS[table], sent.of(_rows(file, table, first)))
+        kept = {row[0] for row in served.execute(f"SELECT id FROM {table}")} if table in _OWN else set()
+        into.copy_in(table, COLUMNS[table], sent.of(_rows(file, table, after)))
         for _ in received.of(row for row in into.copy_out(table, COLUMNS[table]) if row[0] not in kept):
             pass
         if sent != received:
@@ -125,24 +144,25 @@ def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
         if table in TABLES:
             served.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
     secret, retention = file.execute("SELECT secret, retention FROM ledger").fetchone()
-    served.execute("UPDATE ledger SET secret=?, retention=?", (secret, retention))
+    served.execute("UPDATE ledger SET secret=?, retention=coalesce(retention, ?)", (secret, retention))
 
 
 def _many(served: sqlite3.Connection) -> int:
     return int(served.execute("SELECT count(*) FROM recipient").fetchone()[0])
 
 
-def _after_last_session(served: sqlite3.Connection) -> int:
-    return int(served.execute("SELECT coalesce(max(id), 0) FROM session").fetchone()[0])
+def _last(served: sqlite3.Connection, table: str) -> int:
+    return int(served.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _rows(file: sqlite3.Connection, table: str, first: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a table as the server has them; numbers of sessions come after those that it has."""
+def _rows(file: sqlite3.Connection, table: str, after: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table as the server has them: what it numbers itself comes after what it has."""
     from .server import fit
 
     other = {"message": _MESSAGE} if table == "recipient" else {}
-    if table in ("session", "attempt"):
-        other = {"id" if table == "session" else "session": f"{'id' if table == 'session' else 'session'}+{first}"}
+    if table in _SHIFTED:
+        column, of = _SHIFTED[table]
+        other = {column: f"{column}+{after[of]}"}
     columns = ", ".join(other.get(name, name) for name in COLUMNS[table])
     for row in file.execute(f"SELECT {columns} FROM {table}"):
         yield tuple(fit(value) if isinstance(value, str) else value for value in row)

@@ -108,7 +108,8 @@ class Sighting:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """Return a version such as 1.2.0 in order."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    return tuple([*numbers, 0, 0, 0][:3])
 
 
 class Notes:
@@ -162,12 +163,12 @@ class Notes:
     def _noted(self) -> Sighting | None:
         try:
             values = json.loads(self._path.read_bytes().strip())
+            return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:  # also of another version
             self._complain(error)
             return None
-        return Sighting(bytes.fromhex(values.pop("ledger")), **values)
 
     def _open(self) -> None:
         if self._descriptor is None:

@@ -21,6 +21,7 @@ from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger, moving
 from smsotp_nb._ledger.moved import Move
 from smsotp_nb._ledger.server import Connection, Served
+from smsotp_nb._ledger.store import Store
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError
 
@@ -150,6 +151,49 @@ def test_a_server_with_records_takes_over_nothing(path: Path, address: str) -> N
         with pytest.raises(LedgerError, match="already has records"):
             ledger.import_from(path)
     assert len(Ledger(path).campaigns()) == 5
+
+
+def _begins_a_campaign(path: Path) -> None:
+    with Ledger(path) as ledger:
+        ledger.begin(plan_of(4, campaign="meanwhile"), service="a service").close()
+
+
+def _goes_elsewhere(path: Path) -> None:
+    store = Store(path, create=False, moving=True)
+    with store.writing() as file:
+        Move("another server", "00", "00", 1).note(file)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("happens", "error", "words"),
+    [(_begins_a_campaign, CampaignHeld, "'meanwhile' was begun"), (_goes_elsewhere, LedgerError, "by another server")],
+)
+def test_what_happens_to_the_file_before_it_is_locked_is_seen(
+    path: Path, address: str, monkeypatch: pytest.MonkeyPatch, happens: Any, error: Any, words: str
+) -> None:
+    look = moving._refuse_filled
+
+    def late(*arguments: Any) -> None:
+        look(*arguments)
+        happens(path)
+
+    monkeypatch.setattr(moving, "_refuse_filled", late)
+    with Ledger(address) as served:
+        with pytest.raises(error, match=words):
+            served.import_from(path)
+        assert len(served.campaigns()) == 0
+
+
+def test_a_server_whose_retention_is_set_takes_over_a_file(path: Path, address: str) -> None:
+    with Ledger(path) as ledger:
+        before = ledger.audit()["what"].tolist()
+    with Ledger(address) as served:
+        served.retain("24 months")
+        own = served.audit()["what"].tolist()
+        served.import_from(path)
+        assert served.audit()["what"].tolist() == [*own, *before, "imported"]
+    assert own
 
 
 def test_a_file_takes_over_nothing(path: Path, tmp_path: Path) -> None:

@@ -242,9 +242,9 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds in the place of minutes."""
-    monkeypatch.setattr(fences, "VOID_AFTER", 1.0)
-    monkeypatch.setattr(fences, "REQUEST", 1.0)
-    monkeypatch.setattr(fences, "MARGIN", 0.5)
+    monkeypatch.setattr(fences, "VOID_AFTER", 2.0)
+    monkeypatch.setattr(fences, "REQUEST", 4.0)
+    monkeypatch.setattr(fences, "MARGIN", 2.0)
 
 
 def stops_before_its_bytes(work: Work) -> Callable[[], object]:

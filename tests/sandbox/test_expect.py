@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._sandbox import Sandbox, desk
 from smsotp_nb.errors import NotAsExpected, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -228,8 +228,8 @@ def test_it_answers_as_soon_as_one_too_many_has_come(box: Sandbox) -> None:
 
 def test_a_second_copy_that_comes_later_is_noticed_where_it_is_waited_for(box: Sandbox) -> None:
     post(box, OTP, to=US)
-    timer = later(lambda: post(box, OTP, to=US))
     assert expect(box, to=US, times=1)[0] == 200, "with the first one, unless told to wait"
+    timer = later(lambda: post(box, OTP, to=US))
     status, answer = expect(box, to=US, times=1, settle=20)
     timer.join()
     assert (status, answer["found"]) == (409, 2)
@@ -237,8 +237,8 @@ def test_a_second_copy_that_comes_later_is_noticed_where_it_is_waited_for(box: S
 
 
 def test_what_settles_begins_with_the_last_expected_message(box: Sandbox) -> None:
-    timer = later(lambda: post(box, OTP, to=US))
     began = time.monotonic()
+    timer = later(lambda: post(box, OTP, to=US))
     assert expect(box, to=US, times=1, within=20, settle=0.3)[0] == 200
     timer.join()
     assert 0.6 <= time.monotonic() - began < 15
@@ -250,11 +250,18 @@ def test_none_is_known_only_when_the_time_has_passed(box: Sandbox) -> None:
     assert time.monotonic() - began >= 0.3
 
 
-def test_an_expectation_that_waits_does_not_hold_up_the_end(box: Sandbox) -> None:
+def test_an_expectation_that_waits_does_not_hold_up_the_end(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[Any] = []
+    waits, counted = threading.Event(), desk._counted
+
+    async def told(*arguments: Any) -> Any:
+        waits.set()
+        return await counted(*arguments)
+
+    monkeypatch.setattr(desk, "_counted", told)
     waiter = threading.Thread(target=lambda: answers.append(expect(box, within=60)))
     waiter.start()
-    time.sleep(0.3)
+    assert waits.wait(30)
     box.close()
     waiter.join(10)
     assert [status for status, _ in answers] == [409]

@@ -146,16 +146,18 @@ FORM = [
     # As a page does it: its messages change the fields, and the kernel echoes what it was told.
     "def typed(field, text):\n"
     "    field._handle_msg({'content': {'data': {'method': 'update', 'state': {'value': text}}}, 'buffers': []})\n"
-    "def wait(*stages):\n"
-    "    for _ in range(200):\n"
-    "        if form.steps.stage in stages:\n"
+    "def wait(*stages, told=False):\n"
+    "    for _ in range(600):\n"
+    "        if form.steps.stage in stages and (form._notice.value or not told):\n"
     "            return\n"
     "        time.sleep(0.05)\n"
     "    raise TimeoutError(form.steps.stage)",
     "typed(form.phone, canary('NUMBER'))\ntyped(form.custom, canary('OWN_CODE'))",
     "form.send_button.click()\nwait('entry')",
-    "typed(form.code, canary('WRONG'))\nform.verify_button.click()\ntime.sleep(0.2)\nwait('entry')\nform._notice.value",
-    "typed(form.code, canary('WRONG'))\nform.verify_button.click()\ntime.sleep(0.2)\nwait('entry')\nform._notice.value",
+    "typed(form.code, canary('WRONG'))\nform._notice.value = ''\nform.verify_button.click()\n"
+    "wait('entry', told=True)\nform._notice.value",
+    "typed(form.code, canary('WRONG'))\nform._notice.value = ''\nform.verify_button.click()\n"
+    "wait('entry', told=True)\nform._notice.value",
     "typed(form.code, canary('ENTERED'))\nform.verify_button.click()\nwait('verified')",
 ]
 SHOW = [
