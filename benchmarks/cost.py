@@ -1,29 +1,33 @@
-"""Time the cost of a year of campaigns from a ledger, beside a plain pandas script on the same file.
+"""Time each cost table of a year of campaigns from a ledger, beside a plain pandas script over the exported rows.
 
     python benchmarks/cost.py [rows] [recipients in a request]
 
-Each side runs in a process of its own, so that its memory is its own. Ours reads a ledger as ``send`` writes it, where
-a chunk that was answered in full is kept whole, and the same one kept row by row. The plain script does what one would
-write by hand: it reads the joined rows of the second with ``pandas.read_sql`` and groups them. Numbers in the files
-begin with the calling code 999, which no country has.
+The ledger is as ``send`` leaves it: chunks that were answered in full are kept whole, and the sums of campaigns that
+are not running stand beside them. One is timed once more without those sums, as while all campaigns run.
+The plain script does what one would write by hand with the files of ``Ledger.to_parquet``: for each table it reads the
+columns it needs with ``pandas.read_parquet`` and groups them. Each table of each side is made in a process of its own,
+in turn, so that its memory is its own and nothing is read twice from memory. A campaign goes on for eight hours.
+Numbers in the files begin with the calling code 999, which no country has.
 """
 
 from __future__ import annotations
 
+import json
 import resource
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger import Ledger, contacts
 from smsotp_nb._ledger.answers import KIND, Whole
 from smsotp_nb._ledger.store import Store
 from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
@@ -31,15 +35,18 @@ from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 CAMPAIGNS = 12
 COUNTRIES = ["US", "IN", "DE", "FR", "BR", "GB", "NA", "CN", "NG", "MX", "JP", "ZA", "ES", "IT", "PL", "SE"]
 YEAR = 1_767_225_600_000_000  # 2026-01-01, microseconds
-PLAIN = """
-SELECT c.name AS campaign, b.iso, a.currency, k.encoding, coalesce(a.settled_at, a.started_at) AS at, r.parts, r.price
-FROM recipient r JOIN campaign c ON c.id=r.campaign JOIN attempt a ON a.id=r.attempt
-JOIN chunk k ON k.campaign=r.campaign AND k.chunk=r.chunk LEFT JOIN country b ON b.id=r.country
-WHERE r.own_state=2
-"""
+EVERY = 8 * 3_600_000_000  # microseconds that a campaign goes on
+TABLES = {
+    "by_country": "iso",
+    "by_campaign": "campaign",
+    "by_month": "month",
+    "by_encoding": "encoding",
+    "by_type": "type",
+}
+ROUNDS = 3
 
 
-def fill(path: Path, rows: int, chunk: int, *, whole: bool) -> None:
+def fill(path: Path, rows: int, chunk: int) -> None:
     """Write a ledger of twelve monthly campaigns; of fifty requests one was refused and one is in doubt."""
     store, random = Store(path), np.random.default_rng(1)
     requests = rows // CAMPAIGNS // chunk
@@ -51,8 +58,10 @@ def fill(path: Path, rows: int, chunk: int, *, whole: bool) -> None:
                 random.choice([ACCEPTED] * 48 + [REJECTED, IN_DOUBT], requests),
                 random.integers(1, len(COUNTRIES) + 1, (requests, chunk)), random.integers(1, 4, (requests, chunk)),
             )  # fmt: skip
-            _requests(connection, requested, whole=whole)
-            _recipients(connection, requested, whole=whole)
+            _requests(connection, requested)
+            _recipients(connection, requested)
+    for campaign in range(1, CAMPAIGNS + 1):
+        contacts.end_changing(store, campaign, now=YEAR, mine=lambda _: True)
     store.close()
 
 
@@ -78,16 +87,16 @@ def _reference(connection: sqlite3.Connection) -> None:
     )
 
 
-def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> None:
+def _requests(connection: sqlite3.Connection, of: Requests) -> None:
     billings = [
         (of.campaign, _billing(country, parts), country, parts, parts * 7500)
         for country in range(1, len(COUNTRIES) + 1)
         for parts in (1, 2, 3)
     ]
     connection.executemany("INSERT INTO billing VALUES (?,?,?,?,?)", billings)
-    start = YEAR + (of.campaign - 1) * 30 * 86_400_000_000
+    start, step = YEAR + (of.campaign - 1) * 30 * 86_400_000_000, EVERY // len(of.state)
     for n, state in enumerate(of.state.tolist()):
-        number, as_one = of.first + n + 1, whole and state == ACCEPTED
+        number, as_one = of.first + n + 1, state == ACCEPTED
         connection.execute(
             "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,NULL)",
             (
@@ -99,7 +108,7 @@ def _requests(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> N
             "INSERT INTO attempt (id, session, campaign, chunk, started_at, settled_at, outcome, http_status, "
             "currency, ids, kinds) VALUES (?,(SELECT max(id) FROM session),?,?,?,?,'accepted',200,?,?,?)",
             (
-                *(number, of.campaign, n, start + n, start + n + 50_000, "USD" if n % 7 else "CNY"),
+                *(number, of.campaign, n, start + n * step, start + n * step + 50_000, "USD" if n % 7 else "CNY"),
                 *(_answers(of, n) if as_one else (None, None)),
             ),
         )
@@ -120,76 +129,104 @@ def _id(of: Requests, n: int, row: int) -> bytes:
     return ((of.first + n) * of.chunk + row).to_bytes(16, "big")
 
 
-def _recipients(connection: sqlite3.Connection, of: Requests, *, whole: bool) -> None:
+def _recipients(connection: sqlite3.Connection, of: Requests) -> None:
     connection.executemany(
         "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, attempts, attempt, message, "
         "country, parts, price) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-        (_recipient(of, n, row, whole=whole) for n in range(len(of.state)) for row in range(of.chunk)),
+        (_recipient(of, n, row) for n in range(len(of.state)) for row in range(of.chunk)),
     )
 
 
-def _recipient(of: Requests, n: int, row: int, *, whole: bool) -> tuple[Any, ...]:
+def _recipient(of: Requests, n: int, row: int) -> tuple[Any, ...]:
     position, country, parts = n * of.chunk + row, int(of.country[n, row]), int(of.parts[n, row])
     begins = (of.campaign, n, position, 999_000_000_000 + position, country)
-    if whole and of.state[n] == ACCEPTED:
+    if of.state[n] == ACCEPTED:
         return *begins, PLANNED, 0, *[None] * 5
     return *begins, int(of.state[n]), 1, of.first + n + 1, _id(of, n, row), country, parts, parts * 7500
 
 
-def ours(path: Path) -> dict[str, float]:
-    """Return totals by our tables: one pass, then every table from it."""
+def export(path: Path, folder: Path) -> None:
+    """Write each campaign's result table to a Parquet file, as one hands it on."""
+    folder.mkdir()
     with Ledger(path) as ledger:
-        spent = cost.spending(ledger)
-    tables = [cost.by_country(spent), cost.by_campaign(spent), cost.by_month(spent), cost.by_encoding(spent)]
-    return _totals(tables[0]) | {"tables": float(sum(map(len, tables)))}
+        for name in ledger.campaigns()["campaign"]:
+            ledger.campaign(name).frame.to_parquet(folder / f"{name}.parquet")
 
 
-def plain(path: Path) -> dict[str, float]:
-    """Return totals by a plain script: all rows in a frame, grouped as floats."""
-    with sqlite3.connect(path) as connection:
-        frame = pd.read_sql(PLAIN, connection)
-    frame["price"] = frame["price"] / 1_000_000
-    frame["month"] = pd.to_datetime(frame["at"], unit="us").dt.strftime("%Y-%m")
+def ours(path: Path, table: str) -> pd.DataFrame:
+    with Ledger(path) as ledger:
+        return cast("pd.DataFrame", getattr(cost, table)(ledger))
+
+
+def plain(folder: Path, table: str) -> pd.DataFrame:
+    """Read the columns that a table needs and group the rows, as floats."""
+    by = TABLES[table]
+    columns = {"status", "currency", "parts", "price", "at" if by == "month" else by}
+    frame = pd.read_parquet(folder, columns=sorted(columns))
+    frame = frame[frame["status"] == "accepted"]
+    if by == "month":
+        frame = frame.assign(month=frame["at"].dt.strftime("%Y-%m"))
     sums = {"messages": ("price", "size"), "parts": ("parts", "sum"), "cost": ("price", "sum")}
-    tables = [
-        frame.groupby(["currency", name], dropna=False).agg(**sums).reset_index()
-        for name in ("iso", "campaign", "month", "encoding")
-    ]
-    return _totals(tables[0]) | {"tables": float(sum(map(len, tables)))}
+    return frame.groupby(["currency", by], dropna=False, observed=True).agg(**sums).reset_index()
 
 
-def _totals(table: pd.DataFrame) -> dict[str, float]:
-    return {
-        str(currency): round(float(total), 6) for currency, total in table.groupby("currency")["cost"].sum().items()
-    }
-
-
-def measure(side: str, path: Path) -> None:
-    """Run one side in this process and say how long it took and how much memory."""
+def measure(side: str, path: Path, table: str) -> None:
+    """Make a table in this process and print as JSON: median wall and CPU time, memory in MB, and its total."""
+    make = {"ours": ours, "plain": plain}[side]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
-    totals = {"ours": ours, "plain": plain}[side](path)
-    seconds = time.perf_counter() - started
+    wall, cpu = [], []
+    for _ in range(ROUNDS):
+        started = time.perf_counter(), time.process_time()
+        found = make(path, table)
+        wall.append(time.perf_counter() - started[0])
+        cpu.append(time.process_time() - started[1])
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"{side:>6}, {path.stem}: {seconds:7.1f} s, {grown:8,.0f} MB more memory, totals {totals}", flush=True)
+    total = [round(float(found["cost"].sum()), 2), int(found["messages"].sum())]
+    print(json.dumps([statistics.median(wall), statistics.median(cpu), grown, total]))
+
+
+def asked(side: str, path: Path, table: str) -> tuple[float, float, float, list[float]]:
+    """Return what `measure` prints in a process of its own."""
+    command = [sys.executable, __file__, "--side", side, str(path), table]
+    wall, cpu, grown, total = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return wall, cpu, grown, total
+
+
+def told(table: str, files: dict[str, tuple[str, Path]]) -> None:
+    """Measure a table on all sides in turn, and print each with its ratio to the plain script."""
+    rounds = [{name: asked(side, path, table) for name, (side, path) in files.items()} for _ in range(ROUNDS)]
+    for name in files:
+        wall, cpu, grown, total = (sorted(each[name][at] for each in rounds)[ROUNDS // 2] for at in range(4))
+        print(f"{table:>12}, {name:<12}: {wall:7.3f} s, {cpu:7.3f} s CPU, {grown:6,.0f} MB; {total}", flush=True)
+    _compared(rounds, list(files)[1])
+
+
+def _compared(rounds: list[dict[str, tuple[float, float, float, list[float]]]], name: str) -> None:
+    for at, what in ((1, "CPU time"), (0, "wall time")):
+        ratios = [each["plain script"][at] / each[name][at] for each in rounds]
+        middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
+        print(f"{'':14}{name} is {middle:.1f} ({least:.1f}-{most:.1f}) times as fast by {what}", flush=True)
 
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     chunk = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     with tempfile.TemporaryDirectory() as folder:
-        usual, by_row = Path(folder) / "as sent.sqlite", Path(folder) / "by row.sqlite"
-        for path in (usual, by_row):
-            fill(path, rows, chunk, whole=path == usual)
-            print(
-                f"{path.stem}: {rows:,} rows in requests of {chunk}, {path.stat().st_size / 2**20:,.0f} MB", flush=True
-            )
-        for side, path in (("ours", usual), ("ours", by_row), ("plain", by_row)):
-            subprocess.run([sys.executable, __file__, "--side", side, str(path)], check=True)
+        path, exported = Path(folder) / "ledger.sqlite", Path(folder) / "rows"
+        fill(path, rows, chunk)
+        print(f"{rows:,} rows in requests of {chunk}: {path.stat().st_size / 2**20:,.0f} MB", flush=True)
+        export(path, exported)
+        for table in TABLES:
+            told(table, {"plain script": ("plain", exported), "ledger": ("ours", path)})
+        store = Store(path)
+        with store.writing() as connection:
+            connection.execute("DELETE FROM sums")
+        store.close()
+        told("by_country", {"plain script": ("plain", exported), "without sums": ("ours", path)})
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--side"]:
-        measure(sys.argv[2], Path(sys.argv[3]))
+        measure(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
     else:
         main()

@@ -394,6 +394,7 @@ class Campaign:
                     connection, self._number, what=said, rows=many, reason=reason, replaced=None, now=now,
                     evidence=proof,
                 )  # fmt: skip
+            contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
         finally:
             lock.release()
         return len(moved)

@@ -19,6 +19,7 @@ import numpy as np
 
 from .._services import REHEARSAL, is_rehearsal
 from .answers import Ints
+from .packed_sums import pack_sums, sums_to_pack, unpack_sums
 from .people import hashed, persons, secret_of
 from .store import Store
 from .tables import MAY_HAVE_LEFT
@@ -111,19 +112,21 @@ def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, st
 
 
 def begin_changing(store: Store, campaign: int) -> None:
-    """Delete the packed contacts of a campaign whose rows are about to change; write nothing if there are none."""
+    """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
     with store.reading() as connection:
-        packed = connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone()
+        sql = "SELECT 1 FROM contacts WHERE campaign=?1 UNION ALL SELECT 1 FROM sums WHERE campaign=?1"
+        packed = connection.execute(sql, (campaign,)).fetchone()
     if packed:
         with store.writing("NORMAL") as connection:
             unpack(connection, campaign)
 
 
 def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlite3.Connection], bool]) -> None:
-    """Pack the contacts of a campaign whose rows no longer change; write nothing if nothing was ever requested.
+    """Pack contacts and sums of a campaign whose rows no longer change; write nothing if nothing was ever requested.
 
     ``mine`` says whether the caller still holds the campaign: else somebody else changes its rows now.
-    They are read and written in one transaction; otherwise somebody who is forgotten in between would stay in them.
+    Both are read and written in one transaction; otherwise somebody who is forgotten in between would stay in the
+    contacts, and an answer that came in between would be missing from the sums.
     """
     with store.reading() as connection:
         tried = connection.execute("SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?)", (campaign,)).fetchone()[0]
@@ -131,6 +134,7 @@ def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlit
         with store.writing("NORMAL") as connection:
             if mine(connection):
                 pack(connection, campaign, now=now)
+                pack_sums(connection, campaign, sums_to_pack(store, campaign))
 
 
 def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
@@ -145,8 +149,9 @@ def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> N
 
 
 def unpack(connection: sqlite3.Connection, campaign: int) -> None:
-    """Delete packed contacts that are about to become wrong."""
+    """Delete packed contacts and sums that are about to become wrong."""
     connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
+    unpack_sums(connection, campaign)
 
 
 def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> None:
@@ -156,7 +161,7 @@ def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> No
             (campaign, int(found.at.max()), _steps(found.people), _repeated(found.at), _repeated(found.body)),
         )
     else:
-        unpack(connection, campaign)
+        connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
 
 
 def _packed(connection: sqlite3.Connection, campaign: int) -> Contacts:

@@ -49,6 +49,10 @@ class Combinations:
             )
         return found
 
+    def nothing(self) -> int:
+        """Return the number of the combination of rows that kept none of the columns."""
+        return int(self.numbers(["[]"])[0])
+
     def frame(self, numbers: Ints) -> pd.DataFrame:
         """Return the values of combinations, a row each."""
         values = [(json.loads(text) or [None] * (1 + len(self.names)))[1:] for text in self._numbers]

@@ -18,9 +18,10 @@ from datetime import UTC, datetime, timedelta
 
 from .._policy import LONGEST
 from ..errors import SmsOtpWarning
-from . import audit, summing
+from . import audit
 from .contacts import pack_hashed
 from .copies import there
+from .packed_sums import Packed, pack_sums, sums_to_pack
 from .refusals import refused_of
 from .store import Store
 from .wordings import delete_words
@@ -37,7 +38,7 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     """
     with store.reading() as connection:
         doomed = _with_tests(connection, campaign)
-    sums = {number: (summing.sums_of(store, number), refused_of(store, number)) for number in doomed}
+    sums = {number: (sums_to_pack(store, number, for_purge=True), refused_of(store, number)) for number in doomed}
     with store.writing() as connection:
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
@@ -117,10 +118,10 @@ def _moment(micros: int) -> str:
     return f"{_EPOCH + timedelta(microseconds=micros):%Y-%m-%d %H:%M} UTC"
 
 
-def _delete(connection: sqlite3.Connection, campaign: int, sums: str, refused: str, *, now: int) -> int:
+def _delete(connection: sqlite3.Connection, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
     if not connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()[0]:
         pack_hashed(connection, campaign, now=now)
-        summing.keep(connection, campaign, sums, refused)
+        pack_sums(connection, campaign, sums, refused)
     gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
     # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
     connection.execute(

@@ -66,7 +66,7 @@ def refused_of(store: Store, campaign: int) -> str:
 
 def _of_purged(store: Store) -> pd.DataFrame:
     with store.reading() as connection:
-        found = connection.execute("SELECT campaign, refused FROM purged_sums WHERE refused<>'[]'").fetchall()
+        found = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
     lines = [(campaign, *line) for campaign, refused in found for line in json.loads(refused)]
     frame = pd.DataFrame(lines, columns=["number", *_NAMES], dtype=object).set_index("number")
     return frame.assign(day=pd.to_datetime(frame["at"].astype("int64"), unit="us"))

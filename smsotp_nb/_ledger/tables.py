@@ -226,10 +226,11 @@ CREATE TABLE contacts (          -- whom a campaign may have reached, packed; ab
   body BLOB NOT NULL
 );
 
-CREATE TABLE purged_sums (       -- what a purged campaign cost, and how many the service refused: it names nobody
+CREATE TABLE sums (              -- what a campaign was billed, packed; absent while it runs, see packed_sums
   campaign INTEGER PRIMARY KEY,
-  sums TEXT NOT NULL,            -- JSON, see summing
-  refused TEXT NOT NULL          -- JSON, see refusals
+  currencies TEXT NOT NULL,      -- JSON list
+  sums BLOB NOT NULL,
+  refused TEXT NOT NULL          -- JSON list, of a purged campaign alone, see refusals
 );
 
 -- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart

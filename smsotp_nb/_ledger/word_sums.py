@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from .book import LedgerOrPath
-from .summing import requests_of, services_asked, snapshot_of, span_of, summed
+from .summing import services_asked, snapshot_of, span_of, summed, table_of
 from .wordings import words_of
 
 
@@ -23,7 +23,9 @@ def word_sums(
         campaigns = services_asked(store, service)
         if campaign is not None:
             campaigns = campaigns[campaigns.index == campaign]
-        recorded = summed(store, requests_of(store, campaigns, *span, tz, words=True))
+        purged = table_of(store, "SELECT id FROM campaign WHERE purged", ()).index
+        known = [number for number in campaigns.index if number not in purged]
+        recorded = summed(store, known, span, tz, words=True)
         with store.reading() as connection:
             words = words_of(connection)
     return recorded.join(words, on="measure").join(campaigns, on="number")

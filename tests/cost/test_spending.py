@@ -191,14 +191,14 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
 ) -> None:
     """All of it is read as of one moment, and nobody who sends has to wait for it."""
     before = cost.by_campaign(ledger)
-    requests = summing.requests_of
+    requests = summing.services_asked
 
     def and_meanwhile(*arguments: object, **named: object) -> object:
         found = requests(*arguments, **named)  # type: ignore[arg-type]
         send(client, ledger, "meanwhile", text="Hello")
         return found
 
-    monkeypatch.setattr(summing, "requests_of", and_meanwhile)
+    monkeypatch.setattr(summing, "services_asked", and_meanwhile)
     pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
     monkeypatch.undo()
     assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()

@@ -64,7 +64,8 @@ WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
     "the ledger's id": ("UPDATE ledger SET id=7", lambda it: it.campaign("autumn").withdraw(), "fit together"),
     "a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.campaign("autumn").purge(), "number"),
     "a place": (f"UPDATE recipient SET position='1,2' {OF_AUTUMN} AND position=1", lambda it: _goes_on(it), "position"),
-    "a purged sum": ("INSERT INTO purged_sums VALUES (1, '[', '[]')", lambda it: listed(it), "purged_sums.sums"),
+    "currencies": ("INSERT OR REPLACE INTO sums VALUES (1, '[', x'', '[]')", lambda it: listed(it), "sums.currencies"),
+    "sums": ("INSERT OR REPLACE INTO sums VALUES (1, '[]', x'00', '[]')", lambda it: listed(it), "sums of a campaign"),
 }  # fmt: skip
 
 

@@ -32,5 +32,6 @@ def by_row(path: Path) -> int:
                 )
         whole = connection.execute("UPDATE chunk SET state=NULL, attempt=NULL WHERE state IS NOT NULL").rowcount
         connection.execute("UPDATE attempt SET ids=NULL, kinds=NULL")
+        connection.execute("DELETE FROM sums WHERE campaign NOT IN (SELECT id FROM campaign WHERE purged)")
     store.close()
     return whole + len(under_way)

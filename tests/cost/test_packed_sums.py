@@ -1,0 +1,181 @@
+"""Sums that are kept beside a campaign are those of its rows: whatever happened to it, and whoever was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from kills.child import fork
+from support.sending import sent
+
+from smsotp_nb import Sandbox, cost
+from smsotp_nb._ledger import Ledger, contacts, summing
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb.errors import SmsOtpWarning, UsageError
+
+NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
+RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
+TEXTS = ("Hello", "Hello – again " * 9, "See you on Sunday")
+ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns")
+
+
+def planned(campaign: str, people: list[str], text: str, rates: pd.DataFrame | None = RATES) -> Plan:
+    return plan(
+        pd.DataFrame({"phone": people}),
+        to="phone",
+        campaign=campaign,
+        text=text,
+        rates=rates,
+        chunk_size=3,
+        policy=None,
+    )
+
+
+def packed(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("SELECT count(*) FROM sums").fetchone()[0])
+
+
+def by_rows(ledger: Ledger, **span: object) -> pd.DataFrame:
+    """Return `spending` without the sums of any campaign that still has rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(summing, "packed_sums", lambda *_: iter(()))
+        return cost.spending(ledger, **span)  # type: ignore[arg-type]
+
+
+def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Compare every combination, in whatever order."""
+    keys = ["campaign", "day", "iso", "encoding", "currency", "est_parts", "messages", "cost"]
+    one, other = (frame.sort_values(keys).reset_index(drop=True) for frame in (one, other))
+    pd.testing.assert_frame_equal(one, other)
+
+
+class Story:
+    """Campaigns to which things happen by chance, on a clock that moves on by hours."""
+
+    def __init__(self, box: Sandbox, ledger: Ledger, seed: int) -> None:
+        self.box, self.ledger, self.random = box, ledger, random.Random(seed)
+        self.people = {name: self.random.sample(NUMBERS, 9) for name in ("autumn", "winter")}
+        self.plans = {name: planned(name, people, TEXTS[0]) for name, people in self.people.items()}
+        ticks = count(self.random.randrange(1_763_000_000, 1_764_000_000), 1297)
+        ledger._clock = lambda: next(ticks) * 1_000_000
+        for name in self.plans:
+            self.send(name)
+
+    def send(self, name: str) -> None:
+        if self.random.random() < 0.4:
+            self.box.fault("drop_after", next=1)
+        with self.box.client() as client:
+            sent(self.plans[name], client, self.ledger, stop_after_failures=None)
+
+    def extend(self, name: str) -> None:
+        more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
+        self.people[name] = self.random.sample([*self.people[name], *more], len(self.people[name]) + 3)
+        extended = planned(name, self.people[name], TEXTS[0])
+        self.ledger.campaign(name).extend(extended)
+        self.plans[name] = extended
+
+    def resolve(self, name: str) -> None:
+        doubts = self.ledger.campaign(name).in_doubt
+        self.ledger.campaign(name).resolve(doubts.iloc[:2], accepted=self.random.random() < 0.5)
+
+    def retry(self, name: str) -> None:
+        self.ledger.campaign(name).retry_rejected(self.ledger.campaign(name).rejected.iloc[:1])
+
+    def correct(self, name: str) -> None:
+        """The rows that are planned again, or not sent yet, get other words; then nobody is added any more."""
+        corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]))
+        with contextlib.suppress(UsageError):  # nothing is planned
+            self.ledger.campaign(name).correct(corrected)
+            self.plans[name] = corrected
+
+    def steps(self) -> Iterator[str]:
+        happens = [self.extend, self.send, self.resolve, self.retry, self.send, self.resolve]
+        for step in [*self.random.choices(happens, k=5), self.retry, self.correct, self.send]:
+            step(self.random.choice(sorted(self.plans)))
+            yield step.__name__
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
+    seed: int, box: Sandbox, ledger: Ledger
+) -> None:
+    story = Story(box, ledger, seed)
+    for _ in story.steps():
+        zone = story.random.choice(ZONES)
+        same(cost.spending(ledger, tz=zone), by_rows(ledger, tz=zone))
+        rows = pd.concat([ledger.campaign(name).frame for name in story.plans])
+        pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
+        pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
+        middle = rows["at"].dropna().sort_values().iloc[len(rows) // 3]
+        same(cost.spending(ledger, since=middle), by_rows(ledger, since=middle))
+        same(cost.spending(ledger, until=middle.floor("15min")), by_rows(ledger, until=middle.floor("15min")))
+    assert packed(ledger.path) == 2
+    before = cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        ledger.campaign("autumn").purge()
+    pd.testing.assert_frame_equal(
+        cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"]), before
+    )
+
+
+def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger: Ledger) -> None:
+    """Otherwise every comparison here would be one of the rows with themselves."""
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS, "Hello"), client, ledger)
+    before = cost.by_country(ledger)
+    with ledger._store.writing() as connection:
+        connection.execute("DELETE FROM recipient")
+    pd.testing.assert_frame_equal(cost.by_country(ledger), before)
+
+
+def killed(*_: object, **__: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def after(work: Callable[..., object]) -> Callable[..., None]:
+    def and_killed(*arguments: object) -> None:
+        work(*arguments)
+        killed()
+
+    return and_killed
+
+
+@pytest.mark.parametrize("moment", ["before the sums are written", "before they are committed"])
+def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sandbox, ledger: Ledger) -> None:
+    """Sums of an earlier state went before the first row changed, and those of the new one were not there yet."""
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    assert packed(ledger.path) == 1
+    longer = planned("autumn", NUMBERS[:12], "Hello")
+    ledger.campaign("autumn").extend(longer)
+    name, way = {
+        "before the sums are written": ("pack_sums", killed),
+        "before they are committed": ("pack_sums", after(contacts.pack_sums)),
+    }[moment]
+
+    def work() -> None:
+        with pytest.MonkeyPatch.context() as patch, Ledger(ledger.path) as mine, box.client() as client:
+            patch.setattr(contacts, name, way)
+            sent(longer, client, mine)
+
+    path = ledger.path
+    ledger.close()
+    assert fork(work).wait() is None
+    assert packed(path) == 0
+    with Ledger(path) as again, box.client() as client:
+        assert cost.by_country(again)["messages"].tolist() == [12]
+        sent(longer, client, again)
+        assert packed(path) == 1
+        assert cost.by_country(again)["messages"].tolist() == [12]
