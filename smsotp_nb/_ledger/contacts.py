@@ -114,8 +114,8 @@ def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, st
 def begin_changing(store: Store, campaign: int) -> None:
     """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
     with store.reading() as connection:
-        sql = "SELECT 1 FROM contacts WHERE campaign=?1 UNION ALL SELECT 1 FROM sums WHERE campaign=?1"
-        packed = connection.execute(sql, (campaign,)).fetchone()
+        sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
+        packed = connection.execute(sql, (campaign, campaign)).fetchone()
     if packed:
         with store.writing("NORMAL") as connection:
             unpack(connection, campaign)

@@ -59,7 +59,7 @@ def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed, ref
     The caller holds the campaign's lock.
     """
     connection.execute(
-        "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ? FROM campaign WHERE id=? AND NOT purged",
+        "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
         (packed.currencies, packed.sums, refused, campaign),
     )
 
@@ -67,7 +67,7 @@ def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed, ref
 def unpack_sums(connection: sqlite3.Connection, campaign: int) -> None:
     """Delete sums that are about to become wrong; of a purged campaign nothing else is left."""
     connection.execute(
-        "DELETE FROM sums WHERE campaign=? AND campaign NOT IN (SELECT id FROM campaign WHERE purged)", (campaign,)
+        "DELETE FROM sums WHERE campaign=? AND campaign NOT IN (SELECT id FROM campaign WHERE purged<>0)", (campaign,)
     )
 
 

@@ -75,7 +75,7 @@ def row_sums(
 def _requests_of(
     store: Store, campaigns: Sequence[int], within: tuple[int, int], when: Callable[[Ints], Ints], *, words: bool
 ) -> _Requests:
-    numbers = ",".join(str(int(number)) for number in campaigns)
+    numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     with store.reading() as connection:
         sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
         currencies = [str(code) for (code,) in connection.execute(sql) if code]

@@ -252,7 +252,7 @@ def summed(
     kept = Combinations(names) if names else None
     packed = dict(packed_sums(store, campaigns, within, tz))
     if kept is not None:  # the sums are not kept by them: the rows are read, except where a purge deleted these
-        purged = table_of(store, "SELECT id FROM campaign WHERE purged", ()).index
+        purged = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
         nothing = kept.nothing()
         packed = {number: packed[number].assign(combination=nothing) for number in packed if number in purged}
     rest = [number for number in campaigns if number not in packed]

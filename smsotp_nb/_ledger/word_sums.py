@@ -23,7 +23,7 @@ def word_sums(
         campaigns = services_asked(store, service)
         if campaign is not None:
             campaigns = campaigns[campaigns.index == campaign]
-        purged = table_of(store, "SELECT id FROM campaign WHERE purged", ()).index
+        purged = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
         known = [number for number in campaigns.index if number not in purged]
         recorded = summed(store, known, span, tz, words=True)
         with store.reading() as connection:

@@ -46,6 +46,11 @@ def packed(path: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM sums").fetchone()[0])
 
 
+def packed_in(ledger: Ledger) -> int:
+    with ledger._store.reading() as connection:
+        return int(connection.execute("SELECT count(*) FROM sums").fetchone()[0])
+
+
 def by_rows(ledger: Ledger, **span: object) -> pd.DataFrame:
     """Return `spending` without the sums of any campaign that still has rows."""
     with pytest.MonkeyPatch.context() as patch:
@@ -101,12 +106,13 @@ class Story:
 
     def steps(self) -> Iterator[str]:
         happens = [self.extend, self.send, self.resolve, self.retry, self.send, self.resolve]
-        for step in [*self.random.choices(happens, k=5), self.retry, self.correct, self.send]:
+        for step in [*self.random.choices(happens, k=2), self.retry, self.correct, self.send]:
             step(self.random.choice(sorted(self.plans)))
             yield step.__name__
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("seed", [0])
 def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     seed: int, box: Sandbox, ledger: Ledger
 ) -> None:
@@ -114,13 +120,13 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     for _ in story.steps():
         zone = story.random.choice(ZONES)
         same(cost.spending(ledger, tz=zone), by_rows(ledger, tz=zone))
-        rows = pd.concat([ledger.campaign(name).frame for name in story.plans])
-        pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
-        pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
-        middle = rows["at"].dropna().sort_values().iloc[len(rows) // 3]
-        same(cost.spending(ledger, since=middle), by_rows(ledger, since=middle))
-        same(cost.spending(ledger, until=middle.floor("15min")), by_rows(ledger, until=middle.floor("15min")))
-    assert packed(ledger.path) == 2
+    rows = pd.concat([ledger.campaign(name).frame for name in story.plans])
+    pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
+    pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
+    middle = rows["at"].dropna().sort_values().iloc[len(rows) // 3]
+    same(cost.spending(ledger, since=middle), by_rows(ledger, since=middle))
+    same(cost.spending(ledger, until=middle.floor("15min")), by_rows(ledger, until=middle.floor("15min")))
+    assert packed_in(ledger) == 2
     before = cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
@@ -130,6 +136,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     )
 
 
+@pytest.mark.both_ledgers
 def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger: Ledger) -> None:
     """Otherwise every comparison here would be one of the rows with themselves."""
     with box.client() as client:
