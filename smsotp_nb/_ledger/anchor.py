@@ -71,6 +71,7 @@ class _Held:
     users: int = 0
     writers: threading.RLock = field(default_factory=threading.RLock)
     turns: int = 0  # of the thread that writes: one connection may be closed while another one writes
+    whole: tuple[int, ...] = ()  # the state in which the file was last found undamaged, while it has been held
 
     def let_go(self) -> None:
         os.close(self.file)
@@ -167,6 +168,19 @@ class Anchor:
         header = read_at(self._files.file, HEADER, 0)
         ours = header.startswith(b"SQLite format 3\0") and header[JOURNAL_MODE] == WITH_LOG
         return int.from_bytes(header[GENERATION]) if ours else -1
+
+    def state(self) -> tuple[int, ...]:
+        """Return what differs once anybody has written into the file itself: its generation, size and times."""
+        found = os.fstat(self._files.file)
+        return self.generation(), found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    def note_whole(self, state: tuple[int, ...]) -> None:
+        """Note, for all connections of this process, that the file is undamaged in a state."""
+        self._files.whole = state
+
+    def is_known_whole(self) -> bool:
+        """Return whether this process has found the file undamaged and held it since, and nobody has written to it."""
+        return self._files.whole == self.state()
 
     def verify(self, *, after_commit: bool = False) -> None:
         """Check that the path still leads to the file that was opened, and to its log.

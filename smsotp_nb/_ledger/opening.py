@@ -268,15 +268,22 @@ def _refuse_altered(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, seal: Seal | None) -> None:
-    """Compare the file with its checksum when it was closed; after an unclean end, let SQLite check it."""
+    """Compare the file with its checksum when it was closed; after an unclean end, let SQLite check it.
+
+    Once is enough while this process holds the file: a table of costs is read by a connection of its own.
+    """
     now, log = anchor.generation(), connection.execute("PRAGMA user_version").fetchone()[0]
     # A file whose making ended half way has nothing in it yet, and all in its first log.
     if log - now not in (0, ONE_GENERATION) and not (now == 0 and log in (VERSION, VERSION + ONE_GENERATION)):
         _refuse(path, "the log (-wal) beside it belongs to another state of it")
+    if anchor.is_known_whole():
+        return
+    state = anchor.state()
     if seal is None or seal.generation != now:
         _refuse(path, _looked_at(connection))
     elif anchor.checksum() != (seal.size, seal.crc):
         _refuse(path, "its bytes changed since it was closed")
+    anchor.note_whole(state)
 
 
 def _looked_at(connection: sqlite3.Connection) -> str:
