@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +18,12 @@ from .._arguments import not_path, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._wire import Numbers, mask
-from ..errors import CampaignHeld, LedgerError, UsageError
+from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
 from . import changing, contacts, copies, overview, reading
 from .damage import understood
 from .evidence import Evidence, lines_kept, take_over
+from .lock import RunLock
 from .overview import state_line
 from .passcodes import KIND
 from .purging import warn_of_unreached
@@ -394,10 +396,17 @@ class Campaign:
                     connection, self._number, what=said, rows=many, reason=reason, replaced=None, now=now,
                     evidence=proof,
                 )  # fmt: skip
-            contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
+            self._pack(lock, now=now)
         finally:
             lock.release()
         return len(moved)
+
+    def _pack(self, lock: RunLock, *, now: int) -> None:
+        """Pack what is kept beside the rows; they are decided on and recorded, and are read where nothing is packed."""
+        try:
+            contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
+        except LedgerError as error:
+            warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
 
     def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""

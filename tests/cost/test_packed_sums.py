@@ -21,7 +21,7 @@ from support.sending import sent
 from smsotp_nb import Sandbox, cost
 from smsotp_nb._ledger import Ledger, contacts, summing
 from smsotp_nb._planning import Plan, plan
-from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
@@ -112,7 +112,7 @@ class Story:
 
 
 @pytest.mark.both_ledgers
-@pytest.mark.parametrize("seed", [0])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     seed: int, box: Sandbox, ledger: Ledger
 ) -> None:
@@ -186,3 +186,21 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
         sent(longer, client, again)
         assert packed(path) == 1
         assert cost.by_country(again)["messages"].tolist() == [12]
+
+
+def test_a_decision_stands_where_its_sums_cannot_be_written(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise LedgerError("the disk is full")
+
+    box.fault("drop_after", next=1)
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, stop_after_failures=None)
+    doubts = ledger.campaign("autumn").in_doubt
+    monkeypatch.setattr(contacts, "pack_sums", full)
+    with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full"):
+        assert ledger.campaign("autumn").resolve(doubts, accepted=True) == len(doubts) > 0
+    assert packed(ledger.path) == 0
+    assert ledger.campaign("autumn").in_doubt.empty
+    assert cost.by_country(ledger)["messages"].sum() == 6
