@@ -205,7 +205,7 @@ def told(table: str, files: dict[str, tuple[str, Path]]) -> None:
 
 def _compared(rounds: list[dict[str, tuple[float, float, float, list[float]]]], name: str) -> None:
     for at, what in ((1, "CPU time"), (0, "wall time")):
-        ratios = [each["plain script"][at] / each[name][at] for each in rounds]
+        ratios = [each["plain script"][:2][at] / each[name][:2][at] for each in rounds]
         middle, least, most = statistics.median(ratios), min(ratios), max(ratios)
         print(f"{'':14}{name} is {middle:.1f} ({least:.1f}-{most:.1f}) times as fast by {what}", flush=True)
 
