@@ -27,7 +27,7 @@ CAMPAIGN = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     "plan = sms.plan(\n"
     '    people, to="phone", region="country", default_region="DE", campaign="autumn-sale",\n'
-    '    content="Hi {name}, 20 % off until Sunday.", signature="Acme", fill={"name": "there"},\n'
+    '    content="Hi {name}, 20% off until Sunday.", signature="Acme", fill={"name": "there"},\n'
     '    suppress="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
     ")\nplan",
 )
@@ -99,7 +99,7 @@ def form(notebook: Notebook, file: Path) -> None:
     card: Any = notebook.page.locator(".smsotp-form")
     card.get_by_label("Campaign name").fill("spring")
     card.get_by_label("Default country").fill("DE")
-    card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 20% off until Sunday.")
     card.get_by_label("Signature").fill("Acme")
     card.get_by_text("rows would be texted").wait_for()
     shown(notebook, file)

@@ -32,18 +32,18 @@ INVOICED = "2025-10"
 LOST = datetime(2025, 10, 27, 9, tzinfo=UTC)
 REMINDER = "Your order of {month} is ready. Our shop keeps it until Saturday evening, at the desk by the door."
 SALES = (
-    "Hi {name}, it’s our winter sale: 20 % off coats, hats and gloves until Sunday, in every shop and online.",
-    "Hi {name}, the new year begins with 10 % off everything that is blue, until Saturday, in every shop.",
+    "Hi {name}, it’s our winter sale: 20% off coats, hats and gloves until Sunday, in every shop and online.",
+    "Hi {name}, the new year begins with 10% off everything that is blue, until Saturday, in every shop.",
     "Hi {name}, flowers and chocolate are waiting for you – this week with a card that we write by hand.",
     "Hi {name}, spring is here: boots go at half the price until Sunday, and so does every warm jacket.",
     "Hi {name}, it’s Easter week… eggs are hidden in every shop, and some of them hold a voucher for you.",
     "Hi {name}, our garden opens on Saturday at nine. Bring a friend, and the second coffee is on the house.",
-    "Hi {name}, summer sale: 30 % off sandals, shirts and hats until Sunday, in every shop and online.",
+    "Hi {name}, summer sale: 30% off sandals, shirts and hats until Sunday, in every shop and online.",
     "Hi {name}, we’re at the lake all week – swim, rest, and pick up your ice cream at our red tent.",
     "Hi {name}, back to school: three notebooks for the price of two until Friday, in every shop.",
-    "Hi {name}, autumn sale: 20 % off rain coats and umbrellas until Sunday, in every shop and online.",
+    "Hi {name}, autumn sale: 20% off rain coats and umbrellas until Sunday, in every shop and online.",
     "Hi {name}, our shop is ten years old. Come by on Thursday for cake, music and a small present.",
-    "Hi {name}, it’s nearly winter: 20 % off coats, hats and gloves until Sunday, in every shop and online.",
+    "Hi {name}, it’s nearly winter: 20% off coats, hats and gloves until Sunday, in every shop and online.",
 )
 VOUCHER = "Your voucher is at the desk: show this message by Friday and take ten euros off."
 NAMES = ("Ann", "Ben", "Carla", "Łucja")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._ledger import Ledger
 
 DEMO_CAMPAIGN = "autumn-sale"
-DEMO_CONTENT = "Hi {name}, 20 % off until Sunday."
+DEMO_CONTENT = "Hi {name}, 20% off until Sunday."
 
 
 def describe(demo: argparse.ArgumentParser) -> None:

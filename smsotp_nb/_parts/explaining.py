@@ -51,7 +51,7 @@ class Explanation:
     number of parts that saves: 0 if nothing is gained, below 0 if the replacements make it longer.
 
     Example:
-        >>> print(explain("It’s 20 % off" + " today" * 12))
+        >>> print(explain("It’s 20% off" + " today" * 12))
         UCS-2, 2 parts: 85 units, 49 more fit; 15 fewer would save a part
         ’ RIGHT SINGLE QUOTATION MARK, at 2: ' instead
         With plain characters: GSM-7, 1 part

@@ -52,7 +52,7 @@ def count(text: str) -> Parts:
     Example:
         >>> count("20 € off")
         Parts(encoding='gsm7', parts=1, units=9, room=151, forcing=())
-        >>> count("It’s 20 % off").forcing
+        >>> count("It’s 20% off").forcing
         ('’',)
     """
     refuse(not_text("text", text, hint=MANY))

@@ -31,7 +31,7 @@ def passcode(texts: Iterable[str]) -> str | None:
     """Return advice when one of these texts, as people will read it, looks like a verification code.
 
     Example:
-        >>> passcode(["Your code is 493021."]) is PASSCODE, passcode(["20 % off with code 2026"]) is None
+        >>> passcode(["Your code is 493021."]) is PASSCODE, passcode(["20% off with code 2026"]) is None
         (True, True)
     """
     return PASSCODE if any(map(_looks_like_code, texts)) else None

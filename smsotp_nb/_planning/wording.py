@@ -121,9 +121,9 @@ def column(name: str) -> Column:
 
     Example:
         >>> import smsotp_nb as sms
-        >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"], "msg": ["Hi Ann", "Dear Ben, 20 % off"]})
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"], "msg": ["Hi Ann", "Dear Ben, 20% off"]})
         >>> sms.plan(people, to="phone", campaign="demo", text=sms.column("msg")).bodies["text"].tolist()
-        ['Hi Ann', 'Dear Ben, 20 % off']
+        ['Hi Ann', 'Dear Ben, 20% off']
     """
     refuse(not_text("name", name, hint="; column takes the name of the column that holds the messages"))
     return Column(name)

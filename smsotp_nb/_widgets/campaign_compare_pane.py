@@ -32,7 +32,7 @@ class ComparePane:
 
     def __init__(self, typed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
-        self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20 % off today!")
+        self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20% off today!")
         self.held = ipywidgets.BoundedIntText(description="Held out, in per cent (0: nobody)", min=0, max=MOST_HELD)
         self.unit = skin.choice("Column that tells customers apart", with_none([], "choose"), None)
         self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)

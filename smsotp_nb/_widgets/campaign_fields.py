@@ -46,7 +46,7 @@ class Fields:
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
         self.variables = skin.text("Template variables, from columns", placeholder="name, city")
-        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20 % off until Sunday.")
+        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20% off until Sunday.")
         self.fill = skin.text("If a value is missing", placeholder="name=there")
         self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")

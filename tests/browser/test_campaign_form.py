@@ -33,7 +33,7 @@ def write(card: Any) -> None:
     card.get_by_label("Campaign name").fill("spring")
     card.get_by_label("Default country").fill("DE")
     card.get_by_label("Signature").fill("Acme")
-    card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 20% off until Sunday.")
     card.get_by_text("rows would be texted").wait_for()
 
 
@@ -124,7 +124,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     write(card)
     expect(card.locator(".smsotp-fault:visible")).to_have_count(0)
     card.get_by_label("Campaign name").fill("canary")
-    card.get_by_label("Text", exact=True).fill("Hi {name}, 2 % off until Sunday.")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 2% off until Sunday.")
     click(card, "Check the plan")
     page.wait_for_function(TOP_HAS_FOCUS)
     card.get_by_text("Rows that are left out").wait_for()
@@ -174,7 +174,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     assert look(notebook, THEMES[2], "upload-5-another-name") == []
     card.get_by_label("Campaign name").fill("canary")
     card.get_by_label("Phone column").and_(page.locator(":disabled")).wait_for()
-    card.get_by_label("Text", exact=True).fill("Hi {name}, 20 % off until Sunday.")
+    card.get_by_label("Text", exact=True).fill("Hi {name}, 20% off until Sunday.")
     click(card, "Check the plan")
     card.get_by_label("Why the text changes, for the record").fill("typo")
     card.get_by_text(").correct(plan, reason='typo')").wait_for(state="attached")
@@ -185,8 +185,8 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     inbox = "box.inbox[box.inbox['to'].ne('+14155550100')]"
     assert notebook.kernel(f"{inbox}['to'].is_unique") == "True"
     assert notebook.kernel(f"'{stopped}' in set(box.inbox['to'])") == "False"
-    assert notebook.kernel(f"{inbox}['text'].str.contains(', 2 %').tolist()") == repr([True] * 5 + [False] * others)
-    assert int(notebook.kernel(f"int({inbox}['text'].str.contains(', 20 %').sum())")) == others
+    assert notebook.kernel(f"{inbox}['text'].str.contains(', 2%').tolist()") == repr([True] * 5 + [False] * others)
+    assert int(notebook.kernel(f"int({inbox}['text'].str.contains(', 20%').sum())")) == others
     notebook.save_widgets()
     saved = notebook.saved()
     content = (lab.folder / "sample_data" / "recipients.csv").read_bytes()
@@ -213,7 +213,7 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     write(card)
     card.get_by_label("Campaign name").fill("compared")
     click(card, "Compare two texts, or hold people out")
-    card.get_by_label("Second text").fill("{name}, only until Sunday: 20 % off.")
+    card.get_by_label("Second text").fill("{name}, only until Sunday: 20% off.")
     card.get_by_label("Held out, in per cent").fill("20")
     card.get_by_label("Held out, in per cent").press("Tab")
     card.get_by_text("Choose the column that tells your customers apart.").first.wait_for()

@@ -24,7 +24,7 @@ ledger = sms.Ledger("campaigns-page.sqlite", create=True)
 for n in range(11):
     early = sms.plan(people.head(2), to="phone", campaign=f"Early {n}", text=f"News {n}.")
     ledger.begin(early, service=box.client().service).close()
-plan = sms.plan(people, to="phone", campaign="autumn-sale", text="20 % off until Sunday.", keep=["name"], chunk_size=5)
+plan = sms.plan(people, to="phone", campaign="autumn-sale", text="20% off until Sunday.", keep=["name"], chunk_size=5)
 box.fault("drop_after", next=2)
 sms.send(plan, client=box.client(), ledger=ledger, concurrency=1, canary=25, progress=False)
 page = CampaignsPage(ledger, client=box.client(), plans=[plan])

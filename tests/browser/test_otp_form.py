@@ -19,7 +19,7 @@ FOCUSED = """() => {
   return part === document.body ? "the page" : part.labels?.[0]?.textContent || part.textContent;
 }"""
 IN_FORM = "() => !!document.activeElement.closest('.smsotp-form .smsotp-head, .smsotp-form > :has(.smsotp-head)')"
-WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200 %
+WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200%
 
 
 def shown(notebook: Notebook, lab: Lab, theme: str = THEMES[0]) -> Any:

@@ -105,12 +105,12 @@ def ten_countries() -> pd.DataFrame:
 
 
 def test_ten_countries_print_on_one_page_of_a4(sheet: Any, tmp_path: Path) -> None:
-    """The report of a campaign is one page on paper, and nothing of it is cut there or at 200 % zoom."""
+    """The report of a campaign is one page on paper, and nothing of it is cut there or at 200% zoom."""
     sheet.set_content(charts.report(ten_countries(), tmp_path / "spent.html").read_text(encoding="utf-8"))
     printed = sheet.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1
     assert re.search(rb"/MediaBox\s*\[0 0 59[45]\S* 84[12]", printed)
-    sheet.set_viewport_size({"width": 640, "height": 450})  # 1280 pixels at 200 %
+    sheet.set_viewport_size({"width": 640, "height": 450})  # 1280 pixels at 200%
     assert cut_texts(sheet, ".smsotp-card") == []
     assert not overflow(sheet)
 

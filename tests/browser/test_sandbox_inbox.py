@@ -30,13 +30,13 @@ def post(box: Sandbox, action: str, **fields: Any) -> None:
 
 
 def fill(box: Sandbox) -> None:
-    post(box, "sms.message.send", to=[US, FR, SE, AU], content="Hi Anna, 20 % off until Sunday.", signature="Acme")
-    post(box, "sms.message.send", to=US, content="Hi Bob, 20 % off until Sunday.", signature="Acme")
+    post(box, "sms.message.send", to=[US, FR, SE, AU], content="Hi Anna, 20% off until Sunday.", signature="Acme")
+    post(box, "sms.message.send", to=US, content="Hi Bob, 20% off until Sunday.", signature="Acme")
     post(
         box,
         "sms.message.send",
         to=FR,
-        text="It’s your last chance: 20 % off everything until Sunday evening, and more.",
+        text="It’s your last chance: 20% off everything until Sunday evening, and more.",
     )
     post(box, "sms.message.send", to=SE, text=HOSTILE)
     post(box, "otp.send", to=US, intent="login", code="004217")
@@ -85,7 +85,7 @@ def test_search_and_filters_narrow_the_list(page: Any) -> None:
     page.locator("#kind").select_option("passcode")
     wait_for_rows(page, 1)
     page.locator("#kind").select_option("")
-    wording = page.locator("#wording option", has_text="20 % off until Sunday. (5)").get_attribute("value")
+    wording = page.locator("#wording option", has_text="20% off until Sunday. (5)").get_attribute("value")
     page.locator("#wording").select_option(wording)
     wait_for_rows(page, 5)
     page.locator("#search").fill("nobody says this")

@@ -29,7 +29,7 @@ def post(box: Sandbox, action: str, key: str = KEY, **fields: Any) -> None:
 
 
 def fill(box: Sandbox) -> None:
-    post(box, "sms.message.send", to=[US, FR], content="Hi Anna, 20 % off until Sunday.", signature="Acme")
+    post(box, "sms.message.send", to=[US, FR], content="Hi Anna, 20% off until Sunday.", signature="Acme")
     post(box, "sms.message.send", to=[US, "nobody"], text=HOSTILE)
     box.fault("drop_after", next=1)
     post(box, "otp.send", to=FR, code="004217")

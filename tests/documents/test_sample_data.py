@@ -31,7 +31,7 @@ def plan(people: pd.DataFrame) -> planning.Plan:
         region="country",
         default_region="DE",
         campaign="autumn-sale",
-        content="Hi {name}, 20 % off until Sunday.",
+        content="Hi {name}, 20% off until Sunday.",
         signature="Acme",
         suppress=FOLDER / "suppression.csv",
         rates=FOLDER / "rates.csv",

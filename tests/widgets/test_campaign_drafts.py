@@ -24,7 +24,7 @@ import smsotp_nb as sms
 people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
 form = sms.widgets.CampaignForm(people, client=sms.Sandbox(), ledger=sms.Ledger(sys.argv[1], create=True),
                                 suppress=["+1 202 555 0147"])
-form.fields.campaign.value, form.fields.words.value = "spring", "Hi {name}, 20 % off"
+form.fields.campaign.value, form.fields.words.value = "spring", "Hi {name}, 20% off"
 form.fields.kind.value, form.sending.guard_fields["budget"].value = "text", "USD 5"
 form.sending.test_number.value, form.outcome.stop_number.value = "+14155550100", "+14155550101"
 form._latest.ask(form.choices(), at_once=True)
@@ -51,7 +51,7 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
     form.write.take_button.click()
     assert (form.choices().campaign, form.choices().words, form.choices().kind) == (
         "spring",
-        "Hi {name}, 20 % off",
+        "Hi {name}, 20% off",
         "text",
     )
     assert form.guards().budget == "USD 5"
