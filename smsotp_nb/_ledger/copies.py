@@ -75,7 +75,7 @@ def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True
 def there(path: str) -> bool:
     """Return whether something of a copy that was made is still in its place; of a folder, any of its files."""
     place = Path(path)
-    return any(place.glob(PARQUET)) if place.is_dir() else os.path.lexists(place)
+    return any(place.glob(PARQUET)) if os.path.isdir(place) else os.path.lexists(place)  # a name may be too long
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:

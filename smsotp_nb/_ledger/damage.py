@@ -122,8 +122,9 @@ def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _found(connection: sqlite3.Connection) -> str:
     """Return in words the first value that cannot be; empty if all of them can."""
-    connection.create_function("is_text", 1, is_text)
-    connection.create_function("is_json", 2, _is_json)
+    for name, arguments, function in (("is_text", 1, is_text), ("is_json", 2, _is_json)):
+        with contextlib.suppress(sqlite3.OperationalError):  # it is there already, and a statement is being read
+            connection.create_function(name, arguments, function)
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
     for (table,) in tables.fetchall():
         try:

@@ -12,7 +12,7 @@ import pytest
 
 from smsotp_nb import cost
 from smsotp_nb._ledger import Campaign, Ledger, listed
-from smsotp_nb.errors import LedgerError
+from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 from . import ledger_fuzz
 
@@ -58,6 +58,28 @@ def test_a_value_that_cannot_be_is_named_and_the_rest_stays_readable(case: str, 
             read(ledger.campaign("autumn"))
         assert len(str(caught.value)) < 2_000
         read(ledger.campaign("winter"))
+
+
+def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
+    """A connection that reads takes no function that it has already."""
+    sql, read, place = DAMAGED["text for a number"]
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(sql)
+        connection.commit()
+    with Ledger(two) as ledger, ledger._store.reading() as connection:
+        for _ in range(2):
+            rows = connection.execute("SELECT id FROM campaign")
+            assert rows.fetchone()
+            with pytest.raises(LedgerError, match=place):
+                read(ledger.campaign("autumn"))
+
+
+def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> None:
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute("INSERT INTO copy VALUES (?, 'backup', 0)", ("[" * 5_000,))
+        connection.commit()
+    with Ledger(two) as ledger, pytest.warns(SmsOtpWarning, match="no longer in its place"):
+        ledger.campaign("autumn").purge()
 
 
 WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
