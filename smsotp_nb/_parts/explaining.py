@@ -52,7 +52,7 @@ class Explanation:
 
     Example:
         >>> print(explain("It’s 20% off" + " today" * 12))
-        UCS-2, 2 parts: 85 units, 49 more fit; 15 fewer would save a part
+        UCS-2, 2 parts: 84 units, 50 more fit; 14 fewer would save a part
         ’ RIGHT SINGLE QUOTATION MARK, at 2: ' instead
         With plain characters: GSM-7, 1 part
     """
