@@ -14,8 +14,8 @@ from .._phones.lookup import country_name
 from .._results import contract
 from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read, rows
 
-SUMS: Final = ("messages", "parts", "cost", "price_per_message", "share", "unpriced")
-_BOTH: Final = ("messages", "parts", "cost", "unpriced", *COMPARED, "difference")
+SUMS: Final = ("messages", "parts", "cost", "price_per_message", "price_per_part", "share", "unpriced")
+_BOTH: Final = ("messages", "parts", "cost", "unpriced", *COMPARED, "difference", "price_per_part", "planned_rate")
 
 
 @in_our_words
@@ -30,10 +30,11 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         decimals: return amounts as exact ``Decimal`` instead of float64.
 
     Returns:
-        ``currency``, the columns, ``messages`` and ``parts`` (Int64, of accepted rows), ``cost`` and
-        ``price_per_message`` (float64, six places), ``share`` of the cost in its currency (float64, 0 to 1) and
-        ``unpriced`` (Int64: messages whose price or currency could not be read; they are listed by `unpriced_rows` and
-        not part of ``cost``). Within a currency the most expensive group comes first.
+        ``currency``, the columns, ``messages`` and ``parts`` (Int64, of accepted rows), ``cost``,
+        ``price_per_message`` and ``price_per_part`` (float64, six places; a part has none where a message of the group
+        is unpriced), ``share`` of the cost in its currency (float64, 0 to 1) and ``unpriced`` (Int64: messages whose
+        price or currency could not be read; they are listed by `unpriced_rows` and not part of ``cost``). Within a
+        currency the most expensive group comes first.
 
     Raises:
         UsageError: not a result table, or a column is missing or has the name of one of the columns above.
@@ -103,7 +104,8 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
     Returns:
         ``currency``, the columns, ``messages, parts, cost, unpriced`` as in `by`; then of the accepted messages that
         have a price and an estimate in one currency: ``compared`` (Int64: how many they are), ``compared_parts`` and
-        ``est_parts`` (Int64), ``compared_cost``, ``est_cost`` and ``difference`` (float64, compared_cost - est_cost).
+        ``est_parts`` (Int64), ``compared_cost``, ``est_cost`` and ``difference`` (float64, compared_cost - est_cost);
+        ``price_per_part`` as billed and ``planned_rate``, that of the plan (float64, six places, weighted by parts).
         Within a currency the largest difference comes first.
 
     Example:
@@ -122,6 +124,8 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
     known, both = sums["messages"] > sums["unpriced"], sums["compared"] > 0
     sums["cost"] = amounts(sums.pop("micros").where(known), decimals)
     said = {name: amounts(sums[name].where(both), decimals) for name in ("compared_cost", "est_cost", "difference")}
+    said["price_per_part"] = _each(sums["compared_cost"], sums["compared_parts"], decimals)
+    said["planned_rate"] = _each(sums["est_cost"], sums["est_parts"], decimals)
     return sums.assign(**said)[["currency", *names, *_BOTH]]
 
 
@@ -130,10 +134,15 @@ def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     counted = sums["messages"] - sums["unpriced"]
     micros = sums["micros"].where(counted > 0)
     total = micros.groupby(sums["currency"], dropna=False).transform("sum")
-    each = micros.astype("Float64") / counted.where(counted > 0)
     done = sums.drop(columns=["micros", "unpriced"])
     done["cost"] = amounts(micros, decimals)
-    done["price_per_message"] = amounts(each.round(), decimals)
+    done["price_per_message"] = _each(micros, counted, decimals)
+    done["price_per_part"] = _each(micros.where(sums["unpriced"] == 0), sums["parts"], decimals)
     done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
     done["unpriced"] = sums["unpriced"]
     return done
+
+
+def _each(micros: pd.Series, count: pd.Series, decimals: bool) -> pd.Series:
+    """Return the amount for one, rounded; missing where there are none."""
+    return amounts((micros.astype("Float64") / count.where(count > 0)).round(), decimals)

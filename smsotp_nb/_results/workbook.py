@@ -27,7 +27,18 @@ _SAMPLE: Final = 200
 _AMOUNT: Final = "#,##0.00####"
 _FORMATS: Final = {
     **dict.fromkeys(
-        ("price", "cost", "price_per_message", "compared_cost", "est_cost", "difference", "total"), _AMOUNT
+        (
+            "price",
+            "cost",
+            "price_per_message",
+            "price_per_part",
+            "planned_rate",
+            "compared_cost",
+            "est_cost",
+            "difference",
+            "total",
+        ),
+        _AMOUNT,
     ),
     **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "compared", "compared_parts"), "#,##0"),
     "share": "0.0%",

@@ -14,17 +14,28 @@ from support.tables import table, two_currencies
 from smsotp_nb import cost
 from smsotp_nb.errors import UsageError
 
-COLUMNS = ["currency", "iso", "country", "messages", "parts", "cost", "price_per_message", "share", "unpriced"]
+COLUMNS = [
+    "currency",
+    "iso",
+    "country",
+    "messages",
+    "parts",
+    "cost",
+    "price_per_message",
+    "price_per_part",
+    "share",
+    "unpriced",
+]
 
 
 def test_by_country_names_countries_and_keeps_currencies_apart() -> None:
     """One row a currency and country, dearest first; rows that were not accepted cost nothing."""
     found = cost.by_country(two_currencies())
     assert list(found.columns) == COLUMNS
-    assert found.drop(columns="share").values.tolist() == [
-        ["CNY", "CN", "China", 2, 4, 0.0511, 0.0511, 1],
-        ["USD", "NA", "Namibia", 1, 1, 0.0395, 0.0395, 0],
-        ["USD", "US", "United States", 2, 3, 0.0225, 0.01125, 0],
+    assert found.drop(columns="share").fillna({"price_per_part": -1}).values.tolist() == [
+        ["CNY", "CN", "China", 2, 4, 0.0511, 0.0511, -1, 1],
+        ["USD", "NA", "Namibia", 1, 1, 0.0395, 0.0395, 0.0395, 0],
+        ["USD", "US", "United States", 2, 3, 0.0225, 0.01125, 0.0075, 0],
     ]
     assert found.groupby("currency")["share"].sum().round(12).tolist() == [1.0, 1.0]
 
