@@ -15,11 +15,11 @@ from ._cost.invoice import Reconciled, reconcile_invoice
 from ._cost.learned import rates
 from ._cost.overview import card
 from ._cost.saving import Savings, savings
+from ._cost.spent import spending
 from ._cost.sums import by, by_country, compare, unpriced_rows
 from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, summary
 from ._cost.words import BilledWords, words
 from ._ledger.reconciling import reconcile
-from ._ledger.summing import spending
 
 __all__ = [
     "Anomalies",

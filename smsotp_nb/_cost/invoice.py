@@ -15,6 +15,7 @@ from .._calls import in_our_words
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
+from .._ledger.address import Address
 from .._ledger.book import opened, read_from
 from .._pandas import STR
 from .._recipients.reading import read_recipients
@@ -22,6 +23,7 @@ from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of
 from .invoice_lines import FIELDS, lines_of
+from .sources import Source
 
 MATCHES: Final[dict[str, str]] = {
     "matched": "the same price as recorded",
@@ -80,7 +82,7 @@ class Reconciled(WithCard):
     only_ours: pd.DataFrame
     totals: pd.DataFrame
     source: str
-    _ledger: LedgerOrPath
+    _ledger: LedgerOrPath | None
     _service: str | None
 
     @property
@@ -102,9 +104,15 @@ class Reconciled(WithCard):
             reason: the evidence, for the record, such as "invoice 2026-11, line 17".
 
         Raises:
-            UsageError: a row is no longer in doubt; rows of campaigns before it were settled.
+            UsageError: a row is no longer in doubt; rows of campaigns before it were settled. Or the invoice was
+                compared with a result table, in which nothing is decided.
         """
         refuse(not_text("reason", reason))
+        if self._ledger is None:
+            raise UsageError(
+                "the invoice was compared with a result table, and rows in doubt are settled in a ledger: "
+                "cost.reconcile_invoice(ledger, invoice).settle(reason=...)"
+            )
         settled = 0
         with opened(self._ledger) as ledger:
             for campaign, lines in self.doubts.groupby("campaign", sort=False):
@@ -115,7 +123,7 @@ class Reconciled(WithCard):
 
 @in_our_words
 def reconcile_invoice(
-    ledger: LedgerOrPath,
+    source: Source,
     invoice: AnyFrame | str | Path,
     *,
     columns: Mapping[str, Any] | None = None,
@@ -132,7 +140,8 @@ def reconcile_invoice(
     invoiced in this period if they were recorded from the first to the last time of the lines.
 
     Args:
-        ledger: the Ledger, or its path.
+        source: the Ledger, its path, a Campaign, or a result table. Only a ledger can settle what is in doubt, and a
+            result table has no time for such rows, so that only an id finds them.
         invoice: a frame, or the path of a CSV, Excel or Parquet file, with a line a message.
         columns: names in the invoice of ``id, to, at, parts, price, currency``, where they differ:
             ``{"id": "Message SID", "price": "Amount"}``. ``price`` and ``currency`` are needed, and ``id`` or both
@@ -164,13 +173,24 @@ def reconcile_invoice(
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
     lines = lines_of(frame, dict(columns or {}), tz, dayfirst)
-    with read_from(ledger) as book:
-        ours = _ours(book, service)
-    source = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
-    return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, source)
+    ours, ledger, service = _recorded(source, service)
+    name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
+    return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, name)
 
 
 # -- what is compared
+
+
+def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, LedgerOrPath | None, str | None]:
+    """Return the rows that may be on an invoice, and where doubts about them can be settled."""
+    if isinstance(source, Campaign):
+        return _rows_of(source), source._ledger, source.service
+    if isinstance(source, Ledger | str | Path | Address):
+        with read_from(source) as book:
+            return _ours(book, service), source, service
+    table = contract.check(source, columns=[name for name in (*_DTYPES, "service") if name != "row"])
+    mine = table if service is None else table[table["service"].eq(service)]
+    return _billable(mine.assign(row=range(len(mine)))), None, service
 
 
 def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:
@@ -189,7 +209,13 @@ def _rows_of(campaign: Campaign) -> pd.DataFrame:
     frame = campaign.frame.rename_axis("row").reset_index()
     doubt = campaign.in_doubt["started_at"].reindex(frame["row"]).array
     frame["at"] = frame["at"].where(frame["status"].ne("in_doubt").to_numpy(), pd.Series(doubt))
-    return frame.loc[frame["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)].astype(_DTYPES)
+    return _billable(frame)
+
+
+def _billable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the accepted rows and those in doubt."""
+    found = table.loc[table["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)]
+    return found.astype(_DTYPES).reset_index(drop=True)
 
 
 # -- which line is which row
@@ -243,7 +269,7 @@ def _reconciled(
     lines: pd.DataFrame,
     ours: pd.DataFrame,
     found: pd.DataFrame,
-    ledger: LedgerOrPath,
+    ledger: LedgerOrPath | None,
     service: str | None,
     source: str,
 ) -> Reconciled:

@@ -86,7 +86,10 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
         [['’', 'RIGHT SINGLE QUOTATION MARK', "'", 0.0075]]
     """
     if not isinstance(plan, Plan):
-        raise UsageError(f"savings needs a plan, as plan(...) returns it; got {type(plan).__name__}")
+        raise UsageError(
+            f"savings needs a plan, as plan(...) returns it, got {type(plan).__name__}; cost.words(ledger) tells what "
+            "plain characters would have saved on what was sent"
+        )
     refuse(not_replacement("replace", replace))
     bodies = plan.measure(replace=replace)
     bodies = bodies.assign(text=plan.texts, gsm_parts=gsm_parts(plan.texts))

@@ -99,7 +99,8 @@ def words(
     refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
     if isinstance(ledger, pd.DataFrame):
         raise UsageError(
-            f"words needs a Ledger, its path or a Campaign: a result table holds no words, got {given(ledger)}"
+            f"words needs a Ledger, its path or a Campaign: a result table holds no words, got {given(ledger)}. "
+            "Pass the ledger that recorded it"
         )
     campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Campaign) else (None, service)
     source = ledger._ledger if isinstance(ledger, Campaign) else ledger

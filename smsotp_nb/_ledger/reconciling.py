@@ -9,6 +9,7 @@ import pandas as pd
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results.contract import money
+from ..errors import UsageError
 from .book import Ledger, LedgerOrPath, read_from
 from .campaign import Campaign
 from .columns import sums_whole
@@ -19,12 +20,15 @@ _SAID: Final = ("recipients", "message_count", "total")
 
 
 @in_our_words
-def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None) -> pd.DataFrame:
+def reconcile(
+    ledger: LedgerOrPath | Campaign, campaign: str | None = None, *, service: str | None = None
+) -> pd.DataFrame:
     """Compare what each reply stated in total with the sum of its recorded rows, for the accepted requests of a
     campaign.
 
     Args:
-        ledger: the Ledger, or its path.
+        ledger: the Ledger or its path, with the name of a campaign; or a Campaign. A result table does not hold what
+            replies stated in total.
         campaign: name of the campaign.
         service: needed only if several services have a campaign of that name.
 
@@ -35,7 +39,7 @@ def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None
         was stated) and ``disagreement`` (str: as noticed when the reply came).
 
     Raises:
-        UsageError: no such campaign, or several services have one.
+        UsageError: no such campaign, several services have one, or no campaign is named.
 
     Example:
         >>> import tempfile, pathlib
@@ -44,6 +48,16 @@ def reconcile(ledger: LedgerOrPath, campaign: str, *, service: str | None = None
         Traceback (most recent call last):
         smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
     """
+    if isinstance(ledger, pd.DataFrame):
+        raise UsageError(
+            "a result table does not hold what replies stated in total; pass the Ledger that recorded it, or its "
+            "Campaign"
+        )
+    if isinstance(ledger, Campaign):
+        with read_from(ledger._ledger) as book:
+            return _of(book, ledger)
+    if campaign is None:
+        raise UsageError("reconcile needs the name of a campaign: reconcile(ledger, 'autumn'); see ledger.campaigns()")
     with read_from(ledger) as book:
         return _of(book, book.campaign(campaign, service=service))
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._arguments import given
 from .._pandas import STR
 from .._results.contract import COLUMNS as RESULTS
 from .._results.contract import money
@@ -48,62 +47,29 @@ _WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version"
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
 
-@in_our_words
 def spending(
-    ledger: Ledger | str | Path,
+    ledger: Ledger | str | Path | Address,
     *,
     service: str | None = None,
+    campaign: int | None = None,
     since: object = None,
     until: object = None,
     tz: str = "UTC",
-    columns: str | Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Sum up the accepted messages of all campaigns by everything that the ledger knows of them.
-
-    The whole ledger is read in one pass with bounded memory, so ten million rows take seconds. `cost.by` and similar
-    functions take the result in place of a result table.
-
-    Args:
-        ledger: the Ledger, or its path. Tests to yourself are included, because they cost money as well.
-        service: ``"live"``, ``"sandbox"``, or the id of one service. By default the live services, or the sandboxes if
-            there is nothing live.
-        since: first day or time, as `pandas.Timestamp` reads it; in ``tz`` if it names no zone.
-        until: first day or time that is no longer included.
-        tz: time zone of days and months. Those of a purged campaign are in UTC.
-        columns: your own columns to sum up by as well, of those that ``plan(keep=...)`` kept. They are missing for
-            campaigns that did not keep them, and for purged ones. Also ``wording`` (str: what the messages say, with
-            their placeholders) and ``version`` (Int64: the version of the campaign in which they said it first).
-
-    Returns:
-        One row per combination: the columns asked for; ``service, campaign, kind, month`` (as 2026-11), ``day, iso,
-        region, type, encoding, currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64); and
-        for the ``compared`` messages, those with a price and an estimate in one currency, ``compared_parts, est_parts``
-        (Int64), ``compared_cost, est_cost`` (float64).
-
-    Raises:
-        UsageError: the ledger has no such service, no campaign kept such a column, the time zone does not exist, or a
-            time cannot be read.
-
-    Example:
-        >>> import tempfile, pathlib
-        >>> from smsotp_nb._ledger import Ledger
-        >>> with Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
-        ...     len(spending(ledger))
-        0
-    """
-    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
-    refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
+    """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says."""
     span = span_of(since, until, tz)
-    names = [columns] if isinstance(columns, str) else list(columns)
     with snapshot_of(ledger) as store:
-        _check_kept(store, names)
+        _check_kept(store, columns)
         campaigns = services_asked(store, service)
-        of_words = [name for name in names if name in OF_WORDS]
-        own = [name for name in names if name not in OF_WORDS]
+        if campaign is not None:
+            campaigns = campaigns[campaigns.index == campaign]
+        of_words = [name for name in columns if name in OF_WORDS]
+        own = [name for name in columns if name not in OF_WORDS]
         sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
         if of_words:
             sums = sums.join(_words(store)[of_words], on="measure")
-        return _finished(sums.join(campaigns, on="number"), names)
+        return _finished(sums.join(campaigns, on="number"), columns)
 
 
 def _check_kept(store: Store, names: Sequence[str]) -> None:
@@ -158,6 +124,11 @@ def snapshot_of(ledger: Ledger | str | Path | Address) -> Iterator[Store]:
 def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
     found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
+    return of_services(found, asked, where="the ledger")
+
+
+def of_services(found: pd.DataFrame, asked: str | None, *, where: str) -> pd.DataFrame:
+    """Return the rows of a frame whose ``service`` was asked for; None stands for the live ones, if there are any."""
     rehearsed = found["service"].astype(STR).map(is_rehearsal).astype("bool")
     if asked is None:
         return found if rehearsed.all() else found[~rehearsed]
@@ -166,7 +137,7 @@ def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
     chosen = found[found["service"] == asked]
     if chosen.empty:
         known = ", ".join(map(repr, found["service"].unique())) or "none yet"
-        raise UsageError(f"the ledger has no service {asked!r}; it has {known}")
+        raise UsageError(f"{where} has no service {asked!r}; it has {known}")
     return chosen
 
 

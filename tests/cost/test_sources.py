@@ -1,0 +1,119 @@
+"""A result table, a ledger, its path and one campaign of it say the same of what they all hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.sending import sent
+
+from smsotp_nb import Sandbox, cost
+from smsotp_nb._cost.sources import Source
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._planning import plan
+from smsotp_nb.errors import LedgerError, UsageError
+
+NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]
+PEOPLE = pd.DataFrame({"phone": NUMBERS, "segment": ["a", "a", "b", "b"]})
+RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": "USD", "price": ["0.0080", "0.0600"]})
+SOURCES = ("results", "ledger", "path", "campaign")
+
+
+@pytest.fixture
+def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
+    made = plan(
+        PEOPLE, to="phone", campaign="sale", text="It’s on" + " today" * 12, keep=["segment"], rates=RATES,
+        chunk_size=2, policy=None,
+    )  # fmt: skip
+    with box.client() as client:
+        results = sent(made, client, ledger)
+    return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.campaign("sale")}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_spending_is_that_of_the_replies(kind: str, sources: dict[str, Source], box: Sandbox) -> None:
+    spent = cost.spending(sources[kind], columns="segment")
+    inbox = box.inbox
+    assert list(spent.columns[:5]) == ["segment", "service", "campaign", "kind", "month"]
+    assert spent["messages"].sum() == len(inbox) == 4
+    assert spent["cost"].sum() == pytest.approx(float(inbox["price"].astype(float).sum()))
+    assert spent.dtypes.equals(cost.spending(sources["ledger"], columns="segment").dtypes)
+    for of in ("iso", "segment", "type", ["month", "encoding"]):
+        pd.testing.assert_frame_equal(cost.by(spent, of), cost.by(sources["ledger"], of))
+        pd.testing.assert_frame_equal(cost.compare(spent, of), cost.compare(sources["ledger"], of))
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_span_and_a_service_leave_out_the_same(kind: str, sources: dict[str, Source]) -> None:
+    at = sources["results"]["at"].min()  # type: ignore[index,call-overload]
+    later = at + pd.Timedelta("1h")
+    assert cost.spending(sources[kind], until=later)["messages"].sum() == 4
+    assert cost.spending(sources[kind], since=later).empty
+    days = cost.spending(sources[kind], tz="Pacific/Kiritimati")["day"]
+    assert days.unique().tolist() == [at.tz_convert("Pacific/Kiritimati").tz_localize(None).normalize()]
+    assert cost.spending(sources[kind], service="sandbox")["messages"].sum() == 4
+    if kind != "campaign":
+        assert cost.spending(sources[kind], service="live").empty
+        with pytest.raises(UsageError, match="has no service 'other'; it has"):
+            cost.spending(sources[kind], service="other")
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_part_has_the_price_that_was_billed_and_the_one_of_the_plan(
+    kind: str, sources: dict[str, Source], box: Sandbox
+) -> None:
+    inbox = box.inbox.assign(price=box.inbox["price"].astype(float))
+    billed = inbox.groupby("iso")["price"].sum() / inbox.groupby("iso")["parts"].sum()
+    found = cost.by_country(sources[kind]).set_index("iso")
+    assert found["price_per_part"].to_dict() == pytest.approx(billed.round(6).to_dict())
+    both = cost.compare(sources[kind]).set_index("iso")
+    assert both["planned_rate"].dropna().to_dict() == {"US": 0.008, "FR": 0.06}
+    assert both["price_per_part"].dropna().to_dict() == pytest.approx(billed[["US", "FR"]].round(6).to_dict())
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_an_invoice_is_compared_with_any_source(kind: str, sources: dict[str, Source]) -> None:
+    results = sources["results"]
+    assert isinstance(results, pd.DataFrame)
+    invoice = results[["id", "price", "currency"]].assign(price=[0.5, *results["price"].iloc[1:]]).iloc[:3]
+    found = cost.reconcile_invoice(sources[kind], invoice)
+    assert found.lines["match"].tolist() == ["other_price", "matched", "matched"]
+    assert found.lines["campaign"].unique().tolist() == ["sale"]
+    assert found.lines["row"].tolist() == [0, 1, 2]
+
+
+def test_doubts_are_settled_by_a_campaign_and_not_in_a_result_table(box: Sandbox, ledger: Ledger) -> None:
+    box.fault("drop_after", next=1)
+    with box.client() as client:
+        results = sent(plan(PEOPLE.head(2), to="phone", campaign="sale", text="Hi", policy=None), client, ledger)
+    campaign = ledger.campaign("sale")
+    invoice = pd.DataFrame({"to": results["to"], "at": campaign.in_doubt["started_at"].to_numpy(), "price": 0.0075})
+    invoice = invoice.assign(at=pd.to_datetime(invoice["at"], utc=True), currency="USD", id=["x" * 32, "y" * 32])
+    of_table = cost.reconcile_invoice(results, invoice)
+    with pytest.raises(UsageError, match=r"settled in a ledger: cost.reconcile_invoice\(ledger, invoice\)"):
+        of_table.settle(reason="invoice")
+    assert cost.reconcile_invoice(campaign, invoice).settle(reason="invoice") == 2
+    assert campaign.in_doubt.empty
+
+
+def test_what_replies_stated_is_asked_of_a_campaign_or_by_its_name(sources: dict[str, Source]) -> None:
+    campaign = cost.reconcile(sources["campaign"])  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(campaign, cost.reconcile(sources["path"], "sale"))  # type: ignore[arg-type]
+    assert campaign["agrees"].all()
+    assert len(campaign)
+    with pytest.raises(UsageError, match="pass the Ledger that recorded it"):
+        cost.reconcile(sources["results"])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"needs the name of a campaign: reconcile\(ledger, 'autumn'\)"):
+        cost.reconcile(sources["ledger"])  # type: ignore[arg-type]
+
+
+def test_sums_are_not_summed_up_again_by_spending(sources: dict[str, Source], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="these are sums already"):
+        cost.spending(cost.spending(sources["ledger"]))
+    with pytest.raises(UsageError, match="no column 'segmnt'; did you mean 'segment'"):
+        cost.spending(sources["results"], columns="segmnt")
+    with pytest.raises(UsageError, match="not a result table: no column"):
+        cost.spending(PEOPLE)
+    with pytest.raises(LedgerError, match="ledger not found"):
+        cost.spending(tmp_path / "none.sqlite")
