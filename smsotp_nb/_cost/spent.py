@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import not_text, not_zone, refuse
+from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._frames import as_pandas
 from .._ledger import Campaign, Ledger, summing
@@ -76,7 +76,10 @@ def spending(
         )  # fmt: skip
     if isinstance(source, Ledger | str | Path | Address):
         return summing.spending(source, service=service, since=since, until=until, tz=tz, columns=names)
-    return _of_rows(as_pandas(source), service, summing.span_of(since, until, tz), tz, names)
+    frame = as_pandas(source)
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"spending needs a result table, a ledger, its path or a Campaign, got {given(source)}")
+    return _of_rows(frame, service, summing.span_of(since, until, tz), tz, names)
 
 
 def _of_rows(

@@ -6,6 +6,7 @@ from typing import Final
 
 import pandas as pd
 
+from .._arguments import given
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results.contract import money
@@ -50,8 +51,8 @@ def reconcile(
     """
     if isinstance(ledger, pd.DataFrame):
         raise UsageError(
-            "a result table does not hold what replies stated in total; pass the Ledger that recorded it, or its "
-            "Campaign"
+            f"a result table does not hold what replies stated in total, got {given(ledger)}; pass the ledger that "
+            "recorded it, or a Campaign of it"
         )
     if isinstance(ledger, Campaign):
         with read_from(ledger._ledger) as book:

@@ -102,7 +102,7 @@ def test_what_replies_stated_is_asked_of_a_campaign_or_by_its_name(sources: dict
     pd.testing.assert_frame_equal(campaign, cost.reconcile(sources["path"], "sale"))  # type: ignore[arg-type]
     assert campaign["agrees"].all()
     assert len(campaign)
-    with pytest.raises(UsageError, match="pass the Ledger that recorded it"):
+    with pytest.raises(UsageError, match="pass the ledger that recorded it"):
         cost.reconcile(sources["results"])  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"needs the name of a campaign: reconcile\(ledger, 'autumn'\)"):
         cost.reconcile(sources["ledger"])  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
         "client= must be a Client, got the class Sandbox",
     ),
     "a passcode by a ledger": (lambda plan: sms.otp.send("+12025550123", client=5), "otp.send needs a Client, got 5"),
-    "spending of a number": (lambda plan: sms.cost.spending(5), "ledger= must be a Ledger or the path of one, got 5"),
+    "spending of a number": (lambda plan: sms.cost.spending(5), "a ledger, its path or a Campaign, got 5"),
     "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
     "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got 5"),
