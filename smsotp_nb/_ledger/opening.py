@@ -206,7 +206,7 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
         if _is_new(connection):
             _refuse_new(path, connection, create=create, accept_older=accept_older)
         began = connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
-        connection.execute("PRAGMA journal_mode=WAL")
+        _keep_log(connection)
         connection.execute("PRAGMA wal_autocheckpoint=0")  # only where the file is known to be ours, see `Store`
         connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
         _prepare(connection)
@@ -214,6 +214,20 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
         connection.close()
         raise
     return connection, began
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Let the file have a log; SQLite itself does not wait for others who have the same new file at this moment."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.001)
+        else:
+            return
 
 
 def _is_new(connection: sqlite3.Connection) -> bool:

@@ -6,6 +6,8 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -443,6 +445,20 @@ def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Pat
     with Ledger(tmp_path / "new" / "l.sqlite", create=True) as ledger:
         assert ledger.campaigns()["rows"].tolist() == [50]
         assert states(ledger.path) == {0: 50}
+
+
+def test_a_new_ledger_waits_for_another_process_that_begins_it(tmp_path: Path) -> None:
+    """SQLite itself waits for nobody when a file gets its log."""
+    path = tmp_path / "l.sqlite"
+    path.touch(mode=0o600)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor() as threads:
+        other.execute("BEGIN IMMEDIATE")
+        opened = threads.submit(lambda: Ledger(path, create=True).close())
+        wait([opened], timeout=0.5)
+        early = opened.done()
+        other.execute("ROLLBACK")
+        opened.result(60)
+    assert not early
 
 
 # -- campaigns side by side --------------------------------------------------------------------------------------------
