@@ -54,7 +54,7 @@ def fill(path: Path, rows: int, chunk: int) -> None:
     store, random = Store(path), np.random.default_rng(1)
     requests = rows // CAMPAIGNS // chunk
     with store.writing("NORMAL") as connection:
-        _reference(connection)
+        _reference(connection, requests * chunk)
         for campaign in range(CAMPAIGNS):
             requested = Requests(
                 campaign + 1, campaign * requests, chunk,
@@ -81,14 +81,14 @@ class Requests(NamedTuple):
     parts: np.ndarray[Any, np.dtype[np.int64]]
 
 
-def _reference(connection: sqlite3.Connection) -> None:
+def _reference(connection: sqlite3.Connection, rows: int) -> None:
     countries = list(enumerate(COUNTRIES, start=1))
     connection.executemany("INSERT INTO country VALUES (?,?,'999')", countries)
     connection.executemany("INSERT INTO destination VALUES (?,?,'MOBILE',7500,'USD')", countries)
     connection.executemany(
         "INSERT INTO campaign (id, service, name, name_key, kind, fingerprint, created_at, rows, kept) "
-        "VALUES (?1,'live',?2,?2,'campaign','',0,0,'[]')",
-        [(number + 1, f"month-{number + 1:02}") for number in range(CAMPAIGNS)],
+        "VALUES (?1,'live',?2,?2,'campaign','',0,?3,'[]')",
+        [(number + 1, f"month-{number + 1:02}", rows) for number in range(CAMPAIGNS)],
     )
 
 

@@ -124,12 +124,15 @@ def begin_changing(store: Store, campaign: int) -> None:
 def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlite3.Connection], bool]) -> None:
     """Pack contacts and sums of a campaign whose rows no longer change; write nothing if nothing was ever requested.
 
+    Those of passcodes are never packed: one may be recorded at any time, by whoever sends it.
+
     ``mine`` says whether the caller still holds the campaign: else somebody else changes its rows now.
     Both are read and written in one transaction; otherwise somebody who is forgotten in between would stay in the
     contacts, and an answer that came in between would be missing from the sums.
     """
     with store.reading() as connection:
-        tried = connection.execute("SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=?)", (campaign,)).fetchone()[0]
+        sql = "SELECT 1 FROM campaign k WHERE id=? AND kind<>'passcode' AND EXISTS "
+        tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
     if tried:
         with store.writing("NORMAL") as connection:
             if mine(connection):

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .._schema import LONGEST
 from .answers import Ints
 from .damage import Unfit
 from .row_sums import FACTS, SUMS, days, named, row_sums
@@ -80,12 +81,12 @@ def packed_sums(
     """
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT s.campaign, s.currencies, s.sums, k.purged FROM sums s JOIN campaign k ON k.id=s.campaign"
+            "SELECT s.campaign, s.currencies, s.sums, k.rows, k.purged FROM sums s JOIN campaign k ON k.id=s.campaign"
         ).fetchall()
     wanted = {*campaigns}
-    for number, currencies, sums, purged in found:
+    for number, currencies, sums, rows, purged in found:
         if number in wanted:
-            table = _table(Packed(currencies, sums))
+            table = _table(Packed(currencies, sums), most=rows)
             begins = table["at"].to_numpy() * _QUARTER
             if purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
@@ -93,13 +94,23 @@ def packed_sums(
                 yield number, table.assign(number=number, at=at, combination=0)[inside]
 
 
-def _table(packed: Packed) -> pd.DataFrame:
+def _table(packed: Packed, *, most: int) -> pd.DataFrame:
+    """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
     try:
-        cells = np.frombuffer(zlib.decompress(packed.sums), "<i8").astype(np.int64).reshape(len(_COLUMNS), -1)
+        cells = np.frombuffer(_unpacked(packed.sums, min(8 * len(_COLUMNS) * most, LONGEST)), "<i8").astype(np.int64)
+        cells = cells.reshape(len(_COLUMNS), -1)
         table = pd.DataFrame(dict(zip(_COLUMNS, cells, strict=True)))
         return table.assign(currency=named(table["currency"], json.loads(packed.currencies)))
     except (zlib.error, ValueError, IndexError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
+
+
+def _unpacked(packed: bytes, most: int) -> bytes:
+    unpacking = zlib.decompressobj()
+    found = unpacking.decompress(packed, most + 1)
+    if not unpacking.eof or len(found) > most:
+        raise Unfit("the sums of a campaign cannot be read")
+    return found
 
 
 def _exact(begins: Ints, within: tuple[int, int], tz: str) -> bool:

@@ -8,6 +8,7 @@ import random
 import signal
 import sqlite3
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
@@ -18,8 +19,8 @@ import pytest
 from kills.child import fork
 from support.sending import sent
 
-from smsotp_nb import Sandbox, cost
-from smsotp_nb._ledger import Ledger, contacts, summing
+from smsotp_nb import Sandbox, cost, otp
+from smsotp_nb._ledger import Ledger, contacts, packed_sums, summing
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
@@ -145,6 +146,30 @@ def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger:
     with ledger._store.writing() as connection:
         connection.execute("DELETE FROM recipient")
     pd.testing.assert_frame_equal(cost.by_country(ledger), before)
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("change", ["resolve", "retry_rejected"])
+def test_passcodes_are_counted_after_a_decision_on_none_of_them(change: str, box: Sandbox, ledger: Ledger) -> None:
+    """They come at any time, without a run that would delete the sums before it."""
+    with box.client() as client:
+        otp.send(NUMBERS[0], client=client, ledger=ledger)
+        with ledger._store.reading() as connection:
+            passcodes = ledger.campaign(connection.execute("SELECT name FROM campaign").fetchone()[0])
+        assert (passcodes.resolve([], accepted=True) if change == "resolve" else passcodes.retry_rejected([])) == 0
+        otp.send(NUMBERS[1], client=client, ledger=ledger)
+    assert cost.spending(ledger)["messages"].sum() == 2
+
+
+def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(box: Sandbox, ledger: Ledger) -> None:
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    width = 8 * len(packed_sums._COLUMNS)
+    for size, cut in ((7 * width, None), (6 * width, -8)):
+        with ledger._store.writing() as connection:
+            connection.execute("UPDATE sums SET sums=?", (zlib.compress(bytes(size))[:cut],))
+        with pytest.raises(LedgerError, match="sums of a campaign cannot be read"):
+            cost.spending(ledger)
 
 
 def killed(*_: object, **__: object) -> None:
