@@ -406,7 +406,7 @@ class Campaign:
         try:
             contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
         except LedgerError as error:
-            warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
+            warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=6)
 
     def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""

@@ -38,8 +38,8 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     """
     with store.reading() as connection:
         doomed = _with_tests(connection, campaign)
-    sums = {number: (sums_to_pack(store, number, for_purge=True), refused_of(store, number)) for number in doomed}
-    with store.writing() as connection:
+    with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
+        sums = {number: (sums_to_pack(store, number, for_purge=True), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"

@@ -10,9 +10,11 @@ import sqlite3
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,7 +22,7 @@ from kills.child import fork
 from support.sending import sent
 
 from smsotp_nb import Sandbox, cost, otp
-from smsotp_nb._ledger import Ledger, contacts, packed_sums, summing
+from smsotp_nb._ledger import Ledger, contacts, packed_sums, purging, summing
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
@@ -161,6 +163,30 @@ def test_passcodes_are_counted_after_a_decision_on_none_of_them(change: str, box
     assert cost.spending(ledger)["messages"].sum() == 2
 
 
+@pytest.mark.both_ledgers
+def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums_of, sent_meanwhile = purging.sums_to_pack, []
+
+    def with_another(*arguments: Any, **options: Any) -> packed_sums.Packed:
+        found = sums_of(*arguments, **options)
+        sent_meanwhile.append(threads.submit(otp.send, NUMBERS[1], client=client, ledger=ledger.path))
+        wait(sent_meanwhile, timeout=0.5)
+        return found
+
+    with box.client() as client, ThreadPoolExecutor() as threads:
+        otp.send(NUMBERS[0], client=client, ledger=ledger)
+        with ledger._store.reading() as connection:
+            passcodes = ledger.campaign(connection.execute("SELECT name FROM campaign").fetchone()[0])
+        monkeypatch.setattr(purging, "sums_to_pack", with_another)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SmsOtpWarning)
+            passcodes.purge()
+            sent_meanwhile[0].result(60)
+    assert cost.spending(ledger)["messages"].sum() == 2
+
+
 def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(box: Sandbox, ledger: Ledger) -> None:
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
@@ -224,8 +250,9 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, stop_after_failures=None)
     doubts = ledger.campaign("autumn").in_doubt
     monkeypatch.setattr(contacts, "pack_sums", full)
-    with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full"):
+    with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:
         assert ledger.campaign("autumn").resolve(doubts, accepted=True) == len(doubts) > 0
+    assert warned[0].filename == __file__
     assert packed(ledger.path) == 0
     assert ledger.campaign("autumn").in_doubt.empty
     assert cost.by_country(ledger)["messages"].sum() == 6
