@@ -88,8 +88,9 @@ def _of_rows(
     if is_summed(frame):
         raise UsageError("these are sums already; the functions of cost take them as they are")
     table = contract.check(frame, columns=_OF_ROWS)
+    own = [name for name in table.columns if name not in summing.COLUMNS]
     for name in names:
-        require(name, [name for name in table.columns if name not in summing.COLUMNS], where="columns of the table")
+        require(name, own, where="columns of the table")
     table = summing.of_services(table, service, where="the table")
     table = table[_within(table["at"], span) & (table["status"] == "accepted")]
     local = table["at"].dt.tz_convert(tz).dt.tz_localize(None).dt.normalize()

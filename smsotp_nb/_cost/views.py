@@ -152,10 +152,8 @@ def _per_part(source: Source) -> pd.DataFrame:
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "iso"))
         frame = checked[checked["price"].notna() & checked["parts"].notna()]
-    sums = by(frame, "iso").dropna(subset=["currency", "iso", "cost"])
-    sums = sums[(sums["parts"] > 0) & (sums["unpriced"] == 0)]
-    each = (contract.micros(sums["cost"]).astype("Float64") / sums["parts"]).round().astype("Int64")
-    return sums[["currency", "iso", "parts"]].assign(each=each)
+    sums = by(frame, "iso").dropna(subset=["currency", "iso", "price_per_part"])
+    return sums[["currency", "iso", "parts"]].assign(each=contract.micros(sums["price_per_part"]))
 
 
 @in_our_words
