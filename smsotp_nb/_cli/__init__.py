@@ -83,7 +83,14 @@ def _with_options(said: str, options: argparse.Namespace) -> str:
     Example:
         >>> _with_options("default_region='X' is not a country", argparse.Namespace(default_region="X"))
         "--default-region 'X' is not a country"
+        >>> _with_options("open it with Ledger(path, create=True)", argparse.Namespace(create=False))
+        'open it with Ledger(path, create=True)'
     """
+    calls = re.compile(r"(\b\w+\([^()]*\))")  # what a call says is Python, and no option
+    return "".join(piece if calls.fullmatch(piece) else _options_in(piece, options) for piece in calls.split(said))
+
+
+def _options_in(said: str, options: argparse.Namespace) -> str:
     for name in vars(options):
         option = f"--{name.replace('_', '-')}"
         said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[])", f"{option} ", said)
