@@ -302,7 +302,7 @@ class ServerStore(Store):
         return True
 
     def vacuum(self) -> bool:
-        """Let the server remove deleted rows; what its log and its backups still hold is its administrator's matter."""
+        """Let the server reuse the place of deleted rows; what its disk still holds is its administrator's matter."""
         with self._using() as served:
             served.connection.script("VACUUM")
         return True

@@ -120,15 +120,25 @@ def ledger_of(request: pytest.FixtureRequest, folder: Path, **options: Any) -> I
 
 
 def stored(ledger: Ledger) -> bytes:
-    """Return all that a ledger holds: the bytes of its file, or every row of its tables on a server, as text."""
+    """Return all that a ledger holds: the bytes of its file; on a server every row of its tables, as text, and what the
+    server's own statistics quote of them.
+    """
     if isinstance(ledger.path, Path):
         return ledger.path.read_bytes()
     tables = "SELECT quote_ident(relname) FROM pg_class WHERE relkind='r' AND relnamespace='public'::regnamespace"
     with psycopg.connect(**ledger.path.arguments()) as connection:
         names = [name for (name,) in connection.execute(tables)]
+        names.append("pg_stats")
         rows = [row for name in names for (row,) in connection.execute(f"SELECT t::text FROM {name} t")]  # type: ignore[arg-type]
     assert "recipient" in names
     return "\n".join(rows).encode()
+
+
+def sampled(ledger: Ledger) -> None:
+    """Let a server sample the tables for its planner, as it does by itself from time to time."""
+    if not isinstance(ledger.path, Path):
+        with psycopg.connect(**ledger.path.arguments(), autocommit=True) as connection:
+            connection.execute("ANALYZE")
 
 
 def _is_running(pid: int) -> bool:

@@ -1,0 +1,174 @@
+"""What deleting people leaves in the tables, in a file and on a server: everything there is grepped as text.
+
+A server samples its tables for its planner and shows the samples (``pg_stats``) for as long as it likes, so the tests
+let it sample before anything is deleted.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.servers import Server, ledger_of, sampled, stored
+
+from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, send, send_test
+from smsotp_nb.errors import CampaignHeld
+
+PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
+NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
+ASKED, SUPPRESSED = PEOPLE[4], PEOPLE[7]
+ONESELF = "+14155550100"
+AUTUMN = len(PEOPLE)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.at = datetime(2026, 11, 12, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Any:
+    with ledger_of(request, tmp_path / "place", now=clock) as made:
+        yield made
+
+
+def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
+    """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
+    client = box.client()
+    frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES, "customer": range(1000, 1000 + len(PEOPLE))})
+    made = plan(
+        frame, to="phone", campaign="autumn", text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7
+    )
+    send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
+    trial = Experiment(
+        "trial", arms={"plain": 90}, holdout=10, unit="customer", outcomes={"bought": "binary"}, read_after="14d",
+        ledger=ledger, now=clock,
+    )  # fmt: skip
+    trial.assign(frame, to="phone")
+    send(made, client=client, ledger=ledger, progress=False)
+    otp.send(ASKED, client=client, ledger=ledger)
+    people = People(ledger, now=clock)
+    people.opt_in([ASKED, PEOPLE[20]], source="web form", proof="form 8812")
+    sampled(ledger)
+    return people
+
+
+def left_of(ledger: Ledger, *, numbers: list[str] = PEOPLE, words: list[str] = NAMES) -> set[str]:
+    """Return which numbers and words stand in the tables, as the text of a row or in a file's bytes."""
+    ledger.close()
+    everything = stored(ledger)
+    spelled = {word: {word.encode()} for word in words}
+    for number in numbers:
+        value = int(number[1:])
+        spelled[number] = {number[1:].encode(), value.to_bytes(5, "big"), value.to_bytes(5, "little")}
+        spelled[number] |= {value.to_bytes(8, order).hex().encode() for order in ("big", "little")}  # of packed columns
+    return {what for what, forms in spelled.items() if any(form in everything for form in forms)}
+
+
+@pytest.mark.both_ledgers
+def test_a_purge_leaves_nobody_but_who_said_something_or_was_drawn(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
+    texted(ledger, box, clock)
+    assert {*PEOPLE, ONESELF, *NAMES} - left_of(ledger, numbers=[*PEOPLE, ONESELF]) == {NAMES[7]}
+    assert ledger.campaign("autumn").purge() == AUTUMN + 1
+    assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
+    assert left_of(ledger, words=[]) == set(PEOPLE)  # of the experiment, which no purge touches
+
+
+@pytest.mark.both_ledgers
+def test_retention_leaves_nobody_of_tests_and_passcodes_either(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
+    texted(ledger, box, clock)
+    clock.at += timedelta(days=400)
+    gone = ledger.retain("12 months")
+    assert sorted(zip(gone["kind"], gone["rows"], gone["purged"], strict=True)) == [
+        ("campaign", AUTUMN, True),
+        ("passcode", 1, True),
+        ("test", 1, True),
+    ]
+    assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
+    assert ledger.campaigns()["rows"].tolist() == [1, AUTUMN, 1]
+    assert ledger.audit()["what"].tolist()[-4:] == ["retention", "purged", "purged", "purged"]
+
+
+@pytest.mark.both_ledgers
+def test_who_asked_to_be_forgotten_is_in_no_table(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
+    people = texted(ledger, box, clock)
+    assert people.forget(ASKED) == 2
+    assert left_of(ledger, numbers=PEOPLE[4:6], words=NAMES[4:6]) == {PEOPLE[5], NAMES[5]}
+    assert people.is_opted_out(ASKED)
+    clock.at += timedelta(minutes=1)
+    again = plan(pd.DataFrame({"phone": PEOPLE[4:6]}), to="phone", campaign="winter", text="Snow")
+    assert send(again, client=box.client(), ledger=ledger, progress=False)["problem"].tolist()[0] == "OPTED_OUT"
+
+
+def story(ledger: Ledger, clock: Clock, folder: Path) -> dict[str, Any]:
+    """Do what an officer asks for, one after the other, and return all that is answered."""
+    with Sandbox() as box:
+        people = texted(ledger, box, clock)
+        exported = json.loads(people.export(ASKED, folder / "one.json").read_text(encoding="utf-8"))
+        history = people.history(ASKED)
+        gone = people.forget([ASKED, PEOPLE[9]])
+        frames = [history, people.history(ASKED), people.register, ledger.campaign("autumn").frame]
+        clock.at += timedelta(days=400)
+        frames += [ledger.retain("12 months"), ledger.audit().drop(columns="who"), ledger.campaigns()]
+    return {"exported": without(exported), "gone": gone, "frames": [columns(frame) for frame in frames]}
+
+
+OF_THE_SANDBOX = {"service", "id", "request_id"}
+
+
+def without(value: Any) -> Any:
+    """Return an export without what each sandbox draws for itself."""
+    if isinstance(value, dict):
+        return {name: without(one) for name, one in value.items() if name not in OF_THE_SANDBOX}
+    return [without(one) for one in value] if isinstance(value, list) else value
+
+
+def columns(frame: pd.DataFrame) -> Any:
+    return without(frame.astype(str).to_dict("list"))
+
+
+def test_a_server_answers_as_a_file_does(server: Server, tmp_path: Path) -> None:
+    told = []
+    for kind, where in (("file", tmp_path / "ledger.sqlite"), ("server", server.database())):
+        clock = Clock()
+        (tmp_path / kind).mkdir()
+        with Ledger(where, create=True, now=clock) as ledger:
+            told.append(story(ledger, clock, tmp_path / kind))
+    file, on_server = told
+    assert file == on_server
+    assert file["gone"] == 3
+    assert [row["name"] for row in file["exported"]["messages"]] == [NAMES[4]]
+
+
+@pytest.mark.both_ledgers
+def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_people_are_forgotten(
+    ledger: Ledger, box: Sandbox, clock: Clock
+) -> None:
+    service = box.client().service
+    frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
+    made = plan(frame, to="phone", campaign="autumn", text="Hi all", keep=["name"], chunk_size=10)
+    with Ledger(ledger.path, now=clock) as second, second.begin(made, service=service) as run:
+        assert run.claim(0)
+        sampled(ledger)
+        clock.at += timedelta(days=400)
+        with pytest.raises(CampaignHeld):
+            ledger.campaign("autumn").purge()
+        assert ledger.retain("12 months")["purged"].tolist() == [False]
+        assert People(ledger, now=clock).forget(PEOPLE[15]) == 1  # of the next chunk
+        claim = run.claim(1)
+        assert claim
+        assert PEOPLE[15] not in [made.rows["to"].iloc[place] for place in claim.positions]
+        assert len(claim.positions) == 9
+    assert left_of(ledger, numbers=PEOPLE[15:17], words=NAMES[15:17]) == {PEOPLE[16], NAMES[16]}
