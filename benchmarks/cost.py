@@ -45,7 +45,10 @@ TABLES = {
     "by_month": "month",
     "by_encoding": "encoding",
     "by_type": "type",
+    "by_segment": "segment",
 }
+SEGMENTS = ("new", "regular", "lapsed", "staff", None)  # what each recipient's row keeps; and an account, its own
+
 ROUNDS = 3
 
 
@@ -87,7 +90,7 @@ def _reference(connection: sqlite3.Connection, rows: int) -> None:
     connection.executemany("INSERT INTO destination VALUES (?,?,'MOBILE',7500,'USD')", countries)
     connection.executemany(
         "INSERT INTO campaign (id, service, name, name_key, kind, fingerprint, created_at, rows, kept) "
-        "VALUES (?1,'live',?2,?2,'campaign','',0,?3,'[]')",
+        "VALUES (?1,'live',?2,?2,'campaign','',0,?3,'[\"segment\",\"account\"]')",
         [(number + 1, f"month-{number + 1:02}", rows) for number in range(CAMPAIGNS)],
     )
 
@@ -137,7 +140,7 @@ def _id(of: Requests, n: int, row: int) -> bytes:
 def _recipients(connection: sqlite3.Connection, of: Requests) -> None:
     connection.executemany(
         "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, attempts, attempt, message, "
-        "country, parts, price) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        "country, parts, price, kept) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (_recipient(of, n, row) for n in range(len(of.state)) for row in range(of.chunk)),
     )
 
@@ -145,9 +148,10 @@ def _recipients(connection: sqlite3.Connection, of: Requests) -> None:
 def _recipient(of: Requests, n: int, row: int) -> tuple[Any, ...]:
     position, country, parts = n * of.chunk + row, int(of.country[n, row]), int(of.parts[n, row])
     begins = (of.campaign, n, position, 999_000_000_000 + position, country)
+    kept = json.dumps([SEGMENTS[position % 7 % 5], f"A{position:09}"])
     if of.state[n] == ACCEPTED:
-        return *begins, PLANNED, 0, *[None] * 5
-    return *begins, int(of.state[n]), 1, of.first + n + 1, _id(of, n, row), country, parts, parts * 7500
+        return *begins, PLANNED, 0, *[None] * 5, kept
+    return *begins, int(of.state[n]), 1, of.first + n + 1, _id(of, n, row), country, parts, parts * 7500, kept
 
 
 def export(path: Path, folder: Path) -> None:
@@ -159,7 +163,7 @@ def export(path: Path, folder: Path) -> None:
 
 
 def ours(ledger: Path | Ledger, table: str) -> pd.DataFrame:
-    return cast("pd.DataFrame", getattr(cost, table)(ledger))
+    return cost.by(ledger, "segment") if table == "by_segment" else cast("pd.DataFrame", getattr(cost, table)(ledger))
 
 
 def plain(folder: Path, table: str) -> pd.DataFrame:

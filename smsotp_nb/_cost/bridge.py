@@ -109,11 +109,12 @@ def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[st
     every = added_up(billed(frame, []), [])
     left_out = every.set_index("currency")["unpriced"]
     sums["messages"] -= sums.pop("unpriced")
+    sums["parts"] = sums.pop("priced_parts").where(sums.pop("mixed") == 0, sums["parts"])
     return names, sums[sums["messages"] > 0], left_out
 
 
 def _priced(frame: pd.DataFrame) -> pd.DataFrame:
-    """Leave out single messages without a price; in sums they cannot be told apart, and only their number is known."""
+    """Leave out single messages without a price; of sums, those whose parts are known apart."""
     if is_summed(frame):
         return frame
     table = contract.check(frame, columns=("status", "parts", "price", "currency"))
@@ -136,7 +137,7 @@ def _estimated(source: Source | Plan, columns: str | Sequence[str]) -> tuple[lis
         raise UsageError("these sums hold no estimates; compare the result table or the ledger, or give before=")
     sums = added_up(compared(frame, names), names)
     left_out = (sums["messages"] - sums["compared"]).groupby(sums["currency"], dropna=False).sum()
-    sums = sums.drop(columns=["messages", "parts", "micros", "unpriced"]).rename(
+    sums = sums.drop(columns=["messages", "parts", "micros", "unpriced", "priced_parts", "mixed"]).rename(
         columns={
             "compared": "messages_now",
             "compared_parts": "parts_now",

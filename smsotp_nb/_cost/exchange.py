@@ -21,7 +21,7 @@ from .._recipients.reading import read_recipients
 from .._results import contract
 from ..columns import absent, listed
 from ..errors import UsageError
-from .sources import is_summed
+from .sources import is_summed, priced_parts
 from .sums import priced
 
 Exchange: TypeAlias = Mapping[str, Any] | AnyFrame | str | Path
@@ -229,6 +229,8 @@ def _converted(
     cells = table[["currency", *names, "messages", "parts", "unpriced"]].assign(
         currency=pd.Series(to, index=table.index, dtype=STR).where(known),
         micros=pd.Series(amounts, index=table.index, dtype="Int64"),
+        priced_parts=priced_parts(table),
+        mixed=priced_parts(table).isna().astype("Int64"),
     )
     return priced(cells, decimals).assign(
         exchange_rate=pd.Series([None if rate is None else float(rate) for rate in worth], table.index, "float64"),

@@ -101,7 +101,10 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
 
 
 def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency."""
+    """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency.
+
+    And ``priced_parts``, those of messages with a price, and ``mixed``: of how many sums they are not known apart.
+    """
     return _billed_sums(frame, names) if is_summed(frame) else _billed_rows(_accepted(frame, NEEDED), names)
 
 
@@ -115,18 +118,30 @@ def compared(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 def _billed_sums(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     cells = {name: frame[name].astype("Int64").fillna(0) for name in ("messages", "parts", "unpriced")}
-    micros = contract.micros(frame["cost"]).fillna(0)
-    return frame[names].assign(currency=frame["currency"], **cells, micros=micros)
+    cells["micros"] = contract.micros(frame["cost"]).fillna(0)
+    known = priced_parts(frame)
+    cells |= {"priced_parts": known.fillna(0), "mixed": known.isna().astype("Int64")}
+    return frame[names].assign(currency=frame["currency"], **cells)
+
+
+def priced_parts(sums: pd.DataFrame) -> pd.Series:
+    """Return the parts of messages with a price; missing in sums of some with and some without, as `cost.by` makes."""
+    if "priced_parts" in sums.columns:
+        return sums["priced_parts"].astype("Int64")
+    return sums["parts"].astype("Int64").where(sums["unpriced"].eq(0).fillna(False).astype("bool"))
 
 
 def _billed_rows(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     readable = table["price"].notna() & table["currency"].notna()
+    parts = table["parts"].fillna(0)
     return table[names].assign(
         currency=table["currency"],
         messages=pd.Series(1, index=table.index, dtype="Int64"),
-        parts=table["parts"].fillna(0),
+        parts=parts,
         unpriced=(~readable).astype("Int64"),
         micros=contract.micros(table["price"]).where(readable, 0),
+        priced_parts=parts.where(readable, 0),
+        mixed=pd.Series(0, index=table.index, dtype="Int64"),
     )
 
 

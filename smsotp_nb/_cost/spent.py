@@ -34,7 +34,7 @@ def spending(
 ) -> pd.DataFrame:
     """Sum up accepted messages by everything that is known of them.
 
-    A ledger is read in one pass with bounded memory, so ten million rows take seconds. `cost.by` and similar functions
+    A ledger is read in one pass with bounded memory, so ten million rows take seconds at most. `cost.by` and similar functions
     take the result in place of a result table.
 
     Args:
@@ -52,9 +52,10 @@ def spending(
 
     Returns:
         One row per combination: the columns asked for; ``service, campaign, kind, month`` (as 2026-11), ``day, iso,
-        region, type, encoding, currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64); and
-        for the ``compared`` messages, those with a price and an estimate in one currency, ``compared_parts, est_parts``
-        (Int64), ``compared_cost, est_cost`` (float64).
+        region, type, encoding, currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64) and
+        ``priced_parts`` (Int64: the parts of messages with a price); and for the ``compared`` messages, those with a
+        price and an estimate in one currency, ``compared_parts, est_parts`` (Int64), ``compared_cost, est_cost``
+        (float64).
 
     Raises:
         UsageError: there is no such service or column, the time zone does not exist, or a time cannot be read.

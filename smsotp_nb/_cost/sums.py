@@ -31,9 +31,10 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
     Returns:
         ``currency``, the columns, ``messages`` and ``parts`` (Int64, of accepted rows), ``cost``,
-        ``price_per_message`` and ``price_per_part`` (float64, six places; a part has none where a message of the group
-        is unpriced), ``share`` of the cost in its currency (float64, 0 to 1) and ``unpriced`` (Int64: messages whose
-        price or currency could not be read; they are listed by `unpriced_rows` and not part of ``cost``). Within a
+        ``price_per_message`` and ``price_per_part`` (float64, six places, of messages that have a price; that of a part
+        is missing where sums of both kinds were summed up further), ``share`` of the cost in its currency (float64, 0
+        to 1) and ``unpriced`` (Int64: messages whose price or currency could not be read; they are listed by
+        `unpriced_rows` and not part of ``cost``). Within a
         currency the most expensive group comes first.
 
     Raises:
@@ -134,10 +135,10 @@ def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     counted = sums["messages"] - sums["unpriced"]
     micros = sums["micros"].where(counted > 0)
     total = micros.groupby(sums["currency"], dropna=False).transform("sum")
-    done = sums.drop(columns=["micros", "unpriced"])
+    done = sums.drop(columns=["micros", "unpriced", "priced_parts", "mixed"])
     done["cost"] = amounts(micros, decimals)
     done["price_per_message"] = _each(micros, counted, decimals)
-    done["price_per_part"] = _each(micros.where(sums["unpriced"] == 0), sums["parts"], decimals)
+    done["price_per_part"] = _each(micros.where(sums["mixed"] == 0), sums["priced_parts"], decimals)
     done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
     done["unpriced"] = sums["unpriced"]
     return done

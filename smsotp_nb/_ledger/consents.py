@@ -20,6 +20,7 @@ from .._phones.several import spellings
 from .._results.contract import STATES
 from . import audit, contacts
 from .book import Ledger
+from .packed_sums import pack_sums, sums_to_pack
 from .people import hashed, persons, secret_of
 from .reading import times
 from .store import Store
@@ -135,11 +136,11 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
     return rows
 
 
-def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
+def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
     """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
     people = np.unique(persons(np.array([*numbers], np.int64)))
     codes = hashed(people, secret_of(connection)).tolist()
-    gone = 0
+    gone: list[int] = []
     for person, code in zip(people.tolist(), codes, strict=True):
         connection.execute("DELETE FROM consent WHERE person=?", (person,))
         connection.execute("DELETE FROM opted_out WHERE person=?", (person,))
@@ -153,12 +154,23 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) 
             "SELECT 1 FROM assigned o WHERE o.experiment=assigned.experiment AND o.person=?)",
             (code, person, code),
         )
-        gone += _forget_rows(connection, person, code, now)
+        gone += _forget_rows(connection, person, code)
+    for campaign in {*gone}:
+        _pack_again(store, connection, campaign, now)
     audit.note(connection, "forgotten", rows=len(codes), now=now)
-    return gone
+    return len(gone)
 
 
-def _forget_rows(connection: sqlite3.Connection, person: int, code: int, now: int) -> int:
+def _pack_again(store: Store, connection: sqlite3.Connection, campaign: int, now: int) -> None:
+    """Pack what was packed without the people who are forgotten: their number, and what was kept beside it."""
+    if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+        contacts.pack(connection, campaign, now=now)
+    if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
+        pack_sums(connection, campaign, sums_to_pack(store, campaign))
+
+
+def _forget_rows(connection: sqlite3.Connection, person: int, code: int) -> list[int]:
+    """Return the campaign of each row."""
     names = spellings(person)
     those = f"number IN ({','.join('?' * len(names))})"
     rows = connection.execute(
@@ -178,10 +190,7 @@ def _forget_rows(connection: sqlite3.Connection, person: int, code: int, now: in
                 "WHERE campaign=? AND chunk=? AND position=?",
                 (SKIPPED, *mine),
             )
-    for campaign in {row[0] for row in rows}:
-        if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
-            contacts.pack(connection, campaign, now=now)
-    return len(rows)
+    return [row[0] for row in rows]
 
 
 def _keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:

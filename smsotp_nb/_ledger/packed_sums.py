@@ -1,17 +1,19 @@
 """What campaigns that are not running were billed, summed up beside them, so that tables of cost read no rows.
 
 The sums of a campaign are packed and deleted together with its contacts; where they are absent, its rows are read.
-They are by quarter of an hour, because the day of every time zone begins with one. A purge leaves them by day in UTC.
+They are by quarter of an hour, because the day of every time zone begins with one; and once more by the kept columns
+whose values many rows share, such as a segment. A purge leaves the former, by day in UTC.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ import pandas as pd
 from .._schema import LONGEST
 from .answers import Ints
 from .damage import Unfit
+from .kept import Combinations, TooMany, kept_by
 from .row_sums import FACTS, SUMS, days, named, row_sums
 from .store import Store
 
@@ -26,24 +29,35 @@ EVER: Final = (-(2**62), 2**62)
 _QUARTER: Final = 900_000_000  # microseconds
 _DAY: Final = 96  # quarters of an hour
 _COLUMNS: Final = (*FACTS[1:], *SUMS)
+_SAMPLE: Final = 20_000  # rows
+_SHARED_BY: Final = 8  # rows to a sum by kept columns, on average: more sums are hardly faster to read than rows
+_MOST_SHARED: Final = 4_096  # combinations
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The sums of a campaign as the ledger keeps them: a table of integers, compressed, and its currencies as JSON."""
+    """The sums of a campaign as the ledger keeps them: tables of integers, compressed, and what is numbered in them."""
 
-    currencies: str
+    currencies: str  # JSON list
     sums: bytes
+    shared: str = "[]"  # JSON list: the names of kept columns, then the values of each combination
+    by_shared: bytes = b""
 
 
 def sums_to_pack(store: Store, campaign: int, *, for_purge: bool = False) -> Packed:
-    """Sum up a campaign's rows, for `pack_sums`; for a purge by day, and without the words, which are deleted."""
-    by = _whole_days if for_purge else _quarters
-    found = row_sums(store, [campaign], EVER, by, words=not for_purge)
-    currencies = sorted(found["currency"].dropna().unique().tolist())
-    codes = found["currency"].map({code: place for place, code in enumerate(currencies, start=1)}).fillna(0)
-    table = found.assign(currency=codes.astype("int64"))[list(_COLUMNS)].to_numpy("<i8")
-    return Packed(json.dumps(currencies), zlib.compress(table.T.tobytes()))
+    """Sum up a campaign's rows, for `pack_sums`; for a purge by day, without words and kept columns, which go."""
+    if for_purge:
+        return _packed(row_sums(store, [campaign], EVER, _whole_days, words=False))
+    names = shared_columns(store, campaign)
+    while names:
+        kept = Combinations(names, most=_MOST_SHARED)
+        with contextlib.suppress(TooMany):
+            found = row_sums(store, [campaign], EVER, _quarters, words=True, kept=kept)
+            sums = found.groupby(list(FACTS), dropna=False, as_index=False)[list(SUMS)].sum()
+            if len(found) <= max(len(sums), found["messages"].sum() // _SHARED_BY):
+                return _packed(sums, found, kept)
+        names = names[:-1]
+    return _packed(row_sums(store, [campaign], EVER, _quarters, words=True))
 
 
 def _quarters(micros: Ints) -> Ints:
@@ -54,14 +68,49 @@ def _whole_days(micros: Ints) -> Ints:
     return micros // (_QUARTER * _DAY) * _DAY
 
 
+def shared_columns(store: Store, campaign: int) -> list[str]:
+    """Return the kept columns of which a sample of rows has few combinations, those with the fewest values first."""
+    with store.reading() as connection:
+        names = kept_by(connection, campaign)
+        if not names:
+            return []
+        (rows,) = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()
+        kept, every = Combinations(names, most=_SAMPLE), max(1, rows // _SAMPLE)
+        sql = f"SELECT {kept.sql(connection, campaign)} FROM recipient WHERE campaign=? AND chunk/?*?=chunk LIMIT ?"
+        texts = [text for (text,) in connection.execute(sql, (campaign, every, every, _SAMPLE))]
+        numbers = kept.numbers(texts)
+    values = pd.DataFrame([map(json.dumps, each) for each in kept.values()], columns=names)
+    sample = values.iloc[numbers]
+    few: list[str] = []
+    for name in sample.nunique().sort_values(kind="stable").index:
+        if len(sample[[*few, name]].drop_duplicates()) * _SHARED_BY <= len(sample):
+            few.append(name)
+    return few
+
+
+def _packed(sums: pd.DataFrame, by_shared: pd.DataFrame | None = None, kept: Combinations | None = None) -> Packed:
+    currencies = sorted(sums["currency"].dropna().unique().tolist())
+    packed = json.dumps(currencies), _compressed(sums, _COLUMNS, currencies)
+    if by_shared is None or kept is None:
+        return Packed(*packed)
+    shared = json.dumps([kept.names, *kept.values()])
+    return Packed(*packed, shared, _compressed(by_shared, (*_COLUMNS, "combination"), currencies))
+
+
+def _compressed(sums: pd.DataFrame, columns: Sequence[str], currencies: list[str]) -> bytes:
+    codes = sums["currency"].map({code: place for place, code in enumerate(currencies, start=1)}).fillna(0)
+    table = sums.assign(currency=codes.astype("int64"))[list(columns)].to_numpy("<i8")
+    return zlib.compress(table.T.tobytes())
+
+
 def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed, refused: str = "[]") -> None:
     """Store a campaign's sums, and what `refusals.refused_of` returned for a purge; those of a purged campaign stay.
 
     The caller holds the campaign's lock.
     """
     connection.execute(
-        "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
-        (packed.currencies, packed.sums, refused, campaign),
+        "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
+        (packed.currencies, packed.sums, packed.shared, packed.by_shared, refused, campaign),
     )
 
 
@@ -72,37 +121,68 @@ def unpack_sums(connection: sqlite3.Connection, campaign: int) -> None:
     )
 
 
+class _Stored(NamedTuple):
+    campaign: int
+    rows: int
+    purged: int
+    kept: str
+    currencies: str
+    sums: bytes
+    shared: str
+    by_shared: bytes
+
+
 def packed_sums(
-    store: Store, campaigns: Sequence[int], within: tuple[int, int], tz: str
+    store: Store, campaigns: Sequence[int], within: tuple[int, int], tz: str, kept: Combinations | None = None
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield number and sums of each campaign that has packed ones from which this span and these days can be told.
 
     As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC.
     """
+    numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
+    shared = "'[]', ''" if kept is None else "s.shared, s.by_shared"  # the values may be read by fewer people
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT s.campaign, s.currencies, s.sums, k.rows, k.purged FROM sums s JOIN campaign k ON k.id=s.campaign"
+            f"SELECT s.campaign, k.rows, k.purged, k.kept, s.currencies, s.sums, {shared} "
+            f"FROM sums s JOIN campaign k ON k.id=s.campaign WHERE s.campaign IN ({numbers})"
         ).fetchall()
-    wanted = {*campaigns}
-    for number, currencies, sums, rows, purged in found:
-        if number in wanted:
-            table = _table(Packed(currencies, sums), most=rows)
+    for stored in map(_Stored._make, found):
+        table = _sums_asked(stored, kept)
+        if table is not None:
             begins = table["at"].to_numpy() * _QUARTER
-            if purged or _exact(begins, within, tz):
+            if stored.purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
-                at = days(begins, "UTC" if purged else tz)
-                yield number, table.assign(number=number, at=at, combination=0)[inside]
+                at = days(begins, "UTC" if stored.purged else tz)
+                yield stored.campaign, table.assign(number=stored.campaign, at=at)[inside]
 
 
-def _table(packed: Packed, *, most: int) -> pd.DataFrame:
-    """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
+def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | None:
+    """Return a campaign's sums with their combination; None where they are not by all of the kept columns."""
     try:
-        cells = np.frombuffer(_unpacked(packed.sums, min(8 * len(_COLUMNS) * most, LONGEST)), "<i8").astype(np.int64)
-        cells = cells.reshape(len(_COLUMNS), -1)
-        table = pd.DataFrame(dict(zip(_COLUMNS, cells, strict=True)))
-        return table.assign(currency=named(table["currency"], json.loads(packed.currencies)))
-    except (zlib.error, ValueError, IndexError) as error:
+        there = set() if kept is None or stored.purged else {*kept.names} & {*json.loads(stored.kept)}
+        if kept is None or not there:
+            table = _table(stored.sums, stored, _COLUMNS)
+            return table.assign(combination=0 if kept is None else kept.nothing())
+        columns, *combinations = json.loads(stored.shared) or [[]]
+        if not there <= {*columns}:
+            return None
+        table = _table(stored.by_shared, stored, (*_COLUMNS, "combination"))
+        numbers = np.array([kept.number(_projected(values, columns, kept.names)) for values in combinations])
+        return table.assign(combination=numbers[table["combination"]])
+    except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
+
+
+def _projected(values: Sequence[Any], columns: Sequence[str], names: Sequence[str]) -> list[Any]:
+    return [values[columns.index(name)] if name in columns else None for name in names]
+
+
+def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
+    unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, LONGEST))
+    cells = np.frombuffer(unpacked, "<i8").astype(np.int64).reshape(len(columns), -1)
+    table = pd.DataFrame(dict(zip(columns, cells, strict=True)))
+    return table.assign(currency=named(table["currency"], json.loads(of.currencies)))
 
 
 def _unpacked(packed: bytes, most: int) -> bytes:

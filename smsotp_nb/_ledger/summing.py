@@ -39,7 +39,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), STR),
     **dict.fromkeys(("messages", "parts"), "Int64"),
     "cost": "float64",
-    **dict.fromkeys(("unpriced", "compared", "compared_parts", "est_parts"), "Int64"),
+    **dict.fromkeys(("unpriced", "priced_parts", "compared", "compared_parts", "est_parts"), "Int64"),
     "compared_cost": "float64",
     "est_cost": "float64",
 }
@@ -221,11 +221,7 @@ def summed(
     since, until = span
     within = EVER[0] if since is None else since, EVER[1] if until is None else until
     kept = Combinations(names) if names else None
-    packed = dict(packed_sums(store, campaigns, within, tz))
-    if kept is not None:  # the sums are not kept by them: the rows are read, except where a purge deleted these
-        purged = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
-        nothing = kept.nothing()
-        packed = {number: packed[number].assign(combination=nothing) for number in packed if number in purged}
+    packed = dict(packed_sums(store, campaigns, within, tz, kept))
     rest = [number for number in campaigns if number not in packed]
     by_day = row_sums(store, rest, within, lambda at: days(at, tz), words=words, kept=kept)
     tables = [table for table in packed.values() if len(table)]
@@ -264,6 +260,7 @@ def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         month=sums["day"].dt.strftime("%Y-%m"),
         cost=money(sums["micros"]).where(billed & (sums["priced"] > 0)),
         unpriced=(sums["messages"] - sums["priced"]).where(billed, sums["messages"]),
+        priced_parts=sums["priced_parts"].where(billed, 0),
         compared=compared,
         compared_parts=sums["priced_parts"].where(both, 0),
         est_parts=compared * estimate.where(both, 0).astype("int64"),

@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 9  # nobody has a file of an earlier one: they are refused
+VERSION = 10  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -230,6 +230,8 @@ CREATE TABLE sums (              -- what a campaign was billed, packed; absent w
   campaign INTEGER PRIMARY KEY,
   currencies TEXT NOT NULL,      -- JSON list
   sums BLOB NOT NULL,
+  shared TEXT NOT NULL,          -- JSON list: names of kept columns that many rows share, then their combinations
+  by_shared BLOB NOT NULL,       -- the sums by these as well
   refused TEXT NOT NULL          -- JSON list, of a purged campaign alone, see refusals
 );
 

@@ -223,7 +223,7 @@ class People:
         with read_from(self._ledger) as book:
             found = _read(numbers, default_region)
             with book._store.writing() as connection:
-                gone = recorded.forget(connection, found, now=microseconds(self._now()))
+                gone = recorded.forget(book._store, connection, found, now=microseconds(self._now()))
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
             purging.warn_of_unreached(book._store, above=_CALLER)

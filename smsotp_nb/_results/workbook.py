@@ -40,7 +40,9 @@ _FORMATS: Final = {
         ),
         _AMOUNT,
     ),
-    **dict.fromkeys(("messages", "parts", "est_parts", "unpriced", "compared", "compared_parts"), "#,##0"),
+    **dict.fromkeys(
+        ("messages", "parts", "est_parts", "unpriced", "priced_parts", "compared", "compared_parts"), "#,##0"
+    ),
     "share": "0.0%",
 }
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")

@@ -32,8 +32,8 @@ def test_by_country_names_countries_and_keeps_currencies_apart() -> None:
     """One row a currency and country, dearest first; rows that were not accepted cost nothing."""
     found = cost.by_country(two_currencies())
     assert list(found.columns) == COLUMNS
-    assert found.drop(columns="share").fillna({"price_per_part": -1}).values.tolist() == [
-        ["CNY", "CN", "China", 2, 4, 0.0511, 0.0511, -1, 1],
+    assert found.drop(columns="share").values.tolist() == [
+        ["CNY", "CN", "China", 2, 4, 0.0511, 0.0511, 0.0511, 1],
         ["USD", "NA", "Namibia", 1, 1, 0.0395, 0.0395, 0.0395, 0],
         ["USD", "US", "United States", 2, 3, 0.0225, 0.01125, 0.0075, 0],
     ]
@@ -45,6 +45,14 @@ def test_unreadable_prices_are_counted_and_can_be_looked_at() -> None:
     given = two_currencies().set_axis(list("abcdefgh"))
     assert cost.by(given, [])["unpriced"].tolist() == [1, 0]
     assert cost.unpriced_rows(given).index.tolist() == ["e"]
+
+
+def test_a_part_costs_what_the_parts_with_a_price_cost() -> None:
+    """Sums of messages with and without a price that are summed up further no longer tell their parts apart."""
+    given = table(3, parts=[1, 2, 5], price=[0.01, 0.02, None], iso=["US", "FR", "FR"])
+    found = cost.by(given, "iso").set_index("iso")["price_per_part"]
+    assert found.to_dict() == {"FR": 0.01, "US": 0.01}
+    assert cost.by(cost.by(given, "iso"), [])["price_per_part"].isna().tolist() == [True]
 
 
 def test_a_price_without_a_currency_is_no_part_of_any_sum() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -21,7 +22,7 @@ import pytest
 from kills.child import fork
 from support.sending import sent
 
-from smsotp_nb import Sandbox, cost, otp
+from smsotp_nb import People, Sandbox, cost, otp
 from smsotp_nb._ledger import Ledger, contacts, packed_sums, purging, summing
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
@@ -29,16 +30,24 @@ from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 TEXTS = ("Hello", "Hello – again " * 9, "See you on Sunday")
+OWN: dict[str, Callable[[str], Any]] = {
+    "segment": lambda number: int(number[-1]) % 3,
+    "tags": lambda number: ["é"] if number[-1] in "0369" else None,
+    "account": lambda number: number[-6:],
+}
+KEPT: dict[str, tuple[str, ...]] = {"autumn": ("segment", "account"), "winter": ("tags", "segment")}
+MANY = [f"+1202555{last:04}" for last in range(100, 200)]
 ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns")
 
 
-def planned(campaign: str, people: list[str], text: str, rates: pd.DataFrame | None = RATES) -> Plan:
+def planned(campaign: str, people: list[str], text: str, keep: tuple[str, ...] = ()) -> Plan:
     return plan(
-        pd.DataFrame({"phone": people}),
+        pd.DataFrame({"phone": people, **{name: [OWN[name](number) for number in people] for name in keep}}),
         to="phone",
         campaign=campaign,
         text=text,
-        rates=rates,
+        keep=keep,
+        rates=RATES,
         chunk_size=3,
         policy=None,
     )
@@ -54,6 +63,13 @@ def packed_in(ledger: Ledger) -> int:
         return int(connection.execute("SELECT count(*) FROM sums").fetchone()[0])
 
 
+def shared_in(path: Path) -> list[list[str]]:
+    """Return the names of the kept columns by which each campaign's sums are kept as well."""
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT shared FROM sums ORDER BY campaign").fetchall()
+    return [(json.loads(shared) or [[]])[0] for (shared,) in found]
+
+
 def by_rows(ledger: Ledger, **span: object) -> pd.DataFrame:
     """Return `spending` without the sums of any campaign that still has rows."""
     with pytest.MonkeyPatch.context() as patch:
@@ -64,8 +80,13 @@ def by_rows(ledger: Ledger, **span: object) -> pd.DataFrame:
 def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     """Compare every combination, in whatever order."""
     keys = ["campaign", "day", "iso", "encoding", "currency", "est_parts", "messages", "cost"]
-    one, other = (frame.sort_values(keys).reset_index(drop=True) for frame in (one, other))
+    own = [name for name in OWN if name in one]
+    one, other = (frame.sort_values(keys + own, key=comparable).reset_index(drop=True) for frame in (one, other))
     pd.testing.assert_frame_equal(one, other)
+
+
+def comparable(column: pd.Series) -> pd.Series:
+    return column.map(str) if column.name in OWN else column
 
 
 class Story:
@@ -73,8 +94,8 @@ class Story:
 
     def __init__(self, box: Sandbox, ledger: Ledger, seed: int) -> None:
         self.box, self.ledger, self.random = box, ledger, random.Random(seed)
-        self.people = {name: self.random.sample(NUMBERS, 9) for name in ("autumn", "winter")}
-        self.plans = {name: planned(name, people, TEXTS[0]) for name, people in self.people.items()}
+        self.people = {name: self.random.sample(NUMBERS, 9) for name in KEPT}
+        self.plans = {name: planned(name, people, TEXTS[0], KEPT[name]) for name, people in self.people.items()}
         ticks = count(self.random.randrange(1_763_000_000, 1_764_000_000), 1297)
         ledger._clock = lambda: next(ticks) * 1_000_000
         for name in self.plans:
@@ -89,7 +110,7 @@ class Story:
     def extend(self, name: str) -> None:
         more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
         self.people[name] = self.random.sample([*self.people[name], *more], len(self.people[name]) + 3)
-        extended = planned(name, self.people[name], TEXTS[0])
+        extended = planned(name, self.people[name], TEXTS[0], KEPT[name])
         self.ledger.campaign(name).extend(extended)
         self.plans[name] = extended
 
@@ -102,7 +123,7 @@ class Story:
 
     def correct(self, name: str) -> None:
         """The rows that are planned again, or not sent yet, get other words; then nobody is added any more."""
-        corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]))
+        corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]), KEPT[name])
         with contextlib.suppress(UsageError):  # nothing is planned
             self.ledger.campaign(name).correct(corrected)
             self.plans[name] = corrected
@@ -117,12 +138,14 @@ class Story:
 @pytest.mark.both_ledgers
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
-    seed: int, box: Sandbox, ledger: Ledger
+    seed: int, box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(packed_sums, "_SHARED_BY", 1 + seed % 2)
     story = Story(box, ledger, seed)
     for _ in story.steps():
-        zone = story.random.choice(ZONES)
+        zone, own = story.random.choice(ZONES), story.random.sample(sorted(OWN), story.random.randint(1, 3))
         same(cost.spending(ledger, tz=zone), by_rows(ledger, tz=zone))
+        same(cost.spending(ledger, tz=zone, columns=own), by_rows(ledger, tz=zone, columns=own))
     rows = pd.concat([ledger.campaign(name).frame for name in story.plans])
     pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
     pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
@@ -148,6 +171,71 @@ def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger:
     with ledger._store.writing() as connection:
         connection.execute("DELETE FROM recipient")
     pd.testing.assert_frame_equal(cost.by_country(ledger), before)
+
+
+@pytest.mark.both_ledgers
+def test_kept_columns_that_many_rows_share_are_read_from_the_sums(box: Sandbox, ledger: Ledger) -> None:
+    """A column that tells people apart is in no sums: it would make them as long as the rows."""
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("account", "segment", "tags")), client, ledger)
+        sent(planned("winter", MANY, "See you"), client, ledger)
+    of = ["campaign", "segment", "tags"]
+    before, rows = cost.by(ledger, of), cost.by(by_rows(ledger, columns=["segment", "tags"]), of)
+    pd.testing.assert_frame_equal(before, rows)
+    assert before["segment"].isna().sum() == 1
+    assert cost.by(ledger, "account")["messages"].max() == len(MANY)  # those of the campaign that did not keep it
+    with ledger._store.writing() as connection:
+        connection.execute("DELETE FROM recipient")
+    pd.testing.assert_frame_equal(cost.by(ledger, of), before)
+    with ledger._store.reading() as connection:
+        assert not any(MANY[0][-6:] in shared for (shared,) in connection.execute("SELECT shared FROM sums"))
+
+
+@pytest.mark.both_ledgers
+def test_a_purge_leaves_no_sums_by_kept_columns(box: Sandbox, ledger: Ledger) -> None:
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        ledger.campaign("autumn").purge()
+    left = cost.by(ledger, "segment")
+    assert left["messages"].tolist() == [len(MANY)]
+    assert left["segment"].isna().all()
+    with ledger._store.reading() as connection:
+        assert [tuple(row) for row in connection.execute("SELECT shared, by_shared FROM sums")] == [("[]", b"")]
+
+
+@pytest.mark.both_ledgers
+def test_who_is_forgotten_leaves_nothing_in_the_sums_by_kept_columns(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value that one person alone has stands in them where many share the others."""
+    monkeypatch.setitem(OWN, "segment", lambda number: "the mayor" if number == MANY[7] else "a")
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    assert cost.by(ledger, "segment")["messages"].tolist() == [99, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmsOtpWarning)
+        People(ledger).forget(MANY[7])
+    with ledger._store.reading() as connection:
+        ((shared,),) = connection.execute("SELECT shared FROM sums")
+    assert json.loads(shared) == [["segment"], ["a"], [None]]
+    assert cost.by(ledger, "segment")["messages"].tolist() == [99, 1]
+
+
+def test_columns_that_turn_out_to_have_many_values_are_left_out_of_the_sums(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sample held too few rows to tell: the sums are made again without the column that has the most values."""
+    monkeypatch.setattr(packed_sums, "_MOST_SHARED", 5)
+    monkeypatch.setattr(packed_sums, "shared_columns", lambda *_: ["tags", "segment", "account"])
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("account", "segment", "tags")), client, ledger)
+        assert shared_in(ledger.path) == [["tags", "segment"]]
+        monkeypatch.setattr(packed_sums, "_SHARED_BY", len(MANY))
+        sent(planned("winter", MANY, "See you", ("account", "segment", "tags")), client, ledger)
+    assert shared_in(ledger.path)[1] == []
+    same(cost.spending(ledger, columns=["segment"]), by_rows(ledger, columns=["segment"]))
 
 
 @pytest.mark.both_ledgers
@@ -196,6 +284,21 @@ def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(bo
             connection.execute("UPDATE sums SET sums=?", (zlib.compress(bytes(size))[:cut],))
         with pytest.raises(LedgerError, match="sums of a campaign cannot be read"):
             cost.spending(ledger)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["shared='['", "shared='7'", "shared='[7]'", """shared='[["segment"]]'""", """shared='[["segment"],7]'""",
+     """shared='[["segment"],[]]'""", "by_shared=x''", "by_shared=x'00'", "by_shared=sums"],
+)  # fmt: skip
+def test_sums_by_kept_columns_that_cannot_be_read_are_refused(wrong: str, box: Sandbox, ledger: Ledger) -> None:
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    with ledger._store.writing() as connection:
+        connection.execute(f"UPDATE sums SET {wrong}")
+    with pytest.raises(LedgerError, match="sums"):
+        cost.by(ledger, "segment")
+    assert cost.by_country(ledger)["messages"].tolist() == [len(MANY)]
 
 
 def killed(*_: object, **__: object) -> None:

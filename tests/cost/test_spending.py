@@ -135,6 +135,12 @@ def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, 
     found = cost.by(ledger, "iso")
     assert found["unpriced"].sum() == 6
     pd.testing.assert_frame_equal(found, cost.by(frames, "iso"))
+    known = frames[frames["price"].notna() & frames["currency"].notna()].groupby(["currency", "iso"])
+    each = (known["price"].sum() / known["parts"].sum().astype("float64")).round(6)
+    assert found.set_index(["currency", "iso"])["price_per_part"].dropna().to_dict() == pytest.approx(each.to_dict())
+    for source in (ledger, cost.spending(frames)):
+        made = cost.bridge(source, frames)
+        assert made.groups[["volume", "mix", "parts", "rate"]].eq(0).all(axis=None)
 
 
 def test_every_request_is_reconciled_with_its_reply(tables: pd.DataFrame, ledger: Ledger) -> None:

@@ -82,12 +82,13 @@ def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> N
         ledger.campaign("autumn").purge()
 
 
+INTO_SUMS = "INSERT OR REPLACE INTO sums VALUES"
 WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
     "the ledger's id": ("UPDATE ledger SET id=7", lambda it: it.campaign("autumn").withdraw(), "fit together"),
     "a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.campaign("autumn").purge(), "number"),
     "a place": (f"UPDATE recipient SET position='1,2' {OF_AUTUMN} AND position=1", lambda it: _goes_on(it), "position"),
-    "currencies": ("INSERT OR REPLACE INTO sums VALUES (1, '[', x'', '[]')", lambda it: listed(it), "sums.currencies"),
-    "sums": ("INSERT OR REPLACE INTO sums VALUES (1, '[]', x'00', '[]')", lambda it: listed(it), "sums of a campaign"),
+    "currencies": (f"{INTO_SUMS} (1, '[', x'', '[]', x'', '[]')", lambda it: listed(it), "sums.currencies"),
+    "sums": (f"{INTO_SUMS} (1, '[]', x'00', '[]', x'', '[]')", lambda it: listed(it), "sums of a campaign"),
 }  # fmt: skip
 
 
