@@ -1,12 +1,25 @@
-"""The one place that makes text from outside fit to be printed, logged or raised: nothing in it moves a cursor."""
+"""The one place that makes text from outside fit to be printed, logged or raised.
+
+Nothing in it moves a cursor, and nobody can be called by it: phone numbers are masked. The label of a row may be one,
+where a list is indexed by its numbers.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from typing import Final
+from typing import Any, Final
 
 LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of them
 HEAD: Final = 1_400
+ENDS: Final = 20_000  # of a text that is longer only so much is looked at
+
+_AFTER: Final = r"(?![\w\\/]|[.:-]\w)"
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.:/\\-])(?:\+\(?(?:\d[ ()./-]{{0,2}}){{7,14}}\d|\(\d{{2,5}}\)(?:[ ./-]?\d){{6,10}}|\d{{9,15}}){_AFTER}"
+    r"|(?<=['\"])(?!\d{1,3}(?:\.\d{1,3}){3}['\"])[(\d](?:[ ()./-]{0,2}\d){8,14}(?=['\"])"  # as a label is quoted
+)
+_WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")
 
 _DIRECTIONS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -23,19 +36,53 @@ def visible(text: str, *, keep: str = "") -> str:
     return "".join(c if c in keep or not _is_control(c) else f"\\u{ord(c):04x}" for c in text)
 
 
+def mask(number: str) -> str:
+    """Return a number that can be recognized but not called: the first five and the last four characters stay.
+
+    Example:
+        >>> mask("+12025550123")
+        '+1202...0123'
+    """
+    if len(number) > 11:
+        return f"{number[:5]}...{number[-4:]}"
+    return f"{number[:2]}...{number[-2:]}" if len(number) > 8 else "..."  # short enough to be a passcode
+
+
+def masked(text: str) -> str:
+    """Return text with the phone numbers in it masked; dates, paths, ids and amounts stay.
+
+    Example:
+        >>> masked("row '+12025550123' of 2026-11-23 16:09:39, row 12025550124, row '(202) 555-0125'")
+        "row '+1202...0123' of 2026-11-23 16:09:39, row 12...24, row '(202)...0125'"
+    """
+    return _NUMBER.sub(lambda found: mask(found[0]), text)
+
+
+def label(value: Any) -> str:
+    """Return what a row is called, masked where that is a phone number.
+
+    Example:
+        >>> label(7), label("0151 23456789"), label(("US", 12025550123))
+        ('7', '0151 ...6789', 'US, 12...23')
+    """
+    parts = map(str, value if isinstance(value, tuple) else (value,))
+    return ", ".join(mask(part) if _WHOLE.fullmatch(part) else masked(part) for part in parts)
+
+
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _DIRECTIONS
 
 
 def said(text: str) -> str:
-    """Return a message as an error may carry it: visible, and where it is endless its beginning and its end.
+    """Return a message as an error may carry it: visible, masked, and of an endless one its beginning and its end.
 
     Example:
-        >>> said("no\\x1b[2J"), len(said("x" * 1_000_000))
-        ('no\\\\u001b[2J', 1900)
+        >>> said("no\\x1b[2J"), said("row '+12025550123'"), len(said("x" * 1_000_000))
+        ('no\\\\u001b[2J', "row '+1202...0123'", 1900)
     """
-    shown = visible(text[:HEAD], keep="\n\t") + visible(text[HEAD:][-LONGEST:], keep="\n\t")
-    if len(text) <= LONGEST and len(shown) <= LONGEST:
+    ends = text if len(text) <= ENDS else text[: ENDS // 2] + text[-ENDS // 2 :]
+    shown = visible(masked(ends), keep="\n\t")  # before it is cut: half of a number would not be known as one
+    if len(shown) <= LONGEST:
         return shown
     gap = " [...] "
     return shown[:HEAD] + gap + shown[-(LONGEST - HEAD - len(gap)) :]

@@ -25,7 +25,8 @@
 
 Trouble with one row is a value in that row (``problem``), never an exception.
 Every error carries its facts as attributes, can be pickled, and never holds a key or a passcode. Its message has fewer
-than 2,000 characters, and control characters of a reply or a file stand in it as numbers.
+than 2,000 characters, control characters of a reply or a file stand in it as numbers, and phone numbers are masked,
+also where they are what a row is called.
 """
 
 from __future__ import annotations
@@ -268,7 +269,10 @@ class NotAsExpected(SmsOtpError, AssertionError):
 
 
 class SmsOtpWarning(UserWarning):
-    """Base of the warnings of this package."""
+    """Base of the warnings of this package. Their messages are bounded and masked, as those of errors are."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(said(str(message)))
 
 
 class CampaignIncomplete(SmsOtpWarning):

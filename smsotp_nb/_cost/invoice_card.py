@@ -9,6 +9,7 @@ import pandas as pd
 
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, and_more, counted, money, places_by
 from .._results import contract
+from .._visible import label as called
 from .._wire import mask
 from .sources import records
 
@@ -98,7 +99,14 @@ def _doubts(doubts: pd.DataFrame) -> Iterator[Table]:
 
 def _doubt(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
     at = "" if pd.isna(row["at"]) else f"{row['at']:%Y-%m-%d %H:%M}"
-    return str(label), Code(mask(row["to"])), row["campaign"], int(row["row"]), at, money(row["price"], row["currency"])
+    return (
+        called(label),
+        Code(mask(row["to"])),
+        row["campaign"],
+        int(row["row"]),
+        at,
+        money(row["price"], row["currency"]),
+    )
 
 
 def _prices(lines: pd.DataFrame) -> Iterator[Table]:
@@ -113,4 +121,10 @@ def _prices(lines: pd.DataFrame) -> Iterator[Table]:
 def _price(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
     ours = None if pd.isna(row["our_price"]) else row["our_price"]
     named = "" if pd.isna(row["our_currency"]) else row["our_currency"]
-    return str(label), row["campaign"], int(row["row"]), money(row["price"], row["currency"]), money(ours, named)
+    return (
+        called(label),
+        row["campaign"],
+        int(row["row"]),
+        money(row["price"], row["currency"]),
+        money(ours, named),
+    )

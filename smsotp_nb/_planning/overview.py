@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
+from .._visible import label as shown_label
 from ..problems import of_stage
 from . import segment_blocks
 from .wording import label_of
@@ -207,29 +207,23 @@ def _left_out(skipped: pd.DataFrame) -> cards.Table:
     rows = []
     for problem, meaning, count in reasons(skipped):
         labels = skipped.index[(skipped["problem"] == problem).to_numpy()][:_LABELS].tolist()
-        shown = ", ".join(map(_label, labels)) + (" ..." if count > _LABELS else "")
+        shown = ", ".join(map(shown_label, labels)) + (" ..." if count > _LABELS else "")
         rows.append((cards.Code(problem), count, shown, meaning))
     columns = ("Problem", "Rows", "First rows", "Meaning")
     return cards.Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Rows left out")
-
-
-def _label(label: Any) -> str:
-    """Show a row label, but not one that is a phone number itself."""
-    text = str(label)
-    return wire.mask(text) if re.fullmatch(r"\+?[\d ()-]{9,}", text) else text
 
 
 def _messages(plan: Plan) -> list[cards.Message]:
     preview = plan.preview(max(3, min(len(plan.segments), _COUNTRIES)))
     labels = preview.index.tolist()
     return [
-        _message(plan, f"Row {_label(label)}, {row['to']}{_segment(plan, row)}", row)
+        _message(plan, f"Row {shown_label(label)}, {row['to']}{_segment(plan, row)}", row)
         for label, row in zip(labels, preview.to_dict("records"), strict=True)
     ]
 
 
 def _segment(plan: Plan, row: dict[Hashable, Any]) -> str:
-    return "" if plan.by is None else f", {plan.by} {_label(label_of(row[plan.by]))}"
+    return "" if plan.by is None else f", {plan.by} {shown_label(label_of(row[plan.by]))}"
 
 
 def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._arguments import not_zone
 from .._experiments.assigning import unit_texts
+from .._visible import label as shown_label
 from ..errors import UsageError
 from .arguments import NONE_CHOSEN
 from .stages import sentence
@@ -194,6 +195,6 @@ def _refuse(wrong: pd.Series, what: str, rule: str) -> None:
     labels = wrong.index[wrong.to_numpy(bool)]
     if not len(labels):
         return
-    named = ", ".join(map(str, labels[:_SHOWN]))
+    named = ", ".join(map(shown_label, labels[:_SHOWN]))
     more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
     raise _Wrong(f"In {'row' if len(labels) == 1 else 'rows'} {named}{more} {what}. {rule}")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._cards import counted
 from .._cards.web import safe
+from .._visible import label as called
 from .._wire import mask
 from ..problems import PROBLEMS
 
@@ -73,7 +74,9 @@ def groups(rows: pd.DataFrame, numbers: pd.Series | None = None) -> list[Group]:
 
 def _group(code: str, rows: pd.DataFrame) -> Group:
     known = PROBLEMS.get(code)
-    first = tuple((str(label), _masked(to)) for label, to in rows[["label", "to"]].head(SHOWN).itertuples(index=False))
+    first = tuple(
+        (called(label), _masked(to)) for label, to in rows[["label", "to"]].head(SHOWN).itertuples(index=False)
+    )
     moment = rows["until"].min()
     return Group(
         code,

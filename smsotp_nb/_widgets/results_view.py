@@ -14,6 +14,7 @@ from .._cards.blocks import Align, Sign
 from .._pandas import STR
 from .._phones.lookup import country_name
 from .._results.contract import COLUMNS
+from .._visible import label as shown_label
 from .._wire import mask
 from ..problems import PROBLEMS
 
@@ -192,7 +193,7 @@ class ResultsView:
         to, sent = row["to"], row["id"]
         sign, state = STATES[row["status"]]
         return (
-            _label(self.frame.index[place]),
+            shown_label(self.frame.index[place]),
             MISSING if pd.isna(to) else Code(mask(to)),
             State(sign, state),
             self._why(place, row),

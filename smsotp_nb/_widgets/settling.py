@@ -13,6 +13,7 @@ import pandas as pd
 
 from .._cards import counted, number
 from .._ledger import Campaign
+from .._visible import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
 from .stages import Sign, Stages, refused
@@ -254,8 +255,7 @@ class Settling(Stages):
         at, own = divmod(place, _APART)
         labels = self._shown[at][1]
         label = own if labels is None or own >= len(labels) else labels[own]
-        words = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-        return Doubt(place, words, mask(row["to"]), _evidence(row), place in self._ticked)
+        return Doubt(place, shown_label(label), mask(row["to"]), _evidence(row), place in self._ticked)
 
 
 def _called(shown: Shown) -> tuple[str, str]:

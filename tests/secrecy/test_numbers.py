@@ -209,9 +209,10 @@ def test_the_variables_of_a_request_that_ends_badly_mask_numbers(
 
 
 def test_a_number_in_a_variable_would_be_found() -> None:
-    """A frame of the package with numbers in a list and in a column: the list is reported."""
+    """A frame of the package with numbers in a list and in a column: the list is reported, and a fact of the error."""
     namespace: dict[str, Any] = {"__name__": "smsotp_nb.planted", "UsageError": sms.errors.UsageError}
-    exec("def planted(numbers, column):\n    raise UsageError(f'{numbers[0]} is wrong')", namespace)
+    lines = ("error = UsageError('wrong')", "error.number = numbers[0]", "raise error")
+    exec("\n    ".join(("def planted(numbers, column):", *lines)), namespace)
     error = raised_by(lambda: namespace["planted"]([ANN], PEOPLE["phone"]))
     assert variables(error) == ["smsotp_nb.planted.planted: numbers"]
     assert hits(in_words(error), ANN, BEN) == [ANN]

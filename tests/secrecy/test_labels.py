@@ -1,0 +1,168 @@
+"""A list that is indexed by its phone numbers: what a row is called is masked in words, cards and forms."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+import pytest
+
+import smsotp_nb as sms
+from smsotp_nb import Client, Experiment, Ledger, People
+from smsotp_nb._visible import masked
+from smsotp_nb._widgets.campaign_choices import Choices
+from smsotp_nb._widgets.campaign_compared import Compared
+from smsotp_nb._widgets.campaign_orders import OrderColumns, orders
+from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
+from smsotp_nb.widgets import CampaignForm
+
+TENS = range(10, 20)
+INDEXES: dict[str, list[Any]] = {
+    "E.164": [f"+120255501{n}" for n in TENS],
+    "whole numbers": [120255501 * 100 + n for n in TENS],
+    "national": [f"(202) 555-01{n}" for n in TENS],
+    "blanks": [f"202 555 01{n}" for n in TENS],
+    "two levels": [("list", f"+120255501{n}") for n in TENS],
+}
+
+
+@pytest.fixture(params=INDEXES, ids=INDEXES)
+def people(request: pytest.FixtureRequest) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "phone": [f"+120255501{n}" for n in TENS],
+            "name": ["Ann", "Ben", None] + ["Cy"] * 7,
+            "when": "soon",
+            "price": "abc",
+            "status": "accepted",
+        }
+    )
+    labels = INDEXES[request.param]
+    return frame.set_axis(pd.MultiIndex.from_tuples(labels) if isinstance(labels[0], tuple) else labels, axis=0)
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return those of the list; forms show examples of other ones."""
+    return re.findall(r"202555011\d", re.sub(r"[ ()+-]", "", text))
+
+
+def unread(people: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"to": "nobody"}, index=people.index)
+
+
+def experiment(ledger: Ledger) -> Experiment:
+    return Experiment(
+        "trial", arms={"one": 90}, holdout=10, unit="name", outcomes={"bought": "binary"}, read_after="1d",
+        ledger=ledger,
+    )  # fmt: skip
+
+
+def results_of(people: pd.DataFrame) -> pd.DataFrame:
+    return people.assign(to=people["phone"], region="US", type="MOBILE", iso="US", parts=1, currency="USD")
+
+
+def rates_of(people: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"iso": "US", "currency": "USD", "price": "x"}, index=people.index)
+
+
+Refused = Callable[[pd.DataFrame, Ledger], object]
+DOORS: dict[str, Refused] = {
+    "suppress": lambda people, _: sms.plan(people, to="phone", campaign="a", text="Hi", suppress=unread(people)),
+    "rates": lambda people, _: sms.plan(people, to="phone", campaign="a", text="Hi", rates=rates_of(people)),
+    "regions of others": lambda people, _: sms.phones.normalize(people["phone"], region=pd.Series(["US"] * 10)),
+    "opt-outs": lambda people, ledger: People(ledger).import_optouts(people, column="name", source="provider"),
+    "opt-outs, times": lambda people, ledger: People(ledger).import_optouts(
+        people, column="phone", source="provider", at="when", zone="UTC"
+    ),
+    "prices": lambda people, _: sms.cost.by_country(results_of(people)),
+    "units": lambda people, ledger: experiment(ledger).assign(people, to="phone"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_an_error_names_rows_by_masked_labels(door: Refused, people: pd.DataFrame, ledger: Ledger) -> None:
+    with pytest.raises(SmsOtpError) as caught:
+        door(people, ledger)
+    said = f"{caught.value} {caught.value!r} {vars(caught.value)}"
+    assert numbers_in(said) == []
+    assert re.search(r"\.\.\.\W?\d?\W?\d\d", said)  # and they are named
+
+
+def test_a_warning_names_rows_by_masked_labels(people: pd.DataFrame, ledger: Ledger) -> None:
+    with pytest.warns(SmsOtpWarning, match=r"\.\.\.") as caught:
+        People(ledger).import_optouts(people, column="name", source="provider", ignore_unreadable=True)
+    assert numbers_in(str(caught[0].message)) == []
+
+
+@pytest.mark.parametrize("column", ["when", "price"])
+def test_orders_that_cannot_be_read_are_named_by_masked_labels(people: pd.DataFrame, column: str) -> None:
+    asked = OrderColumns("name", "when", "price", "UTC", "usd")
+    found = orders(people.fillna("Cy").assign(**{"when": "2026-11-03", "price": "1", column: "x"}), asked,
+                   {"spent": "amount"}, integers=False)  # fmt: skip
+    words = " ".join(found.faults.values())
+    assert "In rows" in words
+    assert numbers_in(words) == []
+
+
+@pytest.fixture
+def no_widgets() -> Iterator[None]:
+    ipywidgets.Widget.close_all()
+    yield
+    ipywidgets.Widget.close_all()
+
+
+def kept() -> str:
+    """Return all that a notebook would keep of the widgets that there are, and what their threads left."""
+    return json.dumps(ipywidgets.Widget.get_manager_state(drop_defaults=False), ensure_ascii=False)
+
+
+@pytest.mark.usefixtures("no_widgets")
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    """Every step of a campaign: a faulty list of people to leave out, no customer, sending, what was not sent."""
+    listed = people[["phone", "name"]].assign(other=[*people["phone"][:8], "nobody", None])
+    form = CampaignForm(listed, client=client, ledger=ledger)
+    choices = Choices(campaign="autumn", to="other", kind="text", words="Hi!")
+    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", suppress=unread(people)))
+    assert "cannot be read" in form.steps.refusal.text
+    assert numbers_in(kept()) == []
+    form.steps.check(
+        Choices(campaign="autumn", to="phone", kind="text", words="Hi!",
+                compared=Compared(other="Ho!", held=20, unit="name"))
+    )  # fmt: skip
+    assert "row" in form.steps.refusal.text
+    form.steps.check(choices)
+    form.steps.send(form.guards())
+    assert form.steps.stage == "done", form.steps.refusal
+    state = kept()
+    assert numbers_in(state) == []
+    assert numbers_in(form._saved().text()) == []
+
+
+STAYS = [
+    "2026-11-23 16:09:39.123456+00:00", "/tmp/a-12025550123/2026112316.csv", "0123456789abcdef0123456789abcdef",
+    "01234567890123456789012345678901", "host '192.168.100.200'", "'2026-11-23'", "'2026-11-23 09:30+01:00'",
+    "12,345,678,901 rows", "rows 1, 2, 3, 4, 5, 6, 7, 8, 9", "until 1795450795.17", "C:\\lists\\12025550123",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_what_is_no_number_stays_as_it_is(text: str) -> None:
+    assert masked(f"in {text}, then") == f"in {text}, then"
+
+
+@pytest.mark.parametrize("before", [1_390, 1_395, 1_399, 9_990, 9_995, 30_000])
+def test_a_number_across_the_cut_of_a_long_message_is_masked(before: int) -> None:
+    words = "x " * (before // 2)
+    assert numbers_in(str(sms.errors.UsageError(f"{words}+12025550113 and on"))) == []
+
+
+def test_the_path_of_a_file_that_is_named_after_a_number_can_be_read(tmp_path: Path) -> None:
+    with warnings.catch_warnings(), pytest.raises(SmsOtpError, match="12025550123"):
+        sms.read_recipients(tmp_path / "12025550123.csv")
