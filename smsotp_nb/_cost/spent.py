@@ -34,8 +34,8 @@ def spending(
 ) -> pd.DataFrame:
     """Sum up accepted messages by everything that is known of them.
 
-    A ledger is read in one pass with bounded memory, so ten million rows take seconds at most. `cost.by` and similar functions
-    take the result in place of a result table.
+    A ledger is read in one pass with bounded memory, so ten million rows take seconds at most. `cost.by` and similar
+    functions take the result in place of a result table.
 
     Args:
         source: the Ledger, its path, a Campaign, or a result table. Of a ledger, tests to yourself are included,
