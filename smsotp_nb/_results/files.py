@@ -1,13 +1,13 @@
 """Result tables on disk: CSV, Excel and Parquet, without losing a dtype, a plus, a leading zero or Namibia.
 
-In CSV text is quoted and numbers are not, so that both come back as what they were. Columns before ``campaign`` are
-the index. Cells that a spreadsheet would run as a formula get an apostrophe, which `read` takes away again.
+In CSV text is quoted and numbers are not, so that both come back as what they were; as `quoted` says. Columns before
+``campaign`` are the index. Cells that a spreadsheet would run as a formula get an apostrophe, which `read` takes away
+again.
 """
 
 from __future__ import annotations
 
 import codecs
-import csv
 import functools
 import io
 import re
@@ -24,9 +24,8 @@ from .._foreign.gate import ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
-from .._pandas import STR
 from ..errors import UsageError
-from . import workbook
+from . import quoted, workbook
 from .cells import joined, neutral_frame, restored, told
 from .contract import COLUMNS, check
 
@@ -50,9 +49,10 @@ def write(
 
     In CSV and Excel, text that begins with ``= + - @`` gets a leading apostrophe; E.164 numbers are unchanged. In CSV,
     ``excel_safe=False`` leaves such text as it is and omits the byte order mark. Excel holds times as ISO text, to the
-    microsecond. An existing file is replaced only with ``overwrite=True``, and only once the new one is complete. A
-    file named in ``inputs``, from which the table was made, is never replaced. In Excel the sheet of results is named
-    ``results``, that of another table like the file, or as ``sheet_name`` says.
+    microsecond. An empty text is told from a missing one: in CSV it is ``""`` against nothing at all, in Excel a text
+    cell without a sign against no cell. An existing file is replaced only with ``overwrite=True``, and only once the
+    new one is complete. A file named in ``inputs``, from which the table was made, is never replaced. In Excel the
+    sheet of results is named ``results``, that of another table like the file, or as ``sheet_name`` says.
 
     Raises:
         FileExists: the file already exists.
@@ -64,7 +64,7 @@ def write(
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = write(pd.DataFrame({"to": ["+12025550123"], "name": ["=1+1"]}), Path(folder) / "r.csv")
         ...     print(file.read_text(encoding="utf-8-sig"))
-        "to","name"
+        to,name
         "+12025550123","'=1+1"
         <BLANKLINE>
     """
@@ -89,7 +89,7 @@ def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
 
     Example:
         >>> print(as_bytes(pd.DataFrame({"to": ["+12025550123"]}), "r.csv").decode("utf-8-sig"))
-        "to"
+        to
         "+12025550123"
         <BLANKLINE>
     """
@@ -160,7 +160,8 @@ def read(path: str | Path) -> pd.DataFrame:
 
     The result columns come back with their dtypes. Your own columns keep theirs in Parquet; in CSV and Excel a column
     of plain numbers comes back as numbers (never one with a leading zero or a plus), everything else as text. An empty
-    text comes back as missing there, because a spreadsheet knows no difference; Parquet keeps it.
+    text comes back as one. In a CSV whose header is quoted, as pandas writes one that quotes everything, ``""`` is
+    missing: such a writer puts it for both. A spreadsheet that saves a file anew may make empty texts missing.
 
     Raises:
         UsageError: file not found or not readable, not a result table, or its numbers have lost their plus.
@@ -227,9 +228,7 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(frame)
-    flat = neutral_frame(flat) if excel_safe else _told(flat)
-    encoding = "utf-8-sig" if excel_safe else "utf-8"
-    flat.to_csv(file, mode="wb", index=False, quoting=csv.QUOTE_NONNUMERIC, encoding=encoding, lineterminator="\n")
+    quoted.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
 
 
 def _told(flat: pd.DataFrame) -> pd.DataFrame:
@@ -244,38 +243,20 @@ def _read_csv(file: Path) -> pd.DataFrame:
     separator = max(",;\t", key=head.count)
     refuse_large(file, columns=head.count(separator) + 1)
     try:
-        texts = _all_text(text, separator)
+        cells = quoted.read(text, separator)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
-    texts.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in texts.columns]
+    cells.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in cells.columns]
     if separator == ";":
-        texts = _points_for_commas(texts)
-    own = [position for position, name in enumerate(texts.columns) if name not in COLUMNS]
-    first = {at: int(texts.iloc[:, at].notna().to_numpy().argmax()) for at in own if texts.iloc[:, at].notna().any()}
+        cells = _points_for_commas(cells)
+    own = [position for position, name in enumerate(cells.columns) if name not in COLUMNS]
+    first = {at: int(cells.iloc[:, at].notna().to_numpy().argmax()) for at in own if cells.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
     columns = [
-        _plain_numbers(texts.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(texts.iloc[:, at])
-        for at in range(texts.shape[1])
+        _plain_numbers(cells.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(cells.iloc[:, at])
+        for at in range(cells.shape[1])
     ]
-    return _unflattened(joined(columns, texts, restore=marked))
-
-
-def _all_text(file: bytes, separator: str) -> pd.DataFrame:
-    """Read every cell as text; pandas 2 ends a cell at a zero byte, so another sign travels in its place."""
-    sign = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign.encode() not in file)
-    texts = pd.read_csv(
-        io.BytesIO(file.replace(b"\0", sign.encode())),
-        sep=separator,
-        dtype=STR,
-        keep_default_na=False,
-        na_values=[""],
-        encoding="utf-8-sig",
-    )
-    if b"\0" not in file:
-        return texts
-    texts.columns = [name.replace(sign, "\0") for name in texts.columns]
-    restored_zeros: pd.DataFrame = texts.apply(lambda column: column.str.replace(sign, "\0", regex=False))
-    return restored_zeros
+    return _unflattened(joined(columns, cells, restore=marked))
 
 
 def _as_it_is(column: pd.Series) -> pd.Series:

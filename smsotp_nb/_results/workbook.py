@@ -133,12 +133,22 @@ def refuse_long(name: str, rows: int) -> None:
 
 def _cells(sheet: Any, column: pd.Series, formats: Formats) -> Any:
     values = column.astype(object).where(column.notna(), None).tolist()
+    if "" in values:
+        empty = _empty()
+        values = [empty if isinstance(value, str) and not value else value for value in values]
     # A cell of the text format stays text when it is edited: +1202... would become a number.
     number_format = formats.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
     if number_format is None:
         return values
     cell = styled(sheet, None, number_format=number_format)
     return (put(one, value) for one, value in zip(repeat(cell), values, strict=False))
+
+
+def _empty() -> Any:
+    """A text cell without a sign: openpyxl writes an empty text as a cell of nothing, and reads that as missing."""
+    from openpyxl.cell.rich_text import CellRichText
+
+    return CellRichText([""])
 
 
 def put(cell: Any, value: Any) -> Any:

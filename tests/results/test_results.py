@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import re
 from pathlib import Path
@@ -51,9 +52,41 @@ def test_a_written_table_reads_back_equal(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_only_parquet_tells_an_empty_text_from_a_missing_one(tmp_path: Path, ending: str) -> None:
+def test_an_empty_text_is_told_from_a_missing_one(tmp_path: Path, ending: str) -> None:
     back = results.read(results.write(table(2, error_code=["", None]), tmp_path / f"r{ending}"))["error_code"]
-    assert back.isna().tolist() == [ending != ".parquet", True]
+    assert back.isna().tolist() == [False, True]
+
+
+def test_quotes_tell_an_empty_text(tmp_path: Path) -> None:
+    """Names stand without quotes, which says that the writer tells them apart."""
+    file = results.write(table(2, error_code=["", None], error=None).assign(**{"a;b": 1}), tmp_path / "r.csv")
+    head, first, second = file.read_text(encoding="utf-8-sig").splitlines()
+    assert head.startswith("campaign,service,")
+    assert head.endswith(',at,"a;b"')
+    assert ',"",,,200,' in first
+    assert ",,,,200," in second
+
+
+OTHERS = {
+    "everything quoted": (table(2).to_csv(index=False, quoting=csv.QUOTE_ALL), True),
+    "text quoted": (table(2).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC), True),
+    "nothing quoted": (table(2).to_csv(index=False), True),
+    "nothing quoted, semicolons": (table(2).to_csv(index=False, sep=";"), True),
+    "missing is bare, names too": (table(2).to_csv(index=False).replace(",,,,200,", ',"",,,200,'), False),
+    "an open quote": (table(2, iso='5"').to_csv(index=False, quoting=csv.QUOTE_NONE, quotechar="'"), True),
+    "a lone quote": (table(2, iso='5"').to_csv(index=False, quotechar="'").replace(",,,,200,", ',"",,,200,', 1), True),
+    "ends of Windows": (table(2).to_csv(index=False, lineterminator="\r\n").replace(",,,,200,", ',"",,,200,'), False),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_empty_text_of_others_is_read_as_they_mean_it(tmp_path: Path, name: str) -> None:
+    """Whoever quotes all names quotes what is missing as well; a file with a quote that closes nothing says nothing."""
+    text, missing = OTHERS[name]
+    (tmp_path / "r.csv").write_bytes(text.encode())
+    read = results.read(tmp_path / "r.csv")
+    assert read["error_code"].isna().all() == missing
+    assert read["problem"].isna().all()
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -63,7 +96,7 @@ def test_the_callers_own_columns_keep_their_values(tmp_path: Path, ending: str) 
     own["code"] = [str(n) for n in range(len(HOSTILE))]
     own["ratio"] = own["age"] / 3
     back = results.read(results.write(own, tmp_path / f"r{ending}"))
-    assert back["name"].fillna("").tolist() == HOSTILE
+    assert back["name"].tolist() == HOSTILE
     assert back["plz"].tolist() == own["plz"].tolist()
     assert back["code"].tolist() == own["code"].tolist()
     assert back["age"].dtype == "int64"
@@ -301,10 +334,10 @@ FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
 def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
-    """Write texts as the caller's own column and index, read them, and compare; blank is missing."""
+    """Write texts as the caller's own column and index, read them, and compare."""
     rows = table(len(texts)).assign(name=pd.Series(texts, dtype=STR)).set_axis(pd.Index(texts, dtype=STR))
     back = results.read(results.write(rows, folder / f"r{ending}", overwrite=True))
-    return back["name"].fillna("").astype(STR).tolist() == texts
+    return back["name"].astype(STR).tolist() == texts
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)
@@ -320,6 +353,26 @@ def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> 
 def test_any_text_survives_excel(tmp_path: Path, texts: list[str]) -> None:
     """Control characters and what looks like their escapes too."""
     assert comes_back(tmp_path, texts, ".xlsx")
+
+
+CELLS = st.none() | st.just("") | st.sampled_from([*HOSTILE, '""', ',"",', "'", "\ue000", "1", "NA", "True", "\r"])
+ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=6)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=FIXTURE)
+@given(rows=ROWS, price=st.none() | st.just(0.0075), safe=st.booleans(), labelled=st.booleans())
+def test_any_frame_comes_back_equal(
+    tmp_path: Path, rows: list[tuple[str | None, ...]], price: float | None, safe: bool, labelled: bool
+) -> None:
+    """Empty and missing text included, in columns of the contract, own columns and labels, in every format."""
+    problem, error, own, other = (pd.Series(cells, dtype=STR) for cells in zip(*rows, strict=True))
+    frame = table(len(rows), problem=problem, error_code=error, error=other, price=price).assign(own=own, second=error)
+    frame = frame.set_axis(pd.Index(["", *map(str, range(1, len(rows)))], dtype=STR)) if labelled else frame
+    frame.to_pickle(tmp_path / "r.pickle")
+    pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / "r.pickle"), frame)
+    for ending in ENDINGS:
+        file = results.write(frame, tmp_path / f"r{ending}", excel_safe=safe, overwrite=True)
+        pd.testing.assert_frame_equal(results.read(file), frame)
 
 
 @pytest.mark.parametrize(
