@@ -31,7 +31,7 @@ also where they are what a row is called.
 
 from __future__ import annotations
 
-from ._visible import said
+from ._visible import masked, said, visible
 
 __all__ = [
     "CampaignHeld",
@@ -269,10 +269,10 @@ class NotAsExpected(SmsOtpError, AssertionError):
 
 
 class SmsOtpWarning(UserWarning):
-    """Base of the warnings of this package. Their messages are bounded and masked, as those of errors are."""
+    """Base of the warnings of this package. Phone numbers in their messages are masked, as in those of errors."""
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(said(str(message)))
+        super().__init__(visible(masked(str(message)), keep="\n\t"))  # not cut: it may list copies that hold numbers
 
 
 class CampaignIncomplete(SmsOtpWarning):

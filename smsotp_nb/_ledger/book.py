@@ -409,9 +409,8 @@ class Ledger:
             >>> print(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).card().state)
             No campaign is recorded yet.
         """
-        return overview.of_ledger(
-            self.path, self.campaigns(), retention.due(self._store, self._clock()), purging.unreached(self._store)
-        )
+        unreached = "; ".join(filter(None, (purging.unreached(self._store), self._store.beyond)))
+        return overview.of_ledger(self.path, self.campaigns(), retention.due(self._store, self._clock()), unreached)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LedgerError
+from . import fences
 from .anchor import in_use
 from .disk import private_folder, sync_file, sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older
@@ -54,21 +55,22 @@ def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True)
     A ledger without a note that was made durably counts as older than this one.
     """
     with store.writing("FULL" if durably else "NORMAL") as connection:
-        connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?)", (str(path), what, now))
+        connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), fences.person(), what, now))
 
 
 @contextlib.contextmanager
 def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> Iterator[None]:
     """Record a copy that is made in this block; where it fails, what was recorded of the path before stands again."""
+    mine = (str(path), fences.person())
     with store.reading() as connection:
-        before = connection.execute("SELECT path, what, made_at FROM copy WHERE path=?", (str(path),)).fetchone()
+        before = connection.execute("SELECT path, who, what, made_at FROM copy WHERE path=? AND who=?", mine).fetchone()
     note(store, path, what, now=now, durably=durably)
     try:
         yield
     except BaseException:
         with store.writing("FULL" if durably else "NORMAL") as connection:
-            connection.execute("DELETE FROM copy WHERE path=?", (str(path),))
-            connection.executemany("INSERT INTO copy VALUES (?, ?, ?)", [before] * bool(before))
+            connection.execute("DELETE FROM copy WHERE path=? AND who=?", mine)
+            connection.executemany("INSERT INTO copy VALUES (?, ?, ?, ?)", [before] * bool(before))
         raise
 
 

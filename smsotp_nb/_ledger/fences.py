@@ -61,7 +61,12 @@ def person() -> str:
         user = getpass.getuser()
     except (ImportError, KeyError, OSError):  # no entry of this user; where there is no list of users, no name set
         user = f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
-    return f"{user} on {socket.gethostname()}"
+    return f"{user} on {machine()}"
+
+
+def machine() -> str:
+    """Return the name of this machine."""
+    return socket.gethostname()
 
 
 def process_key(pid: int | None = None) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CampaignHeld, LedgerError
-from . import audit
+from . import audit, fences
 from .moved import Move, move_of
 from .recovering import OWNER_DIED, give_up
 from .spelling import COLUMNS, NUMBERED, OF_SERVER
@@ -68,7 +68,8 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 _copy(file, served)
                 note = (bytes.fromhex(mine.token), str(source.path), now)
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
-                served.execute("INSERT OR REPLACE INTO copy VALUES (?, 'imported file', ?)", note[1:])
+                copied = (str(source.path), fences.person(), "imported file", now)
+                served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
                 audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 mine.note(file)
     return _ended(source, mine)

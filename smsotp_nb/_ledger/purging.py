@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from .._policy import LONGEST
 from ..errors import SmsOtpWarning
-from . import audit
+from . import audit, fences
 from .contacts import pack_hashed
 from .copies import there
 from .packed_sums import Packed, pack_sums, sums_to_pack
@@ -101,17 +101,17 @@ def warn_of_unreached(store: Store, *, above: int = 3) -> None:
 def unreached(store: Store) -> str:
     """Return in words where deleted rows may still be read; empty: nowhere that the ledger knows of."""
     with store.reading() as connection:
-        copies = connection.execute("SELECT what, path, made_at FROM copy ORDER BY made_at").fetchall()
-    said = []
-    if remains(store):
-        said.append(
-            f"the file {store.path} itself, because something else is reading it (it is overwritten when the ledger is "
-            "next opened)"
-        )
-    named = [(f"the {what} {path} of {_moment(made)}", there(path)) for what, path, made in copies]
-    said += [name for name, still in named if still]
-    said += [f"perhaps {name}, which is no longer in its place" for name, still in named if not still]
-    return "; ".join(said)
+        copies = connection.execute("SELECT what, path, made_at, who FROM copy ORDER BY made_at").fetchall()
+    said, gone = [store.remains_where()] * remains(store), []
+    for what, path, made, who in copies:
+        name = f"the {what} {path} of {_moment(made)}"
+        if who.rpartition(" on ")[2] != fences.machine():
+            said.append(f"{name} ({who})")  # nobody can look there from here
+        elif there(path):
+            said.append(name)
+        else:
+            gone.append(f"perhaps {name}, which is no longer in its place")
+    return "; ".join(said + gone)
 
 
 def _moment(micros: int) -> str:

@@ -122,7 +122,7 @@ def _highest(store: Store, table: str) -> int:
     with store.reading() as connection:
         found = int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
     if found > _MOST_IDS:
-        raise Unfit(f"{table} has the number {found}")
+        raise Unfit(f"{table} has the number {found:,}")
     return found
 
 

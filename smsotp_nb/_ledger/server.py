@@ -232,6 +232,7 @@ class ServerStore(Store):
         accept_older: use it although more was seen in it.
     """
 
+    beyond = "the server's own files: free space until other rows take it, its log, standbys and backups"
     packs_ids = False
 
     def __init__(self, address: Address, *, create: bool = True, accept_older: bool = False) -> None:
@@ -306,6 +307,9 @@ class ServerStore(Store):
         with self._using() as served:
             served.connection.script("VACUUM")
         return True
+
+    def remains_where(self) -> str:
+        return f"the tables of {self.path}, whose deleted rows were not given up yet (the next opening does so)"
 
     def close(self) -> None:
         with self._guard:

@@ -59,6 +59,7 @@ class Store:
         moving: use it although its ledger went to a server, to end that.
     """
 
+    beyond = ""  # in words, where deleted rows stay that no ledger can reach
     packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
 
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False, moving: bool = False) -> None:
@@ -233,6 +234,13 @@ class Store:
         with self.writing_outside() as connection:
             connection.execute("VACUUM")
         return self.checkpoint()
+
+    def remains_where(self) -> str:
+        """Return in words where rows that were deleted still are, as long as `vacuum` has not reached all of it."""
+        return (
+            f"the file {self.path} itself, because something else is reading it (it is overwritten when the ledger is "
+            "next opened)"
+        )
 
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""

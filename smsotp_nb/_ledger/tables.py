@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 10  # nobody has a file of an earlier one: they are refused
+VERSION = 11  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -36,7 +36,11 @@ CREATE TABLE ledger (            -- one row: which ledger this is, wherever it s
 );
 
 CREATE TABLE copy (              -- files that were made of the ledger, which no deletion reaches
-  path TEXT PRIMARY KEY, what TEXT NOT NULL, made_at INTEGER NOT NULL
+  path TEXT NOT NULL,
+  who TEXT NOT NULL,             -- user and machine: a path means another place on each
+  what TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  PRIMARY KEY (path, who)
 ) WITHOUT ROWID;
 
 CREATE TABLE session (           -- one process that wrote, from its first transaction to its closing; see marks

@@ -164,6 +164,19 @@ def test_the_documented_setup_lets_the_team_in_and_nobody_else(campaigns: str) -
         Ledger(here.replace("postgres@", "stranger@"))
 
 
+def test_the_documented_setup_keeps_numbers_out_of_the_servers_log(server: Server, campaigns: str) -> None:
+    """Without it, statements that fail are quoted there, with the row that they were about."""
+    number, log = "+12025550187", server.folder / "log"
+    with Ledger(campaigns.replace("postgres@", "anna@"), create=True) as ledger:
+        sql(campaigns, "ALTER TABLE consent ADD CONSTRAINT nobody CHECK (false) NOT VALID")
+        before = len(log.read_text(encoding="utf-8"))
+        with pytest.raises(LedgerError, match="violates check constraint"):
+            People(ledger).opt_out(number, source="phone")
+        said = log.read_text(encoding="utf-8")[before:]
+    assert "violates check constraint" in said
+    assert number[1:] not in said
+
+
 def test_what_a_server_does_by_itself_is_refused(address: str, tmp_path: Path) -> None:
     with Ledger(address, create=True) as ledger:
         with pytest.raises(LedgerError, match="pg_dump; nothing was written"):

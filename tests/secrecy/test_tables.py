@@ -16,7 +16,8 @@ import pytest
 from support.servers import Server, ledger_of, sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, send, send_test
-from smsotp_nb.errors import CampaignHeld
+from smsotp_nb._ledger import fences
+from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
 NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
@@ -172,3 +173,22 @@ def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_peopl
         assert PEOPLE[15] not in [made.rows["to"].iloc[place] for place in claim.positions]
         assert len(claim.positions) == 9
     assert left_of(ledger, numbers=PEOPLE[15:17], words=NAMES[15:17]) == {PEOPLE[16], NAMES[16]}
+
+
+@pytest.mark.both_ledgers
+def test_a_copy_on_another_machine_is_named_with_who_made_it(
+    ledger: Ledger, box: Sandbox, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can look there from here, and its path may be that of another file of this machine."""
+    texted(ledger, box, clock)
+    here = ledger.campaign("autumn").export(tmp_path / "sent.csv")
+    monkeypatch.setattr(fences, "machine", lambda: "laptop-7")
+    ledger.campaign("autumn").export(tmp_path / "sent.csv", overwrite=True)
+    monkeypatch.undo()
+    with pytest.warns(SmsOtpWarning, match="no deletion reaches") as caught:
+        ledger.campaign("autumn").purge()
+    said = str(caught[0].message)
+    assert said.count(str(here)) == 2
+    assert f"{here} of 2026-11-12 12:00 UTC ({fences.person().partition(' on ')[0]} on laptop-7)" in said
+    assert "no longer in its place" not in said
+    assert ("free space until other rows take it" in ledger.card().text()) == (not ledger._files)
