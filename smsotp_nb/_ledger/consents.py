@@ -18,7 +18,7 @@ import pandas as pd
 from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
-from . import audit, contacts
+from . import audit, contacts, mentions
 from .book import Ledger
 from .packed_sums import pack_sums, sums_to_pack
 from .people import hashed, persons, secret_of
@@ -155,7 +155,8 @@ def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int],
             (code, person, code),
         )
         gone += _forget_rows(connection, person, code)
-    for campaign in {*gone}:
+    mentioned = mentions.forget(connection, [name for person in people.tolist() for name in spellings(person)])
+    for campaign in {*gone, *mentioned}:
         _pack_again(store, connection, campaign, now)
     audit.note(connection, "forgotten", rows=len(codes), now=now)
     return len(gone)

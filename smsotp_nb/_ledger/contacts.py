@@ -65,8 +65,8 @@ def others(
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id))",
         (realm.service, but, since),
     ).fetchall()
-    for campaign, packed in found:
-        contacts = _packed(connection, campaign) if packed else read(connection, campaign, now=now)
+    for campaign, is_packed in found:
+        contacts = packed(connection, campaign) if is_packed else read(connection, campaign, now=now)
         if len(contacts.people):
             yield campaign, contacts
 
@@ -167,7 +167,8 @@ def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> No
         connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
 
 
-def _packed(connection: sqlite3.Connection, campaign: int) -> Contacts:
+def packed(connection: sqlite3.Connection, campaign: int) -> Contacts:
+    """Return a campaign's contacts as they are packed."""
     people, at, body = connection.execute(
         "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)
     ).fetchone()

@@ -45,6 +45,7 @@ NOT_SAMPLED = {
     "contacts": ("people",),
     "wording": ("text", "variables"),
     "measure": ("forcing",),
+    "sums": ("shared", "by_shared"),
     "change": ("reason", "evidence"),
     "decision": ("reason",),
 }

@@ -16,7 +16,7 @@ from .. import phones
 from .._arguments import given, not_flag, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, opened, purging, read_from
+from .._ledger import Ledger, LedgerOrPath, disclosing, opened, purging, read_from
 from .._ledger import consents as recorded
 from .._ledger.consents import Said
 from .._moments import Now, microseconds, utc_now
@@ -197,8 +197,10 @@ class People:
         """Write all that is stored about a person to a JSON file, for a person who asks; return its path.
 
         It holds what they said (``said``); all of their rows, those of tests and those that were held back included
-        (``history``); and their rows in campaigns as the result table has them, with the kept columns (``messages``).
-        Filled texts are not stored: the ledger keeps what a campaign says with its placeholders.
+        (``history``); their rows in campaigns as the result table has them, with the kept columns (``messages``); their
+        arms in experiments (``experiments``); and when purged campaigns contacted them, which the ledger still knows by
+        a hash of the number (``contacts``). Filled texts are not stored: the ledger keeps what a campaign says with its
+        placeholders.
         """
         asked = _one(number)
         del number
@@ -212,8 +214,9 @@ class People:
     def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
         """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
 
-        Their numbers, kept columns and what they said are gone. They stay opted out: the register keeps a hash of the
-        number, keyed with a secret in the ledger's file. A later opt-in ends that. A warning says what could not be
+        Their numbers, kept columns and what they said are gone, also out of reasons, proofs and kept columns of others
+        that quote the number. What became of their messages stays, under a hash of the number that is keyed with a
+        secret in the ledger; by it they also stay opted out, until a later opt-in. A warning says what could not be
         reached, as in `Campaign.purge`.
 
         Raises:
@@ -327,5 +330,7 @@ def _stored(ledger: Ledger, number: int) -> bytes:
         "said": json.loads(said),
         "history": json.loads(rows),
         "messages": recorded.messages(ledger, number),
+        "experiments": disclosing.drawn(ledger._store, number),
+        "contacts": disclosing.contacted(ledger._store, number),
     }
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

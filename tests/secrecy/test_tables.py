@@ -45,23 +45,29 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Any:
         yield made
 
 
-def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
-    """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
-    client = box.client()
-    frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES, "customer": range(1000, 1000 + len(PEOPLE))})
-    made = plan(
-        frame, to="phone", campaign="autumn", text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7
-    )
-    send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
-    trial = Experiment(
+LIST = pd.DataFrame({"phone": PEOPLE, "name": NAMES, "customer": range(1000, 1000 + len(PEOPLE))})
+
+
+def trial(ledger: Ledger, clock: Clock) -> Experiment:
+    return Experiment(
         "trial", arms={"plain": 90}, holdout=10, unit="customer", outcomes={"bought": "binary"}, read_after="14d",
         ledger=ledger, now=clock,
     )  # fmt: skip
-    trial.assign(frame, to="phone")
+
+
+def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
+    """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
+    client = box.client()
+    made = plan(
+        LIST, to="phone", campaign="autumn", text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7
+    )
+    send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
+    trial(ledger, clock).assign(LIST, to="phone")
     send(made, client=client, ledger=ledger, progress=False)
     otp.send(ASKED, client=client, ledger=ledger)
     people = People(ledger, now=clock)
-    people.opt_in([ASKED, PEOPLE[20]], source="web form", proof="form 8812")
+    people.opt_in(ASKED, source="web form", proof="form 8812")
+    people.opt_in(PEOPLE[20], source="phone", proof=f"his own and (202) 555-0104, at {PEOPLE[20]}")
     sampled(ledger)
     return people
 
@@ -108,6 +114,7 @@ def test_who_asked_to_be_forgotten_is_in_no_table(ledger: Ledger, box: Sandbox, 
     assert people.forget(ASKED) == 2
     assert left_of(ledger, numbers=PEOPLE[4:6], words=NAMES[4:6]) == {PEOPLE[5], NAMES[5]}
     assert people.is_opted_out(ASKED)
+    assert people.register["proof"].dropna().tolist() == [f"his own and (forgotten), at {PEOPLE[20]}"]
     clock.at += timedelta(minutes=1)
     again = plan(pd.DataFrame({"phone": PEOPLE[4:6]}), to="phone", campaign="winter", text="Snow")
     assert send(again, client=box.client(), ledger=ledger, progress=False)["problem"].tolist()[0] == "OPTED_OUT"
@@ -192,3 +199,39 @@ def test_a_copy_on_another_machine_is_named_with_who_made_it(
     assert f"{here} of 2026-11-12 12:00 UTC ({fences.person().partition(' on ')[0]} on laptop-7)" in said
     assert "no longer in its place" not in said
     assert ("free space until other rows take it" in ledger.card().text()) == (not ledger._files)
+
+
+@pytest.mark.both_ledgers
+def test_what_others_wrote_or_keep_of_somebody_who_is_forgotten_goes_as_well(
+    ledger: Ledger, box: Sandbox, clock: Clock
+) -> None:
+    """A reason, the kept column of a neighbour, and the sums by a kept column that many rows share."""
+    frame = pd.DataFrame({"phone": PEOPLE, "name": "Ann", "second": ASKED, "age": 5})
+    frame.loc[20:, "second"] = None
+    made = plan(frame, to="phone", campaign="autumn", text="Hi", keep=["name", "second", "age"])
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    later = plan(pd.DataFrame({"phone": PEOPLE[:2]}), to="phone", campaign="later", text="Ho")
+    ledger.begin(later, service=box.client().service).close()
+    ledger.campaign("later").withdraw(reason=f"asked by +1 202-555-0104, not by {PEOPLE[5]}")
+    sampled(ledger)
+    assert People(ledger, now=clock).forget(ASKED) == 1
+    assert left_of(ledger, numbers=PEOPLE[4:6], words=[]) == {PEOPLE[5]}
+    assert ledger.campaign("later").changes["reason"].tolist() == [f"asked by (forgotten), not by {PEOPLE[5]}"]
+    kept = ledger.campaign("autumn").frame
+    assert kept["second"].dropna().unique().tolist() == ["(forgotten)"]
+    assert kept["age"].dropna().tolist() == [5] * (len(PEOPLE) - 1)
+
+
+@pytest.mark.both_ledgers
+def test_an_export_tells_arms_and_what_purged_campaigns_left(
+    ledger: Ledger, box: Sandbox, clock: Clock, tmp_path: Path
+) -> None:
+    people = texted(ledger, box, clock)
+    ledger.campaign("autumn").purge()
+    told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [(row["experiment"], row["unit"]) for row in told["experiments"]] == [("trial", "1004")]
+    assert told["experiments"][0]["arm"] in ("plain", "holdout")
+    assert [(row["campaign"], row["at"]) for row in told["contacts"]] == [("autumn", "2026-11-12T12:00:00+00:00")]
+    assert told["messages"] == []
+    stranger = json.loads(people.export("+14155550143", tmp_path / "none.json").read_text(encoding="utf-8"))
+    assert not any(stranger[name] for name in ("said", "history", "messages", "experiments", "contacts"))
