@@ -95,20 +95,20 @@ def parse(text: str) -> Template:
         ('Hi ', ', {20} % off')
     """
     refuse(not_text("text", text, hint="; parse reads one template, whose {column} stands for each row's value"))
-    literals, slots = [""], []
-    at = 0
+    literals: list[list[str]] = [[]]
+    slots, at = [], 0
     for token in _TOKEN.finditer(text):
-        literals[-1] += text[at : token.start()]
+        literals[-1].append(text[at : token.start()])
         at = token.end()
         if token[0] in ("{{", "}}"):
-            literals[-1] += token[0][0]
+            literals[-1].append(token[0][0])
         elif token[1] and token[1].strip():
             slots.append(token[1])
-            literals.append("")
+            literals.append([])
         else:
             raise UsageError(_bad_brace(text, token))
-    literals[-1] += text[at:]
-    return Template(tuple(literals), tuple(slots))
+    literals[-1].append(text[at:])
+    return Template(tuple(map("".join, literals)), tuple(slots))
 
 
 def column_texts(

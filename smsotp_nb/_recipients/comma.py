@@ -173,7 +173,7 @@ class _Source(io.RawIOBase):
         plain = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
         self._decoder = None if plain else codecs.getincrementaldecoder(encoding)()
         self._raw = raw
-        self._held, self._ended = b"", False
+        self._held, self._read, self._ended = b"", 0, False
         self._read_more()
         self._held = self._held.removeprefix(MARK)
 
@@ -224,11 +224,15 @@ class _Source(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._held and not self._ended:
+        while self._read == len(self._held) and not self._ended:
+            self._held, self._read = b"", 0
             self._read_more()
-        size = min(len(buffer), len(self._held))
-        buffer[:size], self._held = self._held[:size], self._held[size:]
-        return size
+        piece = memoryview(self._held)[
+            self._read : self._read + len(buffer)
+        ]  # a slice would copy what is left each time
+        buffer[: len(piece)] = piece
+        self._read += len(piece)
+        return len(piece)
 
 
 def _matches(text: bytes, pattern: str) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from kills.child import fork
+from ledger import ledger_fuzz
 from support.sending import sent
 
 from smsotp_nb import People, Sandbox, cost, otp
@@ -255,7 +256,7 @@ def test_passcodes_are_counted_after_a_decision_on_none_of_them(change: str, box
 def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
     box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sums_of, sent_meanwhile = purging.sums_to_pack, []
+    sums_of, sent_meanwhile = purging.sums_for_purge, []
 
     def with_another(*arguments: Any, **options: Any) -> packed_sums.Packed:
         found = sums_of(*arguments, **options)
@@ -267,7 +268,7 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
         otp.send(NUMBERS[0], client=client, ledger=ledger)
         with ledger._store.reading() as connection:
             passcodes = ledger.campaign(connection.execute("SELECT name FROM campaign").fetchone()[0])
-        monkeypatch.setattr(purging, "sums_to_pack", with_another)
+        monkeypatch.setattr(purging, "sums_for_purge", with_another)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SmsOtpWarning)
             passcodes.purge()
@@ -284,6 +285,50 @@ def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(bo
             connection.execute("UPDATE sums SET sums=?", (zlib.compress(bytes(size))[:cut],))
         with pytest.raises(LedgerError, match="sums of a campaign cannot be read"):
             cost.spending(ledger)
+
+
+def test_a_forged_ledger_unpacks_little(box: Sandbox, ledger: Ledger) -> None:
+    """Its campaign says that it has any number of rows; zeros are packed a thousand times as tightly."""
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    width = 8 * len(packed_sums._COLUMNS)
+    for size in (packed_sums._LARGEST // width * width, 1 << 26, 1 << 28):
+        sums = zlib.compress(bytes(size), 1)
+        with ledger._store.writing() as connection:
+            connection.execute("UPDATE campaign SET rows=?", (2**40,))
+            connection.execute("UPDATE sums SET sums=?", (sums,))
+        refused = pytest.raises(LedgerError, match="sums of a campaign cannot be read")
+        before = ledger_fuzz.memory()
+        with contextlib.nullcontext() if size <= packed_sums._LARGEST else refused:
+            cost.spending(ledger)
+        assert not ledger_fuzz.grown(before)
+
+
+def test_sums_that_are_too_many_are_not_kept(box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are read from the rows then; those of a forgotten person do not stay behind."""
+    with box.client() as client:
+        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+        before = cost.by(ledger, "segment")
+        monkeypatch.setattr(packed_sums, "_LARGEST", 8)
+        People(ledger).forget(MANY[:1])
+        assert packed_in(ledger) == 0
+        sent(planned("winter", MANY[1:], "Good evening", ("segment",)), client, ledger)
+        assert packed_in(ledger) == 0
+    assert cost.by(ledger, "segment")["messages"].sum() == 2 * before["messages"].sum() - 1
+
+
+def test_a_purge_keeps_sums_by_thirty_days_where_those_by_day_are_too_many(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    monkeypatch.setattr(packed_sums, "_small", lambda sums: False)
+    ledger.campaign("autumn").purge()
+    with ledger._store.reading() as connection:
+        (sums,) = connection.execute("SELECT sums FROM sums").fetchone()
+    begins = int.from_bytes(zlib.decompress(sums)[:8], "little")
+    assert begins % (30 * 96) == 0
+    assert cost.spending(ledger)["messages"].sum() == 6
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Campaign, Ledger, fences, listed
+from smsotp_nb._ledger import Campaign, Ledger, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 from . import ledger_fuzz
@@ -60,6 +60,17 @@ def test_a_value_that_cannot_be_is_named_and_the_rest_stays_readable(case: str, 
         read(ledger.campaign("winter"))
 
 
+def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
+    """Each value for itself can be; pandas says so with an error that is of no kind."""
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(f"UPDATE recipient SET number=12025550100 {OF_AUTUMN}")
+        connection.commit()
+    with Ledger(two) as ledger:
+        with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
+            ledger.campaign("autumn").extend(ledger_fuzz.planned("autumn", slice(0, 7)))
+        assert len(ledger.campaign("winter").frame) == 6
+
+
 def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
     """A connection that reads takes no function that it has already."""
     sql, read, place = DAMAGED["text for a number"]
@@ -76,7 +87,7 @@ def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
 
 def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> None:
     with closing(sqlite3.connect(two)) as connection:
-        connection.execute("INSERT INTO copy VALUES (?, ?, 'backup', 0)", ("[" * 5_000, fences.person()))
+        connection.execute("INSERT INTO copy VALUES (?, 'backup', 0)", ("[" * 5_000,))
         connection.commit()
     with Ledger(two) as ledger, pytest.warns(SmsOtpWarning, match="no longer in its place"):
         ledger.campaign("autumn").purge()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -122,3 +123,17 @@ def test_whatever_a_library_raises_becomes_one_short_error(error: Exception) -> 
 def test_an_error_of_our_own_passes() -> None:
     with pytest.raises(UsageError, match=r"^as it is$"), ours(Path("list.xlsx"), "a workbook"):
         raise UsageError("as it is")
+
+
+def test_a_quote_that_is_never_closed_is_told_in_linear_time(tmp_path: Path) -> None:
+    file, seconds = tmp_path / "open.csv", []
+    for size in (1 << 22, 1 << 24):
+        file.write_text('phone,"' + "a" * size, encoding="utf-8")
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            with pytest.raises(UsageError, match="a quote is not closed"):
+                read_recipients(file)
+            times.append(time.process_time() - began)
+        seconds.append(min(times))
+    assert seconds[1] < 8 * seconds[0]  # the rest of the file was copied for each piece: it took 16 times as long
