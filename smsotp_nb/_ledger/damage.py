@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import pandas as pd
 import pyarrow as pa
 
 from .._schema import FARTHEST, is_text
@@ -31,7 +32,7 @@ OURS: Final = (SmsOtpError, SmsOtpWarning)
 # are made errors.
 BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError, RecursionError, TypeError,
-    ValueError, Warning, pa.ArrowException, struct.error,
+    ValueError, Warning, pa.ArrowException, pd.errors.InvalidIndexError, struct.error,
 )  # fmt: skip
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock

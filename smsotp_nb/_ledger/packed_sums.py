@@ -11,14 +11,13 @@ import contextlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .._schema import LONGEST
 from .answers import Ints
 from .damage import Unfit
 from .kept import Combinations, TooMany, kept_by
@@ -28,10 +27,12 @@ from .store import Store
 EVER: Final = (-(2**62), 2**62)
 _QUARTER: Final = 900_000_000  # microseconds
 _DAY: Final = 96  # quarters of an hour
+_MONTH: Final = 30 * _DAY
 _COLUMNS: Final = (*FACTS[1:], *SUMS)
 _SAMPLE: Final = 20_000  # rows
 _SHARED_BY: Final = 8  # rows to a sum by kept columns, on average: more sums are hardly faster to read than rows
 _MOST_SHARED: Final = 4_096  # combinations
+_LARGEST: Final = 1 << 24  # bytes of a table: reading it takes about four times as much for a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +45,33 @@ class Packed:
     by_shared: bytes = b""
 
 
-def sums_to_pack(store: Store, campaign: int, *, for_purge: bool = False) -> Packed:
-    """Sum up a campaign's rows, for `pack_sums`; for a purge by day, without words and kept columns, which go."""
-    if for_purge:
-        return _packed(row_sums(store, [campaign], EVER, _whole_days, words=False))
+def sums_for_purge(store: Store, campaign: int) -> Packed:
+    """Sum up, for `pack_sums`, a campaign whose rows go: without words and kept columns, which go as well."""
+    by_day = row_sums(store, [campaign], EVER, _spans_of(_DAY), words=False)
+    return _packed(by_day if _small(by_day) else row_sums(store, [campaign], EVER, _spans_of(_MONTH), words=False))
+
+
+def sums_to_pack(store: Store, campaign: int) -> Packed | None:
+    """Sum up a campaign's rows, for `pack_sums`; None if the sums are too many to be kept, so that rows are read."""
     names = shared_columns(store, campaign)
     while names:
         kept = Combinations(names, most=_MOST_SHARED)
         with contextlib.suppress(TooMany):
-            found = row_sums(store, [campaign], EVER, _quarters, words=True, kept=kept)
+            found = row_sums(store, [campaign], EVER, _spans_of(1), words=True, kept=kept)
             sums = found.groupby(list(FACTS), dropna=False, as_index=False)[list(SUMS)].sum()
-            if len(found) <= max(len(sums), found["messages"].sum() // _SHARED_BY):
+            if _small(found) and len(found) <= max(len(sums), found["messages"].sum() // _SHARED_BY):
                 return _packed(sums, found, kept)
         names = names[:-1]
-    return _packed(row_sums(store, [campaign], EVER, _quarters, words=True))
+    sums = row_sums(store, [campaign], EVER, _spans_of(1), words=True)
+    return _packed(sums) if _small(sums) else None
 
 
-def _quarters(micros: Ints) -> Ints:
-    return micros // _QUARTER
+def _small(sums: pd.DataFrame) -> bool:
+    return 8 * len(sums) * (len(_COLUMNS) + 1) <= _LARGEST
 
 
-def _whole_days(micros: Ints) -> Ints:
-    return micros // (_QUARTER * _DAY) * _DAY
+def _spans_of(quarters: int) -> Callable[[Ints], Ints]:
+    return lambda micros: micros // (_QUARTER * quarters) * quarters
 
 
 def shared_columns(store: Store, campaign: int) -> list[str]:
@@ -103,11 +109,14 @@ def _compressed(sums: pd.DataFrame, columns: Sequence[str], currencies: list[str
     return zlib.compress(table.T.tobytes())
 
 
-def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed, refused: str = "[]") -> None:
+def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed | None, refused: str = "[]") -> None:
     """Store a campaign's sums, and what `refusals.refused_of` returned for a purge; those of a purged campaign stay.
 
-    The caller holds the campaign's lock.
+    None deletes earlier ones. The caller holds the campaign's lock.
     """
+    if packed is None:
+        unpack_sums(connection, campaign)
+        return
     connection.execute(
         "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
         (packed.currencies, packed.sums, packed.shared, packed.by_shared, refused, campaign),
@@ -179,8 +188,8 @@ def _projected(values: Sequence[Any], columns: Sequence[str], names: Sequence[st
 
 def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> pd.DataFrame:
     """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
-    unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, LONGEST))
-    cells = np.frombuffer(unpacked, "<i8").astype(np.int64).reshape(len(columns), -1)
+    unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, _LARGEST))
+    cells = np.frombuffer(unpacked, "<i8").astype(np.int64, copy=False).reshape(len(columns), -1)
     table = pd.DataFrame(dict(zip(columns, cells, strict=True)))
     return table.assign(currency=named(table["currency"], json.loads(of.currencies)))
 

@@ -21,7 +21,7 @@ from ..errors import SmsOtpWarning
 from . import audit, fences
 from .contacts import pack_hashed
 from .copies import there
-from .packed_sums import Packed, pack_sums, sums_to_pack
+from .packed_sums import Packed, pack_sums, sums_for_purge
 from .refusals import refused_of
 from .store import Store
 from .wordings import delete_words
@@ -39,7 +39,7 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     with store.reading() as connection:
         doomed = _with_tests(connection, campaign)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
-        sums = {number: (sums_to_pack(store, number, for_purge=True), refused_of(store, number)) for number in doomed}
+        sums = {number: (sums_for_purge(store, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Campaign, Ledger, listed
+from smsotp_nb._ledger import Campaign, Ledger, fences, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 from . import ledger_fuzz
@@ -87,7 +87,7 @@ def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
 
 def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> None:
     with closing(sqlite3.connect(two)) as connection:
-        connection.execute("INSERT INTO copy VALUES (?, 'backup', 0)", ("[" * 5_000,))
+        connection.execute("INSERT INTO copy VALUES (?, ?, 'backup', 0)", ("[" * 5_000, fences.person()))
         connection.commit()
     with Ledger(two) as ledger, pytest.warns(SmsOtpWarning, match="no longer in its place"):
         ledger.campaign("autumn").purge()
