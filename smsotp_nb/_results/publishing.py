@@ -28,11 +28,11 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
 
     A mask such as ``+1202...0123`` is a hint for the eye: in a list of ten thousand numbers nearly every mask belongs
     to one number, so whoever has the list joins the two. Here a person is a pseudonym, made with a key that is thrown
-    away: it is the same in all rows of one call and another one in the next call. Of each person country, kind of
-    number and figures are told, as long as at least ``k`` people have all of them alike. Where fewer do, the kind
-    becomes ``other``, then the country, then the figures are left out; if there are still fewer than ``k`` such people,
-    their rows are left out. Sums over the published rows can therefore be lower than `cost.by_country`, which is the
-    table to publish where nobody needs to be told apart.
+    away: another one in each call, and for each currency. Of each person country, kind of number and figures are told,
+    as long as at least ``k`` people have all of them alike. Where fewer do, the kind becomes ``other``, then the
+    country, then the figures are left out; if there are still fewer than ``k`` such people, their rows are left out.
+    Sums over the published rows can therefore be lower than `cost.by_country`, which is the table to publish where
+    nobody needs to be told apart. Publish one table of a campaign: two, between which people were added, differ by them.
 
     Args:
         table: results of ``send``, or `Campaign.frame`. Rows that were not accepted are left out.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from kills.child import fork
+from openpyxl.worksheet import _writer
 
-from smsotp_nb import Ledger, People, Sandbox, plan, send
+from smsotp_nb import Ledger, People, Sandbox, plan, results, send
+from smsotp_nb._ledger import copies
 from smsotp_nb._widgets.campaign_drafts import Drafts
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
@@ -66,3 +72,50 @@ def test_a_planted_link_is_not_written_through(tmp_path: Path) -> None:
     with pytest.warns(SmsOtpWarning, match="cannot be noted"), Ledger(tmp_path / "m.sqlite", create=True) as marked:
         People(marked).opt_out("+12025550100", source="phone call")
     assert theirs.read_text() == "theirs"
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "privacy.md"
+
+
+def killed_in(place: Any, name: str, call: Callable[[], object]) -> None:
+    """Make a call in a child that is killed as soon as it comes to a function."""
+
+    def task() -> None:
+        setattr(place, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+        call()
+
+    child = fork(task)
+    assert child.wait() is None, "the child was not killed"
+
+
+def backed_up(ledger: Ledger, folder: Path) -> object:
+    return ledger.backup(folder / "b.sqlite")
+
+
+def in_excel(ledger: Ledger, folder: Path) -> object:
+    return results.write(ledger.campaign("autumn").frame, folder / "sent.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "call", "said", "left"),
+    [
+        (copies, "_put", backed_up, ".NAME.PID", ".b.sqlite.*"),
+        (_writer.WorksheetWriter, "cleanup", in_excel, "openpyxl.*", "openpyxl.*"),
+    ],
+    ids=["a backup", "a table in Excel"],
+)
+def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alone(
+    place: Any, name: str, call: Callable[[Ledger, Path], object], said: str, left: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The rows that were to be written are in it, so it must be known where it is."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Sandbox() as box, Ledger(tmp_path / "own" / "l.sqlite", create=True) as ledger:
+        made = plan(PEOPLE, to="phone", campaign="autumn", text="Hello!")
+        send(made, client=box.client(), ledger=ledger, progress=False)
+        killed_in(place, name, lambda: call(ledger, tmp_path))
+    found = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert found
+    assert [path.name for path in found if not path.match(left)] == []
+    assert too_open(tmp_path) == {}
+    assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
