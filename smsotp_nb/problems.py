@@ -272,6 +272,13 @@ _KNOWN: Final = (
         "one more message would be more than the policy allows",
         "send again after the time stated",
     ),
+    _yours(
+        "NOT_APPROVED",
+        "send",
+        "planned",
+        "the ledger asks for a second person, and nobody but its author has approved this campaign",
+        "ask somebody else to call campaign.approve(campaign.proposal), then send again",
+    ),
     *(_yours(guard.code, "send", "planned", guard.meaning, guard.next_step) for guard in GUARDS),
 )
 PROBLEMS: Final[dict[str, Problem]] = {problem.code: problem for problem in _KNOWN}

@@ -314,6 +314,8 @@ class _Sending:
     def _claimed(self, answer: Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
         """Record an answer and the admitted intent; return the claim, and the admission reduced to what was claimed."""
         claim = self._record(answer, admission.wanted)
+        if self._run.refused:
+            self._end(self._run.refused, "nothing was sent")
         return claim, self._watch.claimed(admission, claim.positions if claim else ())
 
     def _send(self, claim: Claim, admission: guards.Admission) -> Answer:

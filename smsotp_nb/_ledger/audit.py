@@ -48,6 +48,11 @@ def decisions(store: Store) -> pd.DataFrame:
     return frame.astype({"who": STR, "what": STR, "service": STR, "campaign": STR, "rows": "Int64", "reason": STR})
 
 
+def decider(connection: sqlite3.Connection) -> str:
+    """Return who decides, so that two people differ: on a server the name by which it let them in."""
+    return getattr(connection, "user", "") or fences.person()
+
+
 def _who(connection: sqlite3.Connection) -> str:
     """Return who decides: the user of this machine, after the name by which a server let them in."""
     name = getattr(connection, "user", "")

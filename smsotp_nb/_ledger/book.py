@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,20 @@ from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
-from . import audit, changing, contacts, copies, moving, overview, parquet, passcodes, purging, reading, retention
+from . import (
+    approving,
+    audit,
+    changing,
+    contacts,
+    copies,
+    moving,
+    overview,
+    parquet,
+    passcodes,
+    purging,
+    reading,
+    retention,
+)
 from .address import Address
 from .campaign import Campaign
 from .damage import understood
@@ -112,9 +126,10 @@ class Ledger:
 
         Returns:
             ``at`` (UTC); ``who``: user and machine, on a server after the name by which it let them in; ``what``:
-            recorded, sending, corrected, extended, suppressed, withdrawn, found (not) accepted, to retry, purged, opted
-            out, opted in, forgotten, retention, imported; ``service, campaign, reason`` (str; the reasons of a purged
-            campaign are gone); ``rows`` (Int64): how many recipients or people it was about.
+            recorded, sending, corrected, extended, suppressed, withdrawn, approved, approval (no longer) required,
+            found (not) accepted, to retry, purged, opted out, opted in, forgotten, retention, imported; ``service,
+            campaign, reason`` (str; the reasons of a purged campaign are gone); ``rows`` (Int64): how many recipients
+            or people it was about.
 
         Example:
             >>> import tempfile, pathlib
@@ -193,9 +208,9 @@ class Ledger:
             ).fetchone()
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-        if isinstance(plan, PlannedInPieces):
-            return prospect_in_pieces(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
-        return prospect(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
+        asked: Callable[..., Prospect] = prospect_in_pieces if isinstance(plan, PlannedInPieces) else prospect
+        found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
+        return replace(found, approval=approving.state(self._store, number))
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
@@ -390,6 +405,28 @@ class Ledger:
             purging.warn_of_unreached(self._store, above=_CALLER)
         return found.drop(columns="id")
 
+    @in_our_words
+    def require_approval(self, required: bool = True, *, reason: str | None = None) -> None:
+        """Let no campaign be sent that only its author has approved, or no longer ask for that.
+
+        It holds from the next request on, for every client. ``send`` then records a campaign and leaves its rows
+        planned, with the problem NOT_APPROVED, until another person calls `Campaign.approve`. Messages to oneself and
+        passcodes need none.
+
+        Args:
+            required: False switches it off.
+            reason: for the record (`audit`).
+
+        Example:
+            >>> import tempfile, pathlib
+            >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> ledger.require_approval(reason="as agreed with legal")
+            >>> ledger.audit()["what"].tolist()
+            ['approval required']
+        """
+        refuse(not_flag("required", required), None if reason is None else not_text("reason", reason))
+        approving.require(self._store, required=required, reason=reason, now=self._clock())
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._store.close()
@@ -410,7 +447,8 @@ class Ledger:
             No campaign is recorded yet.
         """
         unreached = "; ".join(filter(None, (purging.unreached(self._store), self._store.beyond)))
-        return overview.of_ledger(self.path, self.campaigns(), retention.due(self._store, self._clock()), unreached)
+        due, approval = retention.due(self._store, self._clock()), approving.required(self._store)
+        return overview.of_ledger(self.path, self.campaigns(), due, unreached, approval=approval)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"

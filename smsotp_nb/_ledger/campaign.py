@@ -20,7 +20,8 @@ from .._frames import AnyFrame, as_pandas
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
-from . import changing, contacts, copies, overview, reading
+from . import approving, changing, contacts, copies, overview, reading
+from .approving import Proposal
 from .damage import understood
 from .evidence import Evidence, lines_kept, take_over
 from .lock import RunLock
@@ -140,6 +141,37 @@ class Campaign:
         """
         rows = _hidden(rows)
         return self._move(rows, REJECTED, PLANNED, "to retry")
+
+    @property
+    def proposal(self) -> Proposal:
+        """What it would say from now on, to how many, and who planned and approved that: for a second person.
+
+        Raises:
+            LedgerError: the campaign was purged.
+        """
+        self._refuse_purged()
+        return approving.proposal(self._store, self._number, self.name)
+
+    @in_our_words
+    def approve(self, proposal: Proposal, *, reason: str | None = None) -> int:
+        """Approve what the campaign says and to whom, as another person than its author; return how many are to go.
+
+        It holds for exactly these words and recipients, and for fewer recipients. A correction or an extension needs
+        another approval, by somebody else than who made it. On a server a person is the name by which it let them in,
+        elsewhere the user and machine.
+
+        Args:
+            proposal: what ``proposal`` gave and was looked at.
+            reason: for the record (`Ledger.audit`).
+
+        Raises:
+            UsageError: this person is the author, or the campaign was changed meanwhile. Nothing was approved.
+        """
+        refuse(approving.not_proposal(proposal, self.name), None if reason is None else not_text("reason", reason))
+        self._refuse_purged()
+        self._refuse_passcodes()
+        now = self._ledger._clock()
+        return approving.approve(self._store, self._number, proposal, reason=reason, now=now)
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -313,6 +345,7 @@ class Campaign:
             reading.held(self._store, self._number),
             self.changes,
             self._store.runner(self._number),
+            approving.state(self._store, self._number),
         )
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from .._cards import counted
 from ..errors import LedgerError, PlanChanged, UsageError
-from . import audit
+from . import approving, audit
 from .answers import Ints, Whole, reordered
 from .columns import Columns
 from .contacts import Realm
@@ -198,6 +198,10 @@ def adopt(
         "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
         (plan.fingerprint, campaign, campaign),
     )
+    if what == "suppressed":
+        approving.goes_on(connection, campaign, replaced, plan.fingerprint)
+    else:
+        approving.by_author(connection, campaign)
     note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
     return rows
 

@@ -143,8 +143,11 @@ def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
     for table in NUMBERED - {"ledger"}:
         if table in TABLES:
             served.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
-    secret, retention = file.execute("SELECT secret, retention FROM ledger").fetchone()
-    served.execute("UPDATE ledger SET secret=?, retention=coalesce(retention, ?)", (secret, retention))
+    # People have other names here: who takes the file over answers for what is in it.
+    served.execute("UPDATE campaign SET author=?", (audit.decider(served),))
+    secret, retention, approval = file.execute("SELECT secret, retention, approval FROM ledger").fetchone()
+    sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=max(approval, ?)"
+    served.execute(sql, (secret, retention, approval))
 
 
 def _many(served: sqlite3.Connection) -> int:

@@ -15,8 +15,9 @@ LATEST = 20
 SHOWN = 10
 
 
-def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str) -> cards.Card:
-    """Return a card of what ``Ledger.campaigns`` gives, how long it is kept, and what no deletion reaches."""
+def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *, approval: bool = False) -> cards.Card:
+    """Return a card of what ``Ledger.campaigns`` gives, whether they need an approval, how long they are kept, and what
+    no deletion reaches."""
     latest = campaigns.iloc[::-1].head(LATEST)
     rows = tuple(
         (
@@ -38,6 +39,8 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str) ->
     blocks: tuple[cards.Block, ...] = ()
     if rows:
         blocks += (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),)
+    if approval:
+        blocks += (cards.Note("i", "Each campaign needs the approval of a second person (campaign.approve)."),)
     if kept:
         blocks += (cards.Note("i", kept),)
     if unreached:
@@ -57,13 +60,15 @@ def of_campaign(
     held: pd.DataFrame,
     changes: pd.DataFrame,
     runner: str = "",
+    approval: str = "",
 ) -> cards.Card:
-    """Return a card of one campaign, of what its properties, `reading.held` and `Store.runner` give."""
+    """Return a card of one campaign, of its properties, `reading.held`, `Store.runner` and `approving.state`."""
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
     blocks: tuple[cards.Block, ...] = (figures,)
     blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
+    blocks += (cards.Note("i" if approval.startswith("Approved") else "!", approval),) * bool(approval)
     blocks += (*_held(held), *_changes(changes))
     closing = ""
     if len(in_doubt):

@@ -44,6 +44,7 @@ class Prospect:
             for good), ``campaign`` (str: whose message it was).
         other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
         trouble: why the ledger could not be asked; then nothing else is known.
+        approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
     """
 
     path: Path
@@ -56,12 +57,14 @@ class Prospect:
     held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD), repr=False)
     trouble: str = ""
     other: bool = False
+    approval: str = ""
 
     def notes(self, campaign: str) -> list[cards.Note]:
         """Return the prospect as lines of a card."""
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
-        return [*self._changes(f"ledger.campaign({campaign!r})"), *self.holds()]
+        asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
+        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds()]
 
     def _changes(self, name: str) -> list[cards.Note]:
         if self.service is None:

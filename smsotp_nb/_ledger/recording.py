@@ -105,8 +105,8 @@ def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int)
             return int(found[0])
         number = inserted(
             connection,
-            "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept) "
-            "VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept, author) "
+            "VALUES (?,?,?,?,?,?,?,?,?)",
             (
                 service,
                 plan.campaign,
@@ -116,6 +116,7 @@ def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int)
                 now,
                 size,
                 json.dumps(list(plan.kept)),
+                audit.decider(connection),
             ),
         )
         audit.note(connection, "recorded", rows=size, now=now, campaign=number)

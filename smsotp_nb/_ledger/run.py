@@ -14,6 +14,7 @@ from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import audit, changing, contacts
 from .answers import Country, Ints, Whole, by_row, fits, whole
+from .approving import APPROVED, NOT_APPROVED, may_go
 from .billed import billed, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
@@ -61,6 +62,12 @@ class Run:
         with store.snapshot() as connection:
             self._holds.begin(connection)
         self._aside: frozenset[int] = frozenset()
+        self._not_approved = False
+
+    @property
+    def refused(self) -> str:
+        """The code by which a claim was refused that would refuse every further one, else an empty text."""
+        return NOT_APPROVED if self._not_approved else ""
 
     def keep(self, deadline: float) -> None:
         """Hold the campaign while it runs, with requests that end within this many seconds."""
@@ -313,14 +320,18 @@ class Run:
         return Found(attempt, wanted.chunk, positions, numbers, body, odd, upto, good_until)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
-        """Record an attempt and return its number; None where the name of the campaign is another account's."""
+        """Record an attempt and return its number; None where the campaign is not approved, or another account's."""
         values = (self.campaign, chunk, self._store.session, self._clock())
-        if self._ownership is not None:
-            owned = connection.execute(f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {OWNED}", (*values, *self._ownership.mine))
-            if owned.rowcount:
-                return owned.lastrowid
-            if not self._ownership.held(connection):
-                return None
+        may, asked = APPROVED, (self.campaign, self.campaign)
+        mine = () if self._ownership is None else self._ownership.mine
+        if mine:
+            may = f"{may} AND {OWNED}"
+        begun = connection.execute(f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {may}", (*values, *asked, *mine))
+        if begun.rowcount:
+            return begun.lastrowid
+        self._not_approved = not may_go(connection, self.campaign)
+        if self._not_approved or (self._ownership is not None and not self._ownership.held(connection)):
+            return None
         return inserted(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values)
 
     def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:

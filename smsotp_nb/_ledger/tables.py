@@ -21,7 +21,7 @@ import sqlite3
 
 from ..results import STATES
 
-VERSION = 11  # nobody has a file of an earlier one: they are refused
+VERSION = 12  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -32,6 +32,7 @@ CREATE TABLE ledger (            -- one row: which ledger this is, wherever it s
   secret BLOB NOT NULL,          -- of the hashes that stand for people who were forgotten, see people
   remains INTEGER NOT NULL DEFAULT 0,  -- 1: what was deleted is still in the bytes of the file, see purging
   retention TEXT,                -- how long campaigns are kept, where somebody decided that
+  approval INTEGER NOT NULL DEFAULT 0, -- 1: a second person approves each campaign, see approving
   moved TEXT                     -- JSON: into which ledger on a server it went, see moved; NULL: it is in use here
 );
 
@@ -66,6 +67,7 @@ CREATE TABLE campaign (
   created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
   rows INTEGER NOT NULL,
   kept TEXT NOT NULL,            -- JSON list: names of the caller's own columns
+  author TEXT NOT NULL DEFAULT '', -- who recorded it, or changed words or recipients last; of passcodes nobody
   purged INTEGER NOT NULL DEFAULT 0,
   withdrawn INTEGER NOT NULL DEFAULT 0  -- chunks below it were withdrawn: what comes back of them is not sent again
 );
@@ -173,6 +175,14 @@ CREATE TABLE change (            -- what a person changed of a campaign after it
   evidence TEXT                  -- JSON: the lines of an invoice that rows were found accepted by, see evidence
 );
 CREATE INDEX change_campaign ON change (campaign);
+
+CREATE TABLE approval (          -- who approved which plan of a campaign, see approving
+  campaign INTEGER NOT NULL,
+  fingerprint TEXT NOT NULL,     -- of the plan that was approved
+  who TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (campaign, fingerprint, who)
+) WITHOUT ROWID;
 
 CREATE TABLE decision (          -- what people decided; no purge touches it but its reasons, see audit
   id INTEGER PRIMARY KEY,
