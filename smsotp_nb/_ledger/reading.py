@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
+from .._schema import FARTHEST
 from .._services import name_key
 from .columns import Columns, accepted_whole, hexadecimal
+from .damage import Unfit
 from .evidence import source_of
 from .store import Store
 from .tables import ACCEPTED, PLANNED, SKIPPED
@@ -243,7 +245,11 @@ def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) 
 
 
 def times(micros: pd.Series) -> pd.Series:
-    return pd.to_datetime(micros.astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+    """Return times of a ledger; pandas has room for later ones, of which Python cannot write the year."""
+    whole = micros.astype("Int64")
+    if not whole.between(-FARTHEST, FARTHEST).fillna(True).all():
+        raise Unfit("it holds a time beyond its range")
+    return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")
 
 
 def _attempts(store: Store, campaign: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smsotp_nb import cost
+from smsotp_nb import People, cost
 from smsotp_nb._ledger import Campaign, Ledger, fences, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
@@ -69,6 +69,18 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
         with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
             ledger.campaign("autumn").extend(ledger_fuzz.planned("autumn", slice(0, 7)))
         assert len(ledger.campaign("winter").frame) == 6
+
+
+def test_a_time_of_the_register_that_no_ledger_holds_is_named(two: Path) -> None:
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(
+            "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source) VALUES (?, 1, ?, 0, 0, 'letter')",
+            (12025550115, 2**63 - 1),
+        )
+        connection.commit()
+    for read in (lambda: People(two).card(), lambda: People(two).register):
+        with pytest.raises(LedgerError, match=r"consent\.at holds a value that is not a whole number within its range"):
+            read()
 
 
 def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
