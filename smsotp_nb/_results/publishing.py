@@ -32,7 +32,8 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
     as long as at least ``k`` people have all of them alike. Where fewer do, the kind becomes ``other``, then the
     country, then the figures are left out; if there are still fewer than ``k`` such people, their rows are left out.
     Sums over the published rows can therefore be lower than `cost.by_country`, which is the table to publish where
-    nobody needs to be told apart. Publish one table of a campaign: two, between which people were added, differ by them.
+    nobody needs to be told apart. Publish one table of a campaign: two, between which somebody was added, differ by
+    that person.
 
     Args:
         table: results of ``send``, or `Campaign.frame`. Rows that were not accepted are left out.

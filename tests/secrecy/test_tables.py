@@ -7,16 +7,20 @@ let it sample before anything is deleted.
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from support.servers import Server, ledger_of, sampled, stored
+from kills.child import fork
+from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, send, send_test
-from smsotp_nb._ledger import fences
+from smsotp_nb._ledger import fences, purging
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
@@ -235,3 +239,54 @@ def test_an_export_tells_arms_and_what_purged_campaigns_left(
     assert told["messages"] == []
     stranger = json.loads(people.export("+14155550143", tmp_path / "none.json").read_text(encoding="utf-8"))
     assert not any(stranger[name] for name in ("said", "history", "messages", "experiments", "contacts"))
+
+
+def killed_in(place: Any, name: str, call: Callable[[], object]) -> None:
+    """Make a call in a child that is killed as soon as it comes to a function."""
+
+    def task() -> None:
+        setattr(place, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+        call()
+
+    assert fork(task).wait() is None, "the child was not killed"
+
+
+DELETIONS: dict[str, Callable[[Ledger, Clock], object]] = {
+    "purge": lambda ledger, _: ledger.campaign("autumn").purge(),
+    "forget": lambda ledger, clock: People(ledger, now=clock).forget(PEOPLE),
+    "retain": lambda ledger, _: ledger.retain("12 months"),
+}
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("delete", DELETIONS.values(), ids=DELETIONS)
+def test_a_deletion_that_is_killed_is_undone_or_made_up_for(
+    ledger: Ledger, box: Sandbox, clock: Clock, delete: Callable[[Ledger, Clock], object]
+) -> None:
+    """Killed in its transaction it has deleted nothing; after it, the next opening overwrites what is left."""
+    made = plan(pd.DataFrame({"phone": PEOPLE, "name": NAMES}), to="phone", campaign="autumn", text="Hi", keep=["name"])
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    sampled(ledger)
+    ledger.close()
+    clock.at += timedelta(days=400)
+
+    def deleted() -> None:
+        with Ledger(ledger.path, now=clock) as mine:
+            delete(mine, clock)
+
+    killed_in(purging, "leave_remains", deleted)
+    assert left_of(ledger) == {*PEOPLE, *NAMES}
+    killed_in(purging, "overwrite", deleted)
+    if isinstance(ledger.path, Path):
+        assert left_of(ledger) != set()
+    Ledger(ledger.path, now=clock).close()
+    assert left_of(ledger) == set()
+    assert "can still be read in the file" not in ledger.card().text()
+
+
+def test_by_a_pooler_in_transaction_mode_people_are_deleted_as_well(server: Server, box: Sandbox, clock: Clock) -> None:
+    need_pooler()
+    with Pooler(server) as pooler, Ledger(pooler.address(server.database()), create=True, now=clock) as ledger:
+        texted(ledger, box, clock).forget(ASKED)
+        assert ledger.campaign("autumn").purge() == AUTUMN + 1
+        assert left_of(ledger, numbers=[ASKED, ONESELF]) == set()
