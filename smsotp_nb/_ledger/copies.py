@@ -17,6 +17,7 @@ from .opening import break_seal, check_ledger, refuse_if_older
 from .store import Store, named
 
 PARQUET = "month=*/*.parquet"
+PLANNED = "*.parquet"  # of a plan in pieces
 FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) stays with its place
 
 
@@ -55,7 +56,12 @@ def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True)
     A ledger without a note that was made durably counts as older than this one.
     """
     with store.writing("FULL" if durably else "NORMAL") as connection:
-        connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), fences.person(), what, now))
+        note_in(connection, path, what, now=now)
+
+
+def note_in(connection: sqlite3.Connection, path: Path, what: str, *, now: int) -> None:
+    """Record a copy inside a transaction."""
+    connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), fences.person(), what, now))
 
 
 @contextlib.contextmanager
@@ -77,7 +83,9 @@ def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True
 def there(path: str) -> bool:
     """Return whether something of a copy that was made is still in its place; of a folder, any of its files."""
     place = Path(path)
-    return any(place.glob(PARQUET)) if os.path.isdir(place) else os.path.lexists(place)  # a name may be too long
+    if os.path.isdir(place):
+        return any(place.glob(PARQUET)) or any(place.glob(PLANNED))
+    return os.path.lexists(place)  # a name may be too long
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,7 +16,7 @@ import pandas as pd
 from .._policy import Policy
 from .._services import name_key
 from ..errors import LedgerError
-from . import audit
+from . import audit, copies
 from .answers import MOST_KINDS, Ints
 from .people import hashed, persons, secret_of
 from .store import Store
@@ -85,6 +86,10 @@ class PlannedInPieces(_Plan, Protocol):
     def figures(self) -> Mapping[str, int]:
         """How many ``rows`` it has, and how many of them are ``planned``."""
 
+    @property
+    def folder(self) -> Path:
+        """Where its files are, which name people."""
+
     def pieces(self) -> Iterator[Piece]:
         """Give all rows: first those that are left out, then those to go in the order of their requests."""
 
@@ -120,6 +125,8 @@ def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int)
             ),
         )
         audit.note(connection, "recorded", rows=size, now=now, campaign=number)
+        if isinstance(plan, PlannedInPieces):
+            copies.note_in(connection, plan.folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
         for piece in pieces:
             latest = _record(connection, number, piece, plan.kept, latest)

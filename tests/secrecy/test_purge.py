@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 import requests
 
-from smsotp_nb import Client, Ledger, People, Plan, Sandbox, plan, send, send_test
+from smsotp_nb import Client, Ledger, People, Plan, Sandbox, plan, plan_dataset, send, send_test
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
@@ -138,6 +139,20 @@ def test_an_exported_table_is_named_and_makes_no_backup_older(client: Client, le
     ledger.campaign("autumn").export(tmp_path / "again.csv")
     with pytest.warns(SmsOtpWarning, match=r"the exported table .*again\.csv of 20"):
         ledger.campaign("autumn").purge()
+
+
+def test_the_folder_of_a_plan_in_pieces_is_named(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    """It holds the numbers of everybody, and their texts."""
+    pytest.importorskip("duckdb")
+    (tmp_path / "list").mkdir()
+    pd.DataFrame({"phone": PEOPLE, "name": NAMES}).to_parquet(tmp_path / "list" / "a.parquet")
+    made = plan_dataset(tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="big", text="Hi {name}")
+    send(made, client=client, ledger=ledger, progress=False)
+    assert "folder of the plan" in ledger.card().html()
+    with pytest.warns(SmsOtpWarning, match=r"the folder of the plan .*plan of 20"):
+        ledger.campaign("big").purge()
+    shutil.rmtree(tmp_path / "plan")
+    assert "perhaps the folder of the plan" in ledger.card().html()
 
 
 def test_an_export_that_failed_is_no_copy_and_an_earlier_one_stays(
