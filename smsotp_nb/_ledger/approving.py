@@ -1,7 +1,8 @@
 """A second person's approval of what a campaign says and to whom, where the ledger asks for it.
 
-An approval is of the plan in force, by its fingerprint, and counts if its author is another person. Whoever changes
-words or recipients becomes the author, and the fingerprint another one, so that nobody sends what only they have seen.
+An approval is of the revision in force, and counts if its author is another person. Whoever corrects or extends the
+campaign becomes the author of another revision, so that nobody sends what only they have seen. Fewer recipients are no
+other revision.
 Every claim asks for it in its own transaction (`APPROVED`); a message to oneself and passcodes need none.
 """
 
@@ -21,7 +22,8 @@ from .store import Store
 from .tables import PLANNED
 
 NOT_APPROVED = "NOT_APPROVED"
-_BY_ANOTHER = "approval p JOIN campaign k ON k.id=p.campaign AND k.fingerprint=p.fingerprint AND k.author<>p.who"
+_REVISION = "(SELECT count(*) FROM change c WHERE c.campaign=k.id AND c.what IN ('corrected', 'extended'))"
+_BY_ANOTHER = f"approval p JOIN campaign k ON k.id=p.campaign AND k.author<>p.who AND p.revision={_REVISION}"
 # In SQL, with the number of the campaign twice: it may be sent now.
 APPROVED = (
     "((SELECT max(approval) FROM ledger)=0 OR (SELECT kind FROM campaign WHERE id=?)<>'campaign' "
@@ -53,7 +55,7 @@ class Proposal:
     approved_by: str
     required: bool
     words: pd.DataFrame = field(repr=False)
-    fingerprint: str = field(repr=False)
+    revision: int = field(repr=False)
 
     def card(self) -> cards.Card:
         """Return the proposal as a card: who planned it, who approved it, and each text with its recipients."""
@@ -81,24 +83,20 @@ def require(store: Store, *, required: bool, reason: str | None, now: int) -> No
 def proposal(store: Store, campaign: int, name: str) -> Proposal:
     """Return what a campaign would say from now on."""
     with store.snapshot() as connection:
-        author, fingerprint = connection.execute(
-            "SELECT author, fingerprint FROM campaign WHERE id=?", (campaign,)
-        ).fetchone()
+        author, revision = _in_force(connection, campaign)
         found = connection.execute(_WORDS, (campaign,)).fetchall()
         by, required = _approver(connection, campaign), is_required(connection)
     words = pd.DataFrame(found, columns=["segment", "text", "template", "recipients", "parts"])
     words = words.astype({"segment": STR, "text": STR, "template": STR, "recipients": "Int64", "parts": "Int64"})
-    return Proposal(name, author, by, required, words, fingerprint)
+    return Proposal(name, author, by, required, words, revision)
 
 
 def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, now: int) -> int:
     """Record that this person approves what they saw; return how many rows are still to go."""
     with store.writing() as connection:
-        author, fingerprint = connection.execute(
-            "SELECT author, fingerprint FROM campaign WHERE id=?", (campaign,)
-        ).fetchone()
+        author, revision = _in_force(connection, campaign)
         who = audit.decider(connection)
-        if fingerprint != seen.fingerprint or author != seen.author:
+        if (author, revision) != (seen.author, seen.revision):
             raise UsageError(
                 f"{seen.campaign!r} was changed since this proposal was read, by {author}; nothing was approved. Look "
                 "at campaign.proposal again"
@@ -110,7 +108,8 @@ def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, 
             )
         sql = "SELECT count(*) FROM fate WHERE campaign=? AND state=?"
         many = int(connection.execute(sql, (campaign, PLANNED)).fetchone()[0])
-        _keep(connection, campaign, fingerprint, who, now)
+        sql = "INSERT OR IGNORE INTO approval (campaign, revision, who, at) VALUES (?, ?, ?, ?)"
+        connection.execute(sql, (campaign, revision, who, now))
         audit.note(connection, "approved", rows=many, now=now, campaign=campaign, reason=reason)
     return many
 
@@ -145,18 +144,6 @@ def by_author(connection: sqlite3.Connection, campaign: int) -> None:
     connection.execute("UPDATE campaign SET author=? WHERE id=?", (audit.decider(connection), campaign))
 
 
-def goes_on(connection: sqlite3.Connection, campaign: int, before: str, after: str) -> None:
-    """Let the approvals of a plan hold for the same plan with fewer recipients."""
-    sql = "SELECT who, at FROM approval WHERE campaign=? AND fingerprint=?"
-    for who, at in connection.execute(sql, (campaign, before)).fetchall():
-        _keep(connection, campaign, after, who, at)
-
-
-def forget(connection: sqlite3.Connection, campaign: int) -> None:
-    """Delete the approvals of a campaign: their fingerprints are made of numbers."""
-    connection.execute("DELETE FROM approval WHERE campaign=?", (campaign,))
-
-
 def state(store: Store, campaign: int | None) -> str:
     """Return in words how a campaign stands to approval, None for one that is not recorded; empty: none is needed."""
     with store.reading() as connection:
@@ -181,6 +168,8 @@ def _approver(connection: sqlite3.Connection, campaign: int) -> str:
     return str(found[0]) if found else ""
 
 
-def _keep(connection: sqlite3.Connection, campaign: int, fingerprint: str, who: str, at: int) -> None:
-    sql = "INSERT OR REPLACE INTO approval (campaign, fingerprint, who, at) VALUES (?, ?, ?, ?)"
-    connection.execute(sql, (campaign, fingerprint, who, at))
+def _in_force(connection: sqlite3.Connection, campaign: int) -> tuple[str, int]:
+    """Return author and revision of what a campaign says now."""
+    sql = f"SELECT author, {_REVISION} FROM campaign k WHERE id=?"
+    author, revision = connection.execute(sql, (campaign,)).fetchone()
+    return str(author), int(revision)

@@ -198,9 +198,7 @@ def adopt(
         "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
         (plan.fingerprint, campaign, campaign),
     )
-    if what == "suppressed":
-        approving.goes_on(connection, campaign, replaced, plan.fingerprint)
-    else:
+    if what != "suppressed":
         approving.by_author(connection, campaign)
     note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
     return rows

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from .._policy import LONGEST
 from ..errors import SmsOtpWarning
-from . import approving, audit, fences
+from . import audit, fences
 from .contacts import pack_hashed
 from .copies import there
 from .packed_sums import Packed, pack_sums, sums_for_purge
@@ -141,7 +141,6 @@ def _delete(connection: sqlite3.Connection, campaign: int, sums: Packed, refused
     for table in ("chunk", "change", "billing"):
         connection.execute(f"DELETE FROM {table} WHERE campaign=?", (campaign,))
     audit.forget_reasons(connection, campaign)
-    approving.forget(connection, campaign)
     # Whoever knows the text could find out by trying whose numbers the fingerprint was made of.
     connection.execute("UPDATE campaign SET purged=1, fingerprint='' WHERE id=?", (campaign,))
     return gone

@@ -11,6 +11,7 @@ whether it keeps what it confirms.
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import sqlite3
 import threading
@@ -404,6 +405,18 @@ def _make(connection: Connection, address: Address, *, create: bool) -> bool:
     return made
 
 
+_REFUSED = re.compile(
+    r'\A(?:permission denied for (?:table|view)|new row violates row-level security policy for table) "?(\w+)'
+)
+# What tells the documented roles apart: into which table only one of them writes. The owner of the tables may do all.
+_TAKES = {
+    "approval": "campaigns_approver",
+    "decision": "campaigns_sender to plan and send, campaigns_approver to decide about rows in doubt",
+    "consent": "campaigns_sender to record what people say, campaigns_team to forget them",
+    **dict.fromkeys(("campaign", "attempt", "chunk", "experiment"), "campaigns_sender"),
+}
+
+
 def _as_file(connection: Connection) -> sqlite3.Connection:
     """Hand a connection to code that is written for both."""
     return cast("sqlite3.Connection", connection)
@@ -412,6 +425,11 @@ def _as_file(connection: Connection) -> sqlite3.Connection:
 def _unusable(address: object, error: psycopg.Error) -> LedgerError:
     """Return our error for one of the driver; what its details quote of a row is left out."""
     said = error.diag.message_primary or next(iter(str(error).splitlines()), type(error).__name__)
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and (found := _REFUSED.search(said)):
+        return LedgerError(
+            f"the server does not let you do this in {address}: {said}. Nothing was recorded. It takes the role "
+            f"{_TAKES.get(found[1], 'campaigns_team')}, as the guide of a team's ledger sets it up"
+        )
     return LedgerError(
         f"the ledger {address} cannot be used: {said}. Nothing that was not recorded before is sent; see that the "
         "server runs and that you may use the database, then call again"

@@ -178,10 +178,10 @@ CREATE INDEX change_campaign ON change (campaign);
 
 CREATE TABLE approval (          -- who approved which plan of a campaign, see approving
   campaign INTEGER NOT NULL,
-  fingerprint TEXT NOT NULL,     -- of the plan that was approved
+  revision INTEGER NOT NULL,     -- how often it had been corrected or extended
   who TEXT NOT NULL,
   at INTEGER NOT NULL,
-  PRIMARY KEY (campaign, fingerprint, who)
+  PRIMARY KEY (campaign, revision, who)
 ) WITHOUT ROWID;
 
 CREATE TABLE decision (          -- what people decided; no purge touches it but its reasons, see audit

@@ -18,7 +18,7 @@ import pytest
 from kills.child import Child, fork, stop_here
 from kills.judge import Judge, audit
 from kills.many import CAMPAIGNS, ROWS, together
-from kills.people import plan_of
+from kills.people import numbers, plan_of
 from kills.worker import Work
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
@@ -136,7 +136,7 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
     with Ledger(anna, create=True) as ledger:
         send(plan_of(10, chunk_size=2), client=client, ledger=ledger, progress=False)
         spent = cost.spending(ledger)
-    sql(anna, *documented(2))
+    sql(anna, *documented(4))
     with Ledger(cleo) as ledger:
         pd.testing.assert_frame_equal(cost.spending(ledger), spent)
         assert ledger.campaigns()["accepted"].tolist() == [10]
@@ -175,6 +175,79 @@ def test_the_documented_setup_keeps_numbers_out_of_the_servers_log(server: Serve
         said = log.read_text(encoding="utf-8")[before:]
     assert "violates check constraint" in said
     assert number[1:] not in said
+
+
+@pytest.fixture
+def roles(campaigns: str, server: Server) -> Iterator[dict[str, str]]:
+    """The addresses of those to whom the page gives a role each, in a ledger that asks for approvals."""
+    people = {name: campaigns.replace("postgres@", f"{name}@") for name in ("anna", "dora", "emil")}
+    sql(server.address("postgres"), *documented(2))
+    with Ledger(people["anna"], create=True) as ledger:
+        ledger.require_approval()
+    sql(people["anna"], *documented(3))
+    yield people
+    sql(campaigns, "DROP OWNED BY campaigns_sender, campaigns_approver")
+    sql(server.address("postgres"), "DROP OWNED BY campaigns_sender, campaigns_approver")
+    sql(server.address("postgres"), "DROP ROLE dora, emil, campaigns_sender, campaigns_approver")
+
+
+def refuses(role: str, *calls: Callable[[], object]) -> None:
+    for call in calls:
+        with pytest.raises(LedgerError, match=f"(permission denied|row-level security).*takes the role.*{role}"):
+            call()
+
+
+def test_each_role_does_what_it_may_and_is_refused_the_rest(
+    roles: dict[str, str], box: Sandbox, client: Client
+) -> None:
+    plan = plan_of(10, chunk_size=2)
+    with Ledger(roles["dora"]) as sender, Ledger(roles["emil"]) as approver, Ledger(roles["anna"]) as owner:
+        with pytest.warns(UserWarning, match="asks for a second person"):
+            send(plan, client=client, ledger=sender, progress=False)
+        hers = sender.campaign("autumn")
+        refuses("campaigns_sender", lambda: send(plan, client=client, ledger=approver, progress=False))
+        refuses("campaigns_sender", lambda: People(approver).opt_out("+12025550123", source="phone"))
+        his = approver.campaign("autumn")
+        assert his.approve(his.proposal, reason="read") == 10
+        box.fault("drop_after", next=1)
+        with pytest.warns(UserWarning, match="in doubt"):
+            send(plan, client=client, ledger=sender, progress=False, concurrency=1)
+        doubt = hers.in_doubt
+        refuses("campaigns_approver", lambda: hers.resolve(doubt, accepted=False))
+        assert hers.counts["in_doubt"] == len(doubt) == 2
+        assert his.resolve(doubt, accepted=True, reason="invoice") == 2
+        longer = plan_of(14, chunk_size=2)
+        assert hers.extend(longer) == 4
+        assert hers.withdraw(numbers(14)[12:]) == his.withdraw(numbers(12)[10:]) == 2
+        People(sender).opt_out(numbers(1), source="phone")
+        for ledger, campaign in ((sender, hers), (approver, his)):
+            refuses(
+                "campaigns_team", campaign.purge, lambda of=ledger: of.retain("24 months"),
+                lambda of=ledger: of.require_approval(False), lambda of=ledger: People(of).forget(numbers(1)),
+            )  # fmt: skip
+        assert owner.campaign("autumn").purge() == 14
+        assert owner.audit()["who"].str.split().str[0].tolist()[:4] == ["anna", "dora", "dora", "emil"]
+
+
+@pytest.mark.parametrize(
+    ("who", "statement"),
+    [
+        ("dora", "INSERT INTO approval SELECT id, 0, 'emil', 0 FROM campaign"),
+        ("emil", "INSERT INTO approval SELECT id, 0, 'anna', 0 FROM campaign"),
+        ("dora", "INSERT INTO decision (at, who, what, rows) VALUES (0, 'emil (emil on there)', 'sending', 0)"),
+        ("dora", "INSERT INTO decision (at, who, what, rows) VALUES (0, 'dora (dora on there)', 'approved', 0)"),
+        ("dora", "DELETE FROM decision"),
+        ("emil", "UPDATE decision SET who='dora'"),
+        ("dora", "UPDATE ledger SET approval=0"),
+        ("dora", "UPDATE recipient SET number=1"),
+        ("emil", "INSERT INTO attempt (campaign, chunk, session, started_at) VALUES (1, 0, 1, 0)"),
+    ],
+)
+def test_the_server_refuses_by_hand_what_a_role_may_not(roles: dict[str, str], who: str, statement: str) -> None:
+    with Ledger(roles["dora"]) as ledger:
+        ledger.begin(plan_of(4), service="a service").close()
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        sql(roles[who], statement)
 
 
 def test_what_a_server_does_by_itself_is_refused(address: str, tmp_path: Path) -> None:
