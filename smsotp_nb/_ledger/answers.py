@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._wire import Billing, Messages
+from .._wire import Billing, Messages, SendReply
 from .tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING
 
 Country = tuple[str | None, str | None]  # iso and cc, as the service said
@@ -24,6 +24,12 @@ ID = 16  # bytes of an id of 32 hexadecimal digits
 KIND = np.dtype("<u2")
 MOST_KINDS = int(np.iinfo(KIND).max)  # of a campaign, numbered from 1
 MOST_MICROS = 10**12  # a price that millions of rows can add up to without an overflow
+
+
+def totals_of(reply: SendReply) -> tuple[object, ...]:
+    """Return what a reply says of itself, and in words where its records say something else."""
+    said = "; ".join(reply.disagreements()) or None
+    return reply.currency, reply.recipients, reply.message_count, reply.total_micros, said
 
 
 # -- whole -------------------------------------------------------------------------------------------------------------

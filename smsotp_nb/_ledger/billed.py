@@ -7,7 +7,7 @@ from collections import Counter
 
 from .columns import sums_whole
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT
+from .tables import ACCEPTED, IN_DOUBT, PLANNED
 
 # What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
 # no price is known, which is so of rows in doubt.
@@ -49,3 +49,14 @@ def _billed(connection: sqlite3.Connection, campaign: int, currency: str, state:
     for attempt, micros in sums_whole(connection, campaign)["price"].items():
         found[of[attempt]] += int(micros)
     return found
+
+
+def of_estimate(store: Store, campaign: int, what: str, where: str) -> list[str]:
+    """Return the distinct values of a column of the estimates, for rows still to go of which a condition is true."""
+    with store.reading() as connection:
+        rows = connection.execute(
+            f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
+            f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
+            (campaign, PLANNED),
+        )
+        return [row[0] for row in rows]

@@ -33,14 +33,14 @@ class Claim:
 
 
 class Found(NamedTuple):
-    """A claim as its transaction read it, in texts; others may share the transaction, so it is read after that."""
+    """A claim as its transaction read it, in texts; others may share the transaction, so it is read after that.
+
+    ``row`` gives how many rows there are, their positions and numbers, the body, and how many have no number.
+    """
 
     attempt: int
     chunk: int
-    positions: Any
-    numbers: Any
-    body: Any
-    odd: int  # rows whose number is none
+    row: Callable[[], tuple[Any, ...]]
     upto: Upto
     good_until: Until | None = None
 
@@ -49,13 +49,14 @@ class Found(NamedTuple):
 
     def claim(self) -> Claim | None:
         """Return the claim; None where the record of its recipients cannot be read."""
-        if self.odd:
+        _, positions, numbers, body, odd = self.row()
+        if odd:
             return None
         try:
-            numbered = ("+" + self.numbers.replace(",", ",+")).split(",")
-            pairs = sorted(zip(map(int, self.positions.split(",")), numbered, strict=True))
+            numbered = ("+" + numbers.replace(",", ",+")).split(",")
+            pairs = sorted(zip(map(int, positions.split(",")), numbered, strict=True))
             places, to = zip(*pairs, strict=True)
-            return Claim(self.attempt, self.chunk, int(self.body), places, to, self.upto, self.good_until)
+            return Claim(self.attempt, self.chunk, int(body), places, to, self.upto, self.good_until)
         except (AttributeError, TypeError, ValueError):
             return None
 

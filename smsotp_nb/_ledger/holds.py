@@ -14,6 +14,7 @@ import numpy as np
 
 from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm
+from .guessing import ANY, NO_ROWS, Guess, guessed
 from .holdouts import NO_PEOPLE, drawn
 from .people import persons
 from .standing import Row, Rows, Rules, Standing
@@ -21,7 +22,9 @@ from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
 
 _BLOCK = 1_000  # chunks
-Upto = tuple[int, int, int]  # the latest request, the latest thing that was said, how often arms were drawn
+Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
+Upto = tuple[int, int, int]  # the latest request, and this
+_FARTHEST = 2**62  # beyond every request: between two bounds a server expects few rows, and reads only those
 
 
 class Holds:
@@ -40,20 +43,25 @@ class Holds:
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
-        self._known = latest(connection)
-        self._purged = _purged(connection)
+        words, arms, self._purged = _latest(connection, ANY)
+        requests = connection.execute("SELECT coalesce(max(id), 0) FROM attempt").fetchone()[0]
+        self._known = requests, words, arms
         if self._anybody(connection):
             self._learn(connection)
 
-    def look(self, connection: sqlite3.Connection) -> Upto:
+    def look(self, connection: sqlite3.Connection) -> Said:
         """Take in what was recorded since, inside the transaction of a claim; return up to what that was.
 
-        What is returned goes to `confirm` when the transaction is on the disk.
+        With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
         """
-        upto = latest(connection)
-        if upto != self._known:
-            self._catch_up(connection, upto)
-        return upto
+        words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
+        requests = self._requests_of_others(connection)
+        if purged != self._purged:  # of requests since, nothing may be left but contacts
+            self._purged = purged
+            self._learn(connection)
+        elif requests or (words, arms) != self._known[1:]:
+            self._catch_up(connection, requests, (words, arms))
+        return words, arms
 
     def confirm(self, upto: Upto) -> None:
         """Know that a transaction which looked so far is recorded."""
@@ -98,16 +106,9 @@ class Holds:
         standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
         self._standing = standing
 
-    def _catch_up(self, connection: sqlite3.Connection, upto: Upto) -> None:
-        requests = self._requests_of_others(connection) if upto[0] != self._known[0] else []
-        people = _said_since(connection, self._known[1]) if upto[1] != self._known[1] else []
-        more_arms = upto[2] != self._known[2]
-        if (purged := _purged(connection)) != self._purged:  # of requests since, nothing may be left but contacts
-            self._purged = purged
-            self._learn(connection)
-            return
-        if not (requests or people or more_arms):
-            return
+    def _catch_up(self, connection: sqlite3.Connection, requests: list[tuple[int, int, int]], said: Said) -> None:
+        people = _said_since(connection, self._known[1]) if said[0] != self._known[1] else []
+        more_arms = said[1] != self._known[2]
         if self._standing is None:
             self._learn(connection)  # with all of it
             return
@@ -124,12 +125,16 @@ class Holds:
     def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
         if not self._rules.longest:
             return []
-        return connection.execute(
-            "SELECT a.id, a.campaign, c.body FROM attempt a CROSS JOIN campaign k ON k.id=a.campaign "
-            "CROSS JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "
-            f"WHERE a.id>? AND a.campaign<>? AND k.kind='campaign' AND {self._realm.sql}",
-            (self._known[0], self._campaign, self._realm.service),
+        # No join, so that a server reads the latest requests and nothing else, whatever it believes of the tables.
+        found = guessed(
+            connection,
+            "SELECT id, campaign, (SELECT body FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk) "
+            "FROM attempt a WHERE id>? AND id<? AND campaign<>? "
+            f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)",
+            (self._known[0], _FARTHEST, self._campaign, self._realm.service),
+            NO_ROWS,
         ).fetchall()
+        return [request for request in found if request[2] is not None]
 
     def _anybody(self, connection: sqlite3.Connection) -> bool:
         """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
@@ -146,17 +151,14 @@ class Holds:
         return bool(found.fetchone()[0])
 
 
-def latest(connection: sqlite3.Connection) -> Upto:
-    """Return the numbers of the latest request and of what was last said, and how often arms were drawn."""
-    found = connection.execute(
-        "SELECT coalesce((SELECT max(id) FROM attempt), 0), coalesce((SELECT max(id) FROM consent), 0)"
-    ).fetchone()
-    return found[0], found[1], drawn(connection)
-
-
-def _purged(connection: sqlite3.Connection) -> int:
-    found = connection.execute("SELECT count(*) FROM campaign WHERE purged<>0").fetchone()
-    return int(found[0])
+def _latest(connection: sqlite3.Connection, guess: Guess) -> tuple[int, int, int]:
+    """Return the number of what was last said, how often arms were drawn, and how many campaigns were purged."""
+    sql = (
+        "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
+        "(SELECT count(*) FROM campaign WHERE purged<>0)"
+    )
+    said, arms, purged = guessed(connection, sql, (), guess).fetchone()
+    return int(said), int(arms), int(purged)
 
 
 def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = False) -> Rows:

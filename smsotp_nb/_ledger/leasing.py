@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CampaignHeld, LedgerError
 from . import fences
+from .guessing import ONE, guessed
 
 if TYPE_CHECKING:
     from .server import ServerStore
@@ -78,7 +79,7 @@ class Lease:
     def is_held(self, connection: sqlite3.Connection) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's."""
         sql = f"UPDATE runner SET until={_NOW} + ? WHERE campaign=? AND token=?"
-        return connection.execute(sql, (self._micros, self._campaign, self._token)).rowcount == 1
+        return guessed(connection, sql, (self._micros, self._campaign, self._token), ONE).rowcount == 1
 
     def refuse_if_lost(self) -> None:
         """Raise the error for what `renews` found, outside of the transaction."""

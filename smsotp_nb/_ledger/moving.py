@@ -26,7 +26,7 @@ from .store import Store
 from .tables import PLANNED, SENDING
 
 if TYPE_CHECKING:
-    from .server import Connection
+    from .connection import Connection
 
 TABLES = tuple(table for table in COLUMNS if table != "ledger" and f"CREATE TABLE {table} " not in OF_SERVER)
 TOLD = {  # in the words of people
@@ -160,7 +160,7 @@ def _last(served: sqlite3.Connection, table: str) -> int:
 
 def _rows(file: sqlite3.Connection, table: str, after: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as the server has them: what it numbers itself comes after what it has."""
-    from .server import fit
+    from .connection import fit
 
     other = {"message": _MESSAGE} if table == "recipient" else {}
     if table in _SHIFTED:

@@ -171,6 +171,10 @@ def insert_rows(
     order = np.argsort(chunk, kind="stable")
     places = {"chunk": chunk[order].tolist(), "position": position[order].tolist()}
     names, values = _columns(connection, rows.iloc[order], places, kept, state)
+    if (copy_in := getattr(connection, "copy_in", None)) is not None:  # a server's, which reads them as they come
+        same = campaign, state, 0
+        copy_in("recipient", ("campaign", "own_state", "attempts", *names), ((*same, *row) for row in values))
+        return
     own = f"({campaign},{state},0,{','.join('?' * len(names))})"  # what is the same in all rows
     for begins in range(0, len(rows), TOGETHER):
         many = min(TOGETHER, len(rows) - begins)

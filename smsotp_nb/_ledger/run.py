@@ -13,17 +13,18 @@ import pandas as pd
 from .._wire import Billing, SendReply
 from ..errors import LedgerError, SmsOtpWarning
 from . import audit, changing, contacts
-from .answers import Country, Ints, Whole, by_row, fits, whole
+from .answers import Country, Ints, Whole, by_row, fits, totals_of, whole
 from .approving import APPROVED, NOT_APPROVED, may_go
-from .billed import billed, spent
+from .billed import billed, of_estimate, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
+from .guessing import ANY, NEXT, ONE, guessed, later
 from .holds import Holds, set_aside
 from .lock import RunLock
 from .ownership import OWNED, Ownership
 from .passcodes import learn_currency
 from .reading import counts, digits_of, fates, outcomes
-from .recording import billing_number, inserted, number_of
+from .recording import billing_number, number_of
 from .recovering import OWNER_DIED, give_up
 from .standing import Rules
 from .store import Store
@@ -179,20 +180,13 @@ class Run:
 
     def without_estimate(self) -> list[str]:
         """Return the regions of rows still to go whose cost is not estimated."""
-        return self._of_estimate("region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)")
+        return of_estimate(
+            self._store, self.campaign, "region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)"
+        )
 
     def estimate_currencies(self) -> list[str]:
         """Return the currencies of the estimates of rows still to go."""
-        return self._of_estimate("currency", "currency IS NOT NULL")
-
-    def _of_estimate(self, what: str, where: str) -> list[str]:
-        with self._store.reading() as connection:
-            rows = connection.execute(
-                f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
-                f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
-                (self.campaign, PLANNED),
-            )
-            return [row[0] for row in rows]
+        return of_estimate(self._store, self.campaign, "currency", "currency IS NOT NULL")
 
     def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
         """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
@@ -237,7 +231,7 @@ class Run:
         countries: dict[Country, int] = {}
         billings: dict[Billing, int] = {}
 
-        totals = _totals(reply)  # before the transaction, in which no other thread records anything
+        totals = totals_of(reply)  # before the transaction, in which no other thread records anything
 
         def work(connection: sqlite3.Connection) -> Found | None:
             self._note_if_late(connection)
@@ -287,7 +281,7 @@ class Run:
         good_until = self._lock.good_until()
         if not self._lock.renews(connection):
             return None
-        upto = self._holds.look(connection)
+        said = self._holds.look(connection)
         attempt = self._begin_attempt(connection, wanted.chunk)
         if attempt is None:
             return None
@@ -309,15 +303,16 @@ class Run:
                 _take_back(connection, attempt)
                 return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
-        rows, positions, numbers, body, odd = connection.execute(
+        row = later(
+            connection,
             "SELECT count(*), group_concat(r.position), group_concat(r.number), max(c.body), "
             "count(*) FILTER (WHERE typeof(r.number)<>'integer') FROM chunk c "
             "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
             "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
             (*mine, attempt, attempt, SENDING),
-        ).fetchone()
-        self._store.claimed(attempt, rows)
-        return Found(attempt, wanted.chunk, positions, numbers, body, odd, upto, good_until)
+        )
+        self._store.claimed(attempt, row)
+        return Found(attempt, wanted.chunk, row, (attempt, *said), good_until)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the campaign is not approved, or another account's."""
@@ -326,13 +321,13 @@ class Run:
         mine = () if self._ownership is None else self._ownership.mine
         if mine:
             may = f"{may} AND {OWNED}"
-        begun = connection.execute(f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {may}", (*values, *asked, *mine))
+        begun = guessed(connection, f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {may}", (*values, *asked, *mine), NEXT)
         if begun.rowcount:
             return begun.lastrowid
         self._not_approved = not may_go(connection, self.campaign)
         if self._not_approved or (self._ownership is not None and not self._ownership.held(connection)):
             return None
-        return inserted(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values)
+        return guessed(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values, NEXT).lastrowid
 
     def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
         """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
@@ -340,7 +335,7 @@ class Run:
             "UPDATE chunk SET state=?, attempt=? WHERE campaign=? AND chunk=? AND state IS NULL AND NOT EXISTS ("
             f"SELECT 1 FROM recipient r WHERE r.campaign=chunk.campaign AND r.chunk=chunk.chunk AND NOT ({going}))"
         )
-        return connection.execute(sql, (SENDING, attempt, self.campaign, chunk)).rowcount == 1
+        return guessed(connection, sql, (SENDING, attempt, self.campaign, chunk), ONE).rowcount == 1
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows by state."""
@@ -380,7 +375,8 @@ class Run:
         totals: tuple[object, ...] = (None,) * 5,
         answers: Whole | None = None,
     ) -> None:
-        connection.execute(
+        guessed(
+            connection,
             "UPDATE attempt SET settled_at=?, outcome=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
             "ids=?, kinds=? WHERE id=? AND campaign=? AND ids IS NULL",  # what is kept whole stays as it is
@@ -398,13 +394,14 @@ class Run:
                 claim.attempt,
                 self.campaign,
             ),
+            ANY,
         )
 
     def _accept_whole(self, connection: sqlite3.Connection, claim: Claim) -> bool:
         """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
         sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
         values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
-        return connection.execute(sql, values).rowcount == 1
+        return guessed(connection, sql, values, ONE).rowcount == 1
 
     def _accept_by_row(
         self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, countries: Mapping[Country, int]
@@ -450,9 +447,3 @@ class Run:
 def _take_back(connection: sqlite3.Connection, attempt: int) -> None:
     """Take back an attempt that claimed nobody."""
     connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))
-
-
-def _totals(reply: SendReply) -> tuple[object, ...]:
-    """Return what a reply says of itself, and in words where its records say something else."""
-    said = "; ".join(reply.disagreements()) or None
-    return reply.currency, reply.recipients, reply.message_count, reply.total_micros, said

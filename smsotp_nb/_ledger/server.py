@@ -17,28 +17,27 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import psycopg
-from psycopg.adapt import Loader
-from psycopg.types.string import StrDumper
 
 from .._visible import visible
 from ..errors import LedgerError, LedgerReplaced
 from . import store as stores
 from .address import Address
+from .connection import Connection
 from .damage import where
+from .guessing import Draft, NotGuessed, Row
 from .leasing import Lease, runner_of
 from .marks import Session
 from .sighting import SEEN, Notes, Sighting
-from .spelling import spelled, tables
+from .spelling import tables
 from .store import Store
 from .tables import VERSION
 
 SINCE = "0.1"
-TOGETHER = 500  # statements of one round trip
 _BEGIN = (
     "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='30s'; "
     "SELECT set_config('synchronous_commit', {synchronous}, true); "
@@ -48,117 +47,6 @@ _BEGIN = (
 _NOW = "current_setting('synchronous_commit')"
 _AS_SAFE = f"CASE WHEN {_NOW} IN ('off', 'local') THEN 'on' ELSE {_NOW} END"
 _SYNCHRONOUS = {"FULL": _AS_SAFE, "NORMAL": "'off'"}
-
-
-class _Cursor(psycopg.ClientCursor[Any]):
-    """A cursor with the attribute that the ledger reads of SQLite's."""
-
-    @property
-    def lastrowid(self) -> int | None:
-        row = self.fetchone()
-        return row[0] if row else None
-
-
-class _Whole(Loader):
-    """Sums of whole numbers come as ``numeric``."""
-
-    def load(self, data: Any) -> int | float:
-        text = bytes(data).decode()
-        return float(text) if "." in text else int(text)
-
-
-class _Text(StrDumper):
-    """Text with what PostgreSQL cannot hold, a zero character or half a surrogate, has a question mark there."""
-
-    def dump(self, obj: str) -> Any:
-        return super().dump(fit(obj))
-
-    def quote(self, obj: str) -> Any:
-        return super().quote(fit(obj))
-
-
-def fit(text: str) -> str:
-    """Return a text as PostgreSQL holds it."""
-    return text.replace("\0", "?").encode("utf-8", "replace").decode()
-
-
-class Connection:
-    """A connection to the server that takes the ledger's statements as SQLite's connection does."""
-
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self._raw = raw
-        raw.adapters.register_loader("numeric", _Whole)
-        raw.adapters.register_dumper(str, _Text)
-
-    @property
-    def user(self) -> str:
-        """The name by which the server let this user in."""
-        return str(self._raw.info.user)
-
-    @property
-    def in_transaction(self) -> bool:
-        return not self._raw.closed and self._raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
-
-    @property
-    def closed(self) -> bool:
-        return bool(self._raw.closed)
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> _Cursor:
-        cursor = self._raw.cursor()
-        cursor.execute(cast("Any", spelled(sql)), values)
-        return cast("_Cursor", cursor)
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> _Many:
-        """Run a statement for each row, many in one round trip."""
-        text, cursor, many = spelled(sql), cast("_Cursor", self._raw.cursor()), 0
-        waiting: list[str] = []
-        for values in rows:
-            waiting.append(cursor.mogrify(cast("Any", text), values))
-            if len(waiting) == TOGETHER:
-                many += self._run(cursor, waiting)
-        return _Many(many + self._run(cursor, waiting))
-
-    def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Record rows of a table, all in one go."""
-        into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
-            for row in rows:
-                copy.write_row(row)
-
-    def copy_out(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table in no order, without holding all of them."""
-        listed = ", ".join(columns)
-        with self._raw.cursor() as cursor:
-            kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
-            with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
-                copy.set_types([kind.type_code for kind in kinds])
-                yield from copy.rows()
-
-    def _run(self, cursor: _Cursor, waiting: list[str]) -> int:
-        if not waiting:
-            return 0
-        cursor.execute(cast("Any", ";".join(waiting).encode()))
-        waiting.clear()
-        many = cursor.rowcount
-        while cursor.nextset():
-            many += cursor.rowcount
-        return many
-
-    def script(self, sql: str) -> Any:
-        """Run several statements in one round trip and return the last one's first row."""
-        cursor = self._raw.cursor()
-        cursor.execute(cast("Any", sql.encode()))
-        while cursor.nextset():
-            pass
-        return cursor.fetchone() if cursor.description else None
-
-    def close(self) -> None:
-        self._raw.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Many:
-    rowcount: int
 
 
 @dataclass(slots=True)
@@ -171,19 +59,46 @@ class Served:
     notes: Notes
     session: int = 0
     acts: int = 0
+    latest: int = 0  # the number of the latest request, as far as it is known
     _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     _begun: bool = False
     _noted: bool = False
 
     def begin(self, synchronous: str) -> None:
         """Begin a transaction, wait for the turn to write, and see that the database is the one that was opened."""
-        row = self.connection.script(_BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]))
+        self._see(self.connection.script(_BEGIN.format(synchronous=_SYNCHRONOUS[synchronous])))
+        self._begin_session()
+
+    def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
+        """Begin a transaction and run pieces of work in it with one message; return their results if all were guessed.
+
+        Otherwise the list is empty, and the transaction, if it has begun, is to be rolled back.
+        """
+        if not self._begun:
+            return []
+        draft = Draft(self.latest)
+        try:
+            results = [work(draft) for work in works]
+        except NotGuessed:
+            return []
+        began = _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]).split("; ")
+        brought = self.connection.together(began, draft.statements)
+        if brought is None:  # the plain way meets the same error and says so, unless a wrong guess caused it
+            return []
+        self._see(next(iter(brought[len(began) - 1].rows), None))
+        return results if draft.hear(iter(brought[len(began) :])) else []
+
+    def _see(self, row: Row | None) -> None:
+        """Hold what the statement that takes the turn said against what was opened."""
         if row is None:
             raise LedgerError("the database of the ledger is empty; nothing was sent")
         seen = Sighting.read(row)
         seen.refuse_unsafe()
         self.sighting.refuse_another(seen)
         self.sighting = seen
+        self.latest = max(self.latest, seen.requests)
+
+    def _begin_session(self) -> None:
         if not self.session:
             inserted = self.connection.execute(
                 "INSERT INTO session (token, started_at) VALUES (?, ?)", (self._token, time.time_ns() // 1000)
@@ -210,6 +125,7 @@ class Served:
     def attest(self, attempt: int, recipients: int) -> None:
         """Note outside of the database what it has confirmed."""
         now = time.time_ns() // 1000
+        self.latest = max(self.latest, attempt)
         if not self._noted:
             self._noted = True
             self.notes.begin(Session(self._token, at=now))
@@ -241,7 +157,7 @@ class ServerStore(Store):
         self._create, self._accept_older = create, accept_older
         self._guard = threading.RLock()
         self._opened: Any = None
-        self._claimed = (0, 0)
+        self._claims = []
         self._waiting = deque()
         self.created = False
         stores._stores.add(self)
@@ -257,15 +173,40 @@ class ServerStore(Store):
             try:
                 served.begin(synchronous)
                 yield _as_file(served.connection)
-                served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claimed[0]))
+                served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 served.commit()
             except BaseException:
-                self._claimed = (0, 0)
+                self._claims = []
                 self._roll_back(served)
                 raise
-            (attempt, recipients), self._claimed = self._claimed, (0, 0)
-            if synchronous == "FULL":
-                served.attest(attempt, recipients)
+            self._committed(served, synchronous)
+
+    def _committed(self, served: Served, synchronous: str) -> None:
+        attempt, recipients = self._taken_claims()
+        if synchronous == "FULL":
+            served.attest(attempt, recipients)
+
+    def _run_pieces(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
+        if not self._run_drafted(pieces, synchronous):
+            super()._run_pieces(pieces, synchronous)
+
+    def _run_drafted(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> bool:
+        """Run pieces on guesses, in two round trips; return False, with nothing recorded, where one was wrong."""
+        with self._using() as served:
+            try:
+                if not (drafted := served.drafted([piece.work for piece in pieces], synchronous)):
+                    self._claims = []
+                    self._roll_back(served)
+                    return False
+                served.commit()
+            except BaseException:
+                self._claims = []
+                self._roll_back(served)
+                raise
+            for piece, result in zip(pieces, drafted, strict=True):
+                piece.result = result
+            self._committed(served, synchronous)
+        return True
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -356,11 +297,7 @@ class ServerStore(Store):
 
     def _connect(self) -> Served:
         address = cast("Address", self.path)
-        connection = Connection(
-            psycopg.connect(
-                **address.arguments(), autocommit=True, prepare_threshold=None, cursor_factory=cast("Any", _Cursor)
-            )
-        )
+        connection = Connection.to(address)
         try:
             self.created = _make(connection, address, create=self._create) or self.created
             notes = Notes(address)

@@ -28,6 +28,7 @@ from ..errors import LedgerError, LedgerReplaced
 from . import anchor as anchors
 from . import damage
 from .disk import check_file_system, create_private, runs
+from .guessing import Row
 from .lock import RunLock
 from .opening import Opened, open_ledger
 
@@ -68,7 +69,7 @@ class Store:
         self._guard = threading.RLock()
         self._opened: Opened | None = None
         self._synchronous = ""  # of this process's connection, where it is known
-        self._claimed: tuple[int, int] = (0, 0)  # by the transaction under way: its latest attempt, its recipients
+        self._claims: list[tuple[int, Callable[[], Row]]] = []  # of the transaction under way, see `claimed`
         self._unlooked = 0  # durable transactions since the length of the log was looked at
         self._waiting: deque[_Shared] = deque()
         check_file_system(path)
@@ -94,11 +95,11 @@ class Store:
                 opened.connection.execute("BEGIN IMMEDIATE")
                 opened.prepare_to_write()
                 yield opened.connection
-                opened.note_acts(durable=synchronous == "FULL", claimed=bool(self._claimed[0]))
+                opened.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 opened.connection.execute("COMMIT")
                 opened.committed()
             except BaseException:
-                self._claimed = (0, 0)
+                self._claims = []
                 # A full disk or an interrupt may leave it open at any of these, and then no other one could begin.
                 if opened.connection.in_transaction:
                     opened.connection.execute("ROLLBACK")
@@ -121,9 +122,17 @@ class Store:
         """Return in words who runs a campaign and since when; empty where nobody does or the ledger does not know."""
         return ""
 
-    def claimed(self, attempt: int, recipients: int) -> None:
-        """Note that the current transaction records an intent, so that it enters the marks after the commit."""
-        self._claimed = attempt, self._claimed[1] + recipients
+    def claimed(self, attempt: int, row: Callable[[], Row]) -> None:
+        """Note that the current transaction records an intent, so that it enters the marks after the commit.
+
+        ``row`` begins with the number of its recipients.
+        """
+        self._claims.append((attempt, row))
+
+    def _taken_claims(self) -> tuple[int, int]:
+        """Return the latest attempt that was noted and how many recipients all have, and forget them."""
+        claims, self._claims = self._claims, []
+        return (claims[-1][0] if claims else 0), sum(int(row()[0]) for _, row in claims)
 
     @property
     def is_open(self) -> bool:
@@ -154,17 +163,19 @@ class Store:
     def _run_waiting(self) -> None:
         pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
-            with self.writing(
-                "FULL" if any(piece.synchronous == "FULL" for piece in pieces) else "NORMAL"
-            ) as connection:
-                for piece in pieces:
-                    piece.result = piece.work(connection)
+            self._run_pieces(pieces, "FULL" if any(piece.synchronous == "FULL" for piece in pieces) else "NORMAL")
         except BaseException as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
             for piece in pieces:
                 piece.failure = error
         finally:
             for piece in pieces:
                 piece.done = True
+
+    def _run_pieces(self, pieces: list[_Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
+        """Run what waited in one transaction."""
+        with self.writing(synchronous) as connection:
+            for piece in pieces:
+                piece.result = piece.work(connection)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -262,7 +273,7 @@ class Store:
 
     def _attest(self, opened: Opened) -> None:
         """After a durable commit, check that the file is still in its place, and note in the marks what it recorded."""
-        (attempt, recipients), self._claimed = self._claimed, (0, 0)
+        attempt, recipients = self._taken_claims()
         opened.anchor.verify(after_commit=True)
         opened.begin_noting()
         opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)

@@ -19,8 +19,9 @@ from support.servers import Server
 from smsotp_nb import Client, Experiment, People, cost, otp
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger, moving
+from smsotp_nb._ledger.connection import Connection
 from smsotp_nb._ledger.moved import Move
-from smsotp_nb._ledger.server import Connection, Served
+from smsotp_nb._ledger.server import Served
 from smsotp_nb._ledger.store import Store
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError

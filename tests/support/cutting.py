@@ -12,13 +12,16 @@ from typing import Self
 
 
 class CuttingProxy:
-    """Listens on loopback and passes on whole messages of the protocol, in both directions."""
+    """Listens on loopback and passes on whole messages of the protocol, in both directions.
+
+    ``passed`` counts all messages, ``asked`` those of clients.
+    """
 
     def __init__(self, server: Path) -> None:
         self._server, self._lock = server, threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        self.passed, self.was_cut = 0, False
+        self.passed, self.asked, self.was_cut = 0, 0, False
         self._most: int | None = None
         self._lines: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
@@ -26,7 +29,7 @@ class CuttingProxy:
     def cut_after(self, messages: int | None) -> None:
         """Count from now on, and cut every line that is open after so many messages; None for never."""
         with self._lock:
-            self.passed, self.was_cut, self._most = 0, False, messages
+            self.passed, self.asked, self.was_cut, self._most = 0, 0, False, messages
 
     def __enter__(self) -> Self:
         self._begin(self._accept)
@@ -62,20 +65,22 @@ class CuttingProxy:
                     self._begin(self._pass_on, *pair)
 
     def _pass_on(self, source: socket.socket, target: socket.socket, first: bool) -> None:
+        of_client = first
         with contextlib.suppress(OSError, EOFError):
             while True:
                 message = self._message(source, first)
                 first = False
-                if self._cuts():
+                if self._cuts(asked=of_client):
                     break
                 target.sendall(message)
         for line in (source, target):
             with contextlib.suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
 
-    def _cuts(self) -> bool:
+    def _cuts(self, *, asked: bool) -> bool:
         with self._lock:
             self.passed += 1
+            self.asked += asked
             cut = self._most is not None and self.passed > self._most and not self.was_cut
             self.was_cut = self.was_cut or cut
             return cut

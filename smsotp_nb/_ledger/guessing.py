@@ -1,0 +1,148 @@
+"""Statements of a transaction whose results are guessed, so that all of them reach a server in one message.
+
+A claim runs statement by statement, and most of its statements have the result that they always have: one row was
+changed, nothing was said since, the next number was given. On a server each of them costs a round trip. So the work of
+a claim names the usual result beside the statement (`guessed`), and a server's store first runs it on a `Draft`, which
+answers with the guesses and keeps the statements. They are sent together, and only when every guess was right is the
+transaction committed; otherwise it is rolled back, and the same work runs statement by statement.
+
+On a file `guessed` runs the statement at once: there is nothing to gain, and one description serves both.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Never, Protocol
+
+Row = tuple[Any, ...]
+
+
+class NotGuessed(Exception):
+    """The work needs a result that nobody can guess."""
+
+
+class Guess(NamedTuple):
+    """What a statement usually brings; what is left out may be anything, and the work must not ask for it.
+
+    Attributes:
+        changed: how many rows it changes.
+        rows: all rows that it returns.
+        numbered: it inserts one request, which gets the number after the latest one.
+    """
+
+    changed: int | None = None
+    rows: tuple[Row, ...] | None = None
+    numbered: bool = False
+
+
+ANY = Guess()
+ONE = Guess(changed=1)
+NO_ROWS = Guess(rows=())
+NEXT = Guess(numbered=True)
+
+
+class Result(Protocol):
+    """What a statement brought, or is taken to bring."""
+
+    @property
+    def rowcount(self) -> int: ...
+    @property
+    def lastrowid(self) -> int | None: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+
+class Brought(NamedTuple):
+    """What a statement of a draft brought."""
+
+    changed: int
+    rows: tuple[Row, ...]
+
+
+class Guessed(NamedTuple):
+    """A result that is guessed, read like a cursor."""
+
+    guess: Guess
+
+    @property
+    def rowcount(self) -> int:
+        return int(_known(self.guess.changed))
+
+    @property
+    def lastrowid(self) -> int:
+        ((number, *_),) = self.fetchall()
+        return int(number)
+
+    def fetchone(self) -> Row | None:
+        return next(iter(_known(self.guess.rows)), None)
+
+    def fetchall(self) -> list[Row]:
+        return [*_known(self.guess.rows)]
+
+
+@dataclass(slots=True)
+class Draft:
+    """What stands for the connection while the work runs on guesses; it keeps the statements.
+
+    Args:
+        latest: the number of the latest request, as far as it is known.
+    """
+
+    latest: int
+    statements: list[tuple[str, Sequence[Any]]] = field(default_factory=list, repr=False)
+    _guesses: list[Guess] = field(default_factory=list)
+    _brought: list[Brought] = field(default_factory=list, repr=False)
+
+    def execute(self, _sql: str, _values: Sequence[Any] = ()) -> Never:
+        raise NotGuessed
+
+    executemany = execute
+
+    def guessed(self, sql: str, values: Sequence[Any], guess: Guess) -> Guessed:
+        """Keep a statement and return its guess."""
+        if guess.numbered:
+            self.latest += 1
+            guess = Guess(1, ((self.latest,),))
+        if guess == ONE and (sql, values) in self.statements:
+            return Guessed(guess)  # in one transaction it would change the same row in the same way again
+        self.statements.append((sql, values))
+        self._guesses.append(guess)
+        return Guessed(guess)
+
+    def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
+        """Keep a statement whose row is read when the draft was sent."""
+        place = len(self.statements)
+        self.guessed(sql, values, ANY)
+        return lambda: self._brought[place].rows[0]
+
+    def hear(self, brought: Iterator[Brought]) -> bool:
+        """Take in what the statements brought; return whether every guess was right."""
+        self._brought = [*brought]
+        return all(map(_is_right, self._guesses, self._brought))
+
+
+def guessed(connection: sqlite3.Connection, sql: str, values: Sequence[Any], guess: Guess) -> Result:
+    """Run a statement, or put it into a draft with what it usually brings."""
+    if isinstance(connection, Draft):
+        return connection.guessed(sql, values, guess)
+    return connection.execute(sql, values)
+
+
+def later(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
+    """Run a statement that returns one row, which nothing of the transaction depends on; return how to read that."""
+    if isinstance(connection, Draft):
+        return connection.later(sql, values)
+    row: Row = connection.execute(sql, values).fetchone()
+    return lambda: row
+
+
+def _known(value: Any) -> Any:
+    if value is None:
+        raise NotGuessed
+    return value
+
+
+def _is_right(guess: Guess, brought: Brought) -> bool:
+    return guess.changed in (None, brought.changed) and guess.rows in (None, brought.rows)
