@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from .._wire import Numbers, mask
 from ..errors import SmsOtpWarning, UsageError
 from . import lists, moments
 
+_Found = TypeVar("_Found")
 _SHOWN = 5
 _CALLER = 4  # frames above a warning of an import
 
@@ -165,7 +166,8 @@ class People:
         asked = _one(number)
         del number
         with opened(self._ledger) as book, book._store.snapshot() as connection:
-            return recorded.opted_out(connection, *_read(asked, default_region))
+            wanted = _read(asked, default_region)
+            return _out_of_sight(lambda: recorded.opted_out(connection, *wanted))
 
     @property
     def register(self) -> pd.DataFrame:
@@ -188,7 +190,8 @@ class People:
         asked = _one(number)
         del number
         with read_from(self._ledger) as book:
-            return recorded.history(book._store, *_read(asked, default_region))
+            wanted = _read(asked, default_region)
+            return _out_of_sight(lambda: recorded.history(book._store, *wanted))
 
     @in_our_words
     def export(
@@ -206,9 +209,8 @@ class People:
         del number
         with read_from(self._ledger) as book:
             wanted = _read(asked, default_region)
-            return write_file(
-                path, lambda file: file.write(_stored(book, *wanted)), overwrite=overwrite, inputs=book._files
-            )
+            found = _Sealed(_out_of_sight(lambda: _stored(book, *wanted)))
+            return write_file(path, lambda file: file.write(found), overwrite=overwrite, inputs=book._files)
 
     @in_our_words
     def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
@@ -226,7 +228,8 @@ class People:
         with read_from(self._ledger) as book:
             found = _read(numbers, default_region)
             with book._store.writing() as connection:
-                gone = recorded.forget(book._store, connection, found, now=microseconds(self._now()))
+                now = microseconds(self._now())
+                gone = _out_of_sight(lambda: recorded.forget(book._store, connection, found, now=now))
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
             purging.warn_of_unreached(book._store, above=_CALLER)
@@ -280,7 +283,24 @@ class People:
 
     def _record(self, said: Iterable[Said], source: str) -> int:
         with opened(self._ledger) as book, book._store.writing() as connection:
-            return recorded.record(connection, said, source=source.strip(), now=microseconds(self._now()))
+            now = microseconds(self._now())
+            return _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
+
+
+class _Sealed(bytes):
+    """What is stored about a person, whose repr shows nothing of it."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} bytes>"
+
+
+def _out_of_sight(work: Callable[[], _Found]) -> _Found:
+    """Do work whose variables are numbers: a verbose traceback, of a Ctrl-C as well, shows none of its frames."""
+    try:
+        return work()
+    except BaseException as error:
+        error.__traceback__ = None
+        raise
 
 
 def _check_source(source: Any, *, proof: Any = None) -> None:

@@ -5,6 +5,7 @@ Frames are the data: a DataFrame or a column shows its numbers wherever it is sh
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import traceback
@@ -22,6 +23,7 @@ from support.tracebacks import frames
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._client import Patience
+from smsotp_nb._ledger import audit, consents, disclosing
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})
@@ -206,6 +208,33 @@ def test_the_variables_of_a_request_that_ends_badly_mask_numbers(
 ) -> None:
     """Of the public calls down to the connection."""
     assert variables(raised_by(lambda: call(ground.broken[end]))) == []
+
+
+def stop(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
+    "opt out": (audit, "note", lambda on: sms.People(on.ledger).opt_out([ANN, BEN], source="phone call")),
+    "import": (
+        audit, "note", lambda on: sms.People(on.ledger).import_optouts(PEOPLE, column="phone", source="provider"),
+    ),
+    "forget": (audit, "note", lambda on: sms.People(on.ledger).forget([ANN, BEN])),
+    "is opted out": (consents, "_keys", lambda on: sms.People(on.ledger).is_opted_out(ANN)),
+    "history": (consents, "times", lambda on: sms.People(on.ledger).history(ANN)),
+    "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
+    "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "name", "door"), INTERRUPTED.values(), ids=INTERRUPTED)
+def test_a_ctrl_c_shows_no_number_of_the_register_either(
+    place: Any, name: str, door: Door, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, name, stop)
+    error = raised_by(lambda: door(ground))
+    assert isinstance(error, KeyboardInterrupt)
+    assert variables(error) == []
 
 
 def test_a_number_in_a_variable_would_be_found() -> None:
