@@ -372,7 +372,9 @@ def test_any_frame_comes_back_equal(
     pd.testing.assert_frame_equal(pd.read_pickle(tmp_path / "r.pickle"), frame)
     for ending in ENDINGS:
         file = results.write(frame, tmp_path / f"r{ending}", excel_safe=safe, overwrite=True)
-        pd.testing.assert_frame_equal(results.read(file), frame)
+        back = results.read(file).astype({"own": STR, "second": STR})  # text has another dtype in Parquet of pandas 2
+        back.index = back.index.astype(STR) if labelled else back.index
+        pd.testing.assert_frame_equal(back, frame)
 
 
 @pytest.mark.parametrize(
