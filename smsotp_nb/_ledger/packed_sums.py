@@ -2,7 +2,8 @@
 
 The sums of a campaign are packed and deleted together with its contacts; where they are absent, its rows are read.
 They are by quarter of an hour, because the day of every time zone begins with one; and once more by the kept columns
-whose values many rows share, such as a segment. A purge leaves the former, by day in UTC.
+whose values many rows share, such as a segment. A purge leaves the former, by day in UTC or, if they are too many, by
+thirty days. None unpack to more than 16 MiB, whatever a forged ledger says of its rows.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from kills.people import numbers
 from support.sending import sent
 
 from smsotp_nb._client import Client
+from smsotp_nb._dispatch import addressees
 from smsotp_nb._dispatch.addressees import Addressees
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._planning import Plan, plan
@@ -19,6 +20,12 @@ from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import LedgerError
 
 STRANGER = "+12025550199"
+
+
+@pytest.fixture(autouse=True, params=[0, 8], ids=["as arrays", "one by one"])
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few recipients are compared one by one, more as arrays."""
+    monkeypatch.setattr(addressees, "_FEW", request.param)
 
 
 def made(**options: object) -> Plan:

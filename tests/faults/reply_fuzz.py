@@ -156,11 +156,11 @@ def findings(seeds: range) -> tuple[list[str], Counter[str]]:
     return wrong, outcomes
 
 
-def main(count: int) -> int:
-    wrong, outcomes = findings(range(count))
+def main(count: int, first: int = 0) -> int:
+    wrong, outcomes = findings(range(first, first + count))
     print("\n".join([*wrong, f"{count:,} replies, {len(wrong)} findings", str(dict(outcomes.most_common()))]))
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000))
+    sys.exit(main(*map(int, sys.argv[1:])) if len(sys.argv) > 1 else main(10_000))

@@ -1,13 +1,15 @@
 """Ledger files by chance that know their structure: whatever reads or writes them answers or raises our error, soon,
 in little memory, and texts nobody but the people of its plan, each once.
 
-``python -m tests.ledger.ledger_fuzz 100000`` prints what it found and ends with 1 on a finding. The seed of a case
-makes it again.
+``python -m tests.ledger.ledger_fuzz 100000 [FIRST_SEED [PROCESSES]]`` prints what it found and ends with 1 on a
+finding. The seed of a case makes it again. The files are in memory where the system has a place for that.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import multiprocessing
 import os
 import random
 import shutil
@@ -16,8 +18,10 @@ import sys
 import tempfile
 import time
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +37,7 @@ from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 
 SECONDS = 20.0  # CPU time of one reader; a quiet machine takes a tenth of a second
+BLOCK = 1_000  # ledgers for which one sound one is made
 MEMORY = 64 * 1024  # KiB that the process grows beyond the file
 NUMBERS = [f"+1202555{number:04d}" for number in range(100, 116)]
 INVOICE = pd.DataFrame(
@@ -124,6 +129,8 @@ def changed(path: Path, chance: random.Random) -> None:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             if how < 0.15:
                 connection.executescript(chance.choice(CRAFTED))
+            elif how < 0.2:
+                _sums(connection, chance)
             for _ in range(chance.randrange(1, 4) if how >= 0.15 else 0):
                 _value(connection, chance)
             connection.commit()
@@ -156,6 +163,23 @@ def _value(connection: sqlite3.Connection, chance: random.Random) -> None:
     given = "CAST(? AS TEXT)" if isinstance(value, bytes) and chance.random() < 0.5 else "?"
     with contextlib.suppress(sqlite3.IntegrityError), _nulls(connection, table, value):
         connection.execute(f"UPDATE OR IGNORE {table} SET {column}={given} WHERE {where}", (value, *row))
+
+
+def _sums(connection: sqlite3.Connection, chance: random.Random) -> None:
+    """Forge sums that unpack to a thousand times their size, of campaigns that say they have as many rows."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name='sums'").fetchone():  # a sandbox's state
+        return
+    width, rows = chance.choice((8, 96, 104)), 1 << chance.randrange(22)
+    connection.execute("UPDATE campaign SET rows=?", (chance.choice((6, rows, 2**40)),))
+    column = chance.choice(("sums", "by_shared"))
+    connection.execute(f"UPDATE sums SET {column}=?", (_zeros(width * rows),))
+    if chance.random() < 0.5:
+        connection.execute("UPDATE sums SET shared=?", (chance.choice(('[["team"], ["a"]]', '[["team"]]', "[]")),))
+
+
+@functools.cache
+def _zeros(size: int) -> bytes:
+    return zlib.compress(bytes(size), 1)
 
 
 @contextlib.contextmanager
@@ -318,11 +342,22 @@ def _status(what: str) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith(what))
 
 
-def main(count: int, first: int = 0) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        wrong, outcomes = findings(range(first, first + count), Path(folder))
-    print("\n".join([*wrong, f"{count:,} ledgers, {len(wrong)} findings", str(dict(outcomes.most_common()))]))
-    return 1 if wrong else 0
+def block(seeds: range) -> tuple[list[str], Counter[str]]:
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
+        return findings(seeds, Path(folder))
+
+
+def main(count: int, first: int = 0, processes: int = 1) -> int:
+    found, outcomes = 0, Counter[str]()
+    blocks = [range(at, min(at + BLOCK, first + count)) for at in range(first, first + count, BLOCK)]
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        for wrong, of_block in pool.map(block, blocks):
+            outcomes += of_block
+            found += len(wrong)
+            print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
+    print(f"{count:,} ledgers, {found} findings", dict(outcomes.most_common()), sep="\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
