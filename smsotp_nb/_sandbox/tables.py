@@ -81,6 +81,9 @@ def connect(path: Path | None) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         db.close()
         raise UsageError(f"{path} is not a sandbox state file; name another one") from None
+    except UnicodeDecodeError:  # what SQLite says of a schema quotes its bytes
+        db.close()
+        raise damaged(path, "its schema is no text") from None
     return db
 
 

@@ -20,6 +20,8 @@ CRAFTED = {
     "an endless view": "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT * FROM n",
     "a view for a table": "DROP TABLE spend; CREATE VIEW spend AS SELECT 'US' AS iso, 1 AS messages, 1 parts, 1 price",
     "a missing index": "DROP INDEX messages_by_number",
+    "a schema of bytes": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=cast(x'cc20' AS TEXT), sql='?' "
+    "WHERE name='facts'",
     "a balance in words": "UPDATE facts SET value='much' WHERE name='balance'",
     "no number of starts": "DELETE FROM facts WHERE name='starts'",
     "an id of bytes": "UPDATE facts SET value=x'ff' WHERE name='id'",
