@@ -40,9 +40,9 @@ def served() -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def far(server: Server) -> Iterator[int]:
-    """Put the server as far away as `ROUND_TRIP`, and give the port of loopback at which it is reached."""
-    command = [sys.executable, __file__, "--proxy", f"{server.folder}/.s.PGSQL.5432"]
+def far(server: Server, round_trip: float = ROUND_TRIP) -> Iterator[int]:
+    """Put the server this many seconds of round trip away, and give the port of loopback at which it is reached."""
+    command = [sys.executable, __file__, "--proxy", f"{server.folder}/.s.PGSQL.5432", "--round-trip", str(round_trip)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -51,13 +51,13 @@ def far(server: Server) -> Iterator[int]:
             process.kill()
 
 
-async def proxy(server: str) -> None:
+async def proxy(server: str, round_trip: float) -> None:
     """Pass on everything after half a round trip, in both directions."""
 
     async def passed_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         while data := await source.read(1 << 16):
-            asyncio.get_running_loop().call_later(ROUND_TRIP / 2, target.write, data)
-        asyncio.get_running_loop().call_later(ROUND_TRIP, target.close)
+            asyncio.get_running_loop().call_later(round_trip / 2, target.write, data)
+        asyncio.get_running_loop().call_later(round_trip, target.close)
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         source, target = await asyncio.open_unix_connection(server)
@@ -98,9 +98,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--proxy", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--round-trip", type=float, default=ROUND_TRIP, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.proxy:
-        asyncio.run(proxy(asked.proxy))
+        asyncio.run(proxy(asked.proxy, asked.round_trip))
         return
     rows = asked.rows
     with served() as server:
