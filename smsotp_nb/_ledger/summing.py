@@ -44,6 +44,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "est_cost": "float64",
 }
 _WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
+_AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
 
@@ -221,15 +222,26 @@ def summed(
     since, until = span
     within = EVER[0] if since is None else since, EVER[1] if until is None else until
     kept = Combinations(names) if names else None
-    packed = dict(packed_sums(store, campaigns, within, tz, kept))
-    rest = [number for number in campaigns if number not in packed]
-    by_day = row_sums(store, rest, within, lambda at: days(at, tz), words=words, kept=kept)
-    tables = [table for table in packed.values() if len(table)]
-    found = pd.concat([by_day, *tables] if len(by_day) else tables or [by_day], ignore_index=True)
+    done, tables, held, most = set[int](), list[pd.DataFrame](), 0, _AT_ONCE
+    for number, table in packed_sums(store, campaigns, within, tz, kept):
+        done.add(number)
+        tables.append(table)
+        held += len(table)
+        if held > most:
+            tables = [_added_up(tables, words=words)]
+            held, most = len(tables[0]), _AT_ONCE + 2 * len(tables[0])
+    rest = [number for number in campaigns if number not in done]
+    tables.append(row_sums(store, rest, within, lambda at: days(at, tz), words=words, kept=kept))
+    return _known(store, _added_up(tables, words=words), kept)
+
+
+def _added_up(tables: list[pd.DataFrame], *, words: bool) -> pd.DataFrame:
+    """Add up the sums that are of the same, in one table."""
+    some = [table for table in tables if len(table)]
+    found = pd.concat(some, ignore_index=True) if some else tables[-1]
     if not words:
-        found["measure"] = 0
-    facts = [*FACTS, "combination"]
-    return _known(store, found.groupby(facts, dropna=False, as_index=False)[list(SUMS)].sum(), kept)
+        found = found.assign(measure=0)
+    return found.groupby([*FACTS, "combination"], dropna=False, as_index=False)[list(SUMS)].sum()
 
 
 def _known(store: Store, sums: pd.DataFrame, kept: Combinations | None) -> pd.DataFrame:
