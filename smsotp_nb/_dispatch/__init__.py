@@ -1,8 +1,8 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
-``pacing`` decides when a request may start, ``crew`` runs threads that can be stopped, ``sending`` defines the order of
-the steps, ``tally`` adds up what became of them, ``checks`` looks at what a call was given, and ``preflight`` shows
-what a call would do.
+``pacing`` decides when a request may start, ``crew`` runs threads that can be stopped, ``slots`` how many requests are
+under way where more are claimed, ``sending`` defines the order of the steps, ``tally`` adds up what became of them,
+``checks`` looks at what a call was given, and ``preflight`` shows what a call would do.
 """
 
 from .preflight import preflight

@@ -69,6 +69,11 @@ class Pacer(Gate):
         with self._guard:
             return max(self._due, self._paused_until) > self._clock()
 
+    def paused(self) -> bool:
+        """Return whether the service asked for a pause that has not ended."""
+        with self._guard:
+            return self._paused_until > self._clock()
+
     def before(self, recipients: int, stop: threading.Event | None = None) -> None:
         """Wait until these recipients may be posted, and return.
 

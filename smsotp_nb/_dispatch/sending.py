@@ -25,6 +25,7 @@ from .addressees import Addressees, Bodies
 from .checks import anybody, check, check_switches
 from .crew import Crew, with_rests
 from .pacing import Pacer, check_speed
+from .slots import AHEAD, MOST_AHEAD, Slots
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
 from .table import fates_of, nobody, table_of, tell
 from .tally import Answer, ProgressCallback, Settled, Tally, accepted, callback_of, silent
@@ -66,7 +67,8 @@ def send(
         plan: what ``plan(...)`` or ``plan_dataset(...)`` returned.
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
-        concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt.
+        concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt, and
+            twice as many with a ledger on a server.
         max_per_second: upper limit of recipients a second, over all threads; None for no limit. When the service
             throttles, the speed drops for a while.
         repeat_text: let people have a message that they had within the time that the plan's policy says (three days).
@@ -184,6 +186,7 @@ class _Sending:
         self._deciding = _OPEN if asked.canary is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._bodies = Bodies(plan.body_keys)
+        self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
         self._counts: dict[str, int] = {}
@@ -195,7 +198,8 @@ class _Sending:
         billed = self._run.billed() if counts["accepted"] else {}
         tally = Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
         callback(tally.progress())
-        crew = Crew(self._share, chunks, threads=min(concurrency, max(len(chunks), 1)), stop=self._stop)
+        threads = min(self._threads(concurrency), max(len(chunks), 1))
+        crew = Crew(self._share, chunks, threads=threads, stop=self._stop)
         try:
             for settled in crew.reports():
                 tally.add(settled)
@@ -215,6 +219,16 @@ class _Sending:
         if self._stopper:
             self._run.hold(self._stopper[0])
         return self._told(counts)
+
+    def _threads(self, concurrency: int) -> int:
+        """Return how many threads send. Where a claim takes long, more than have requests under way.
+
+        Not where a guard counts what is under way, and not where requests keep a speed: they are claimed in their turn.
+        """
+        if not self._run.claims_ahead or concurrency == 1 or self._looks or self._pacer.paced:
+            return concurrency
+        self._slots = Slots(concurrency)
+        return concurrency + min(concurrency, MOST_AHEAD)
 
     def _told(self, states: Iterable[str]) -> pd.DataFrame:
         """Return the result table, and know for `tell` how many rows are in each state."""
@@ -333,8 +347,15 @@ class _Sending:
                     return None
                 claim = again
             self._hold_against_plan(claim)
-            started = time.monotonic()
-            outcome = self._deliver(claim, admission)
+            with tries.at_the_gate():
+                ready, admission = self._in_slot(claim, admission)
+            if ready is None:
+                return None
+            claim, started = ready, time.monotonic()
+            try:
+                outcome = self._deliver(claim, admission)
+            finally:
+                self._leave_slot()
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
                 self._run.settle(claim, ending(outcome)[0])
@@ -349,6 +370,39 @@ class _Sending:
         if outcome is None or not claimed:
             return self._given_up(claim, outcome)
         return self._judged(claim, admission, outcome, seconds)
+
+    def _in_slot(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
+        """Wait until a claimed request may begin; None if the call ended first, and its rows are planned again.
+
+        A claim that would wait long, so that it might expire, is given back, and made again when there is a slot.
+        """
+        slots = self._slots
+        if slots is None:
+            return claim, admission
+        if slots.take(self._is_over, seconds=AHEAD):
+            if not self._pacer.paused():
+                return claim, admission
+            slots.give_back()
+        self._run.settle(claim, Ending("NOT_SENT", "before", error="ended before it was sent"))
+        self._addressees.give_back(claim)
+        self._watch.returned(admission)
+        if not slots.take(self._is_over):
+            return None, admission
+        with contextlib.ExitStack() as held:
+            held.callback(slots.give_back)
+            admission = self._turn(claim.chunk, self._stop, claim.positions)
+            again, admission = self._claim_again(claim, admission)
+            if again is not None:
+                self._hold_against_plan(again)
+                held.pop_all()  # it is given back when the request has ended
+        return again, admission
+
+    def _leave_slot(self) -> None:
+        if self._slots is not None:
+            self._slots.give_back()
+
+    def _is_over(self) -> bool:
+        return self._ended(self._stop)
 
     def _hold_against_plan(self, claim: Claim) -> None:
         """Refuse to send what an altered or damaged record would have sent, before a byte of it leaves."""

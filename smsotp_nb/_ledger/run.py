@@ -70,6 +70,11 @@ class Run:
         """The code by which a claim was refused that would refuse every further one, else an empty text."""
         return NOT_APPROVED if self._not_approved else ""
 
+    @property
+    def claims_ahead(self) -> bool:
+        """Whether a claim takes so long that the next one is best made while requests are under way."""
+        return self._store.claims_ahead
+
     def keep(self, deadline: float) -> None:
         """Hold the campaign while it runs, with requests that end within this many seconds."""
         self._lock.keep(deadline)

@@ -46,7 +46,7 @@ def _died(work: Work, judge: Judge, server: Server, *, after: int, kill: bool) -
     work.run()
     found = audit(work.ledger, judge.texted(name), campaign=name)
     found.kills, found.most_in_doubt = 1, found.in_doubt
-    if found.in_doubt > THREADS * CHUNK:
+    if found.in_doubt > work.most_claimed * CHUNK:
         found.lost += 1
         found.odd.append(f"{name}: {found.in_doubt} in doubt after one death")
     return found

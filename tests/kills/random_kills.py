@@ -88,7 +88,7 @@ def killed(work: Work, judge: Judge, moment: Callable[[], float], *, at_most: in
     fork(work.run).result()
     found = audit(work.ledger, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
     found.kills, found.most_in_doubt = kills, most
-    if found.in_doubt > kills * work.concurrency * CHUNK or most > work.concurrency * CHUNK:
+    if found.in_doubt > kills * work.most_claimed * CHUNK or most > work.most_claimed * CHUNK:
         found.lost += 1
         found.odd.append(f"{found.in_doubt} in doubt after {kills} kills, {most} after one")
     return found

@@ -41,6 +41,11 @@ class Work:
         made = _planned(rows, chunk_size, name)
         return cls(folder / f"{name}.sqlite", url, made, **more)
 
+    @property
+    def most_claimed(self) -> int:
+        """How many requests may be claimed and not settled: on a server the next ones are claimed ahead."""
+        return self.concurrency * (1 if isinstance(self.ledger, Path) else 2)
+
     def run(self, progress: bool | Callable[[Progress], None] = False) -> dict[str, int]:
         """Send it, or go on with it; return its rows by state."""
         with CARELESS[self.careless](), warnings.catch_warnings():

@@ -287,7 +287,7 @@ def test_a_server_that_dies_during_a_campaign_texts_nobody_twice(own_server: Ser
     work.run()
     found = audit(work.ledger, judge.texted("autumn"), campaign="autumn")
     assert (found.duplicates, found.lost) == (0, 0), found.odd
-    assert found.in_doubt <= 6  # as many as were under way
+    assert found.in_doubt <= 12  # as many as were under way, and as many that were claimed next
 
 
 @pytest.mark.slow

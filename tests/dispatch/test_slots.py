@@ -1,0 +1,144 @@
+"""Claims that are made while earlier requests are under way, with a ledger on a server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import pytest
+from kills.people import plan_of
+from support.servers import Server
+
+from smsotp_nb import Ledger, Sandbox, send
+from smsotp_nb._client import Client
+from smsotp_nb._dispatch import slots
+from smsotp_nb._ledger import Run
+from smsotp_nb.errors import CampaignIncomplete, SmsOtpWarning
+
+THREADS, ROWS = 3, 80
+SECONDS = 0.2  # of a request
+
+
+@pytest.fixture
+def ledger(server: Server) -> Iterator[Ledger]:
+    address = server.database()
+    with Ledger(address, create=True) as made:
+        yield made
+    server.drop(address)
+
+
+@pytest.fixture
+def slow() -> Iterator[Sandbox]:
+    with Sandbox() as box:
+        box.fault("latency", seconds=SECONDS, action="sms.message.send")
+        yield box
+
+
+@pytest.fixture
+def claimed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests were claimed and not settled, at each moment in which one is posted."""
+    under_way, seen = set[int](), list[int]()
+    made, deliver = Run._owned, Client.deliver
+    settle, settle_reply = Run.settle, Run.settle_reply
+
+    def owned(self: Run, found: object) -> object:
+        claim = made(self, found)  # type: ignore[arg-type]
+        if claim is not None:
+            under_way.add(claim.attempt)
+        return claim
+
+    def ending(settled: Callable[..., object]) -> Callable[..., object]:
+        def call(self: Run, claim: object, *arguments: object, **options: object) -> object:
+            under_way.discard(claim.attempt)  # type: ignore[attr-defined]
+            return settled(self, claim, *arguments, **options)
+
+        return call
+
+    def delivered(self: Client, *arguments: object, **options: object) -> object:
+        seen.append(len(under_way))
+        return deliver(self, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Run, "_owned", owned)
+    monkeypatch.setattr(Run, "settle", ending(settle))
+    monkeypatch.setattr(Run, "settle_reply", ending(settle_reply))
+    monkeypatch.setattr(Client, "deliver", delivered)
+    return seen
+
+
+def most_at_once(starts: pd.Series, seconds: float) -> int:
+    """Return how many requests were under way at once, where each takes so long from its start."""
+    at = starts.sort_values().astype("int64") / 1e6
+    return max(int(((at <= moment) & (at > moment - seconds)).sum()) for moment in at)
+
+
+def test_no_more_requests_than_asked_for_are_under_way_and_the_next_are_claimed(
+    ledger: Ledger, slow: Sandbox, claimed: list[int]
+) -> None:
+    plan = plan_of(ROWS, chunk_size=2)
+    table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=THREADS)
+    assert table["status"].eq("accepted").all()
+    posts = slow.requests.loc[slow.requests["action"].eq("sms.message.send")]
+    assert len(posts) == ROWS // 2
+    assert most_at_once(posts["at"], SECONDS * 0.9) == THREADS
+    assert THREADS < max(claimed) <= 2 * THREADS
+
+
+def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: Sandbox, claimed: list[int]) -> None:
+    plan, stop = plan_of(ROWS, chunk_size=2), threading.Event()
+    with pytest.warns(CampaignIncomplete):
+        table = send(
+            plan, client=slow.client(), ledger=ledger, concurrency=THREADS, stop=stop,
+            progress=lambda told: stop.set() if told.accepted else None,
+        )  # fmt: skip
+    assert max(claimed) > THREADS
+    assert set(table["status"]) == {"accepted", "planned"}
+    assert len(slow.inbox) == table["status"].eq("accepted").sum()
+    ended = ledger.campaign("autumn").requests["outcome"]
+    assert ended.notna().all()
+    assert ended.eq("NOT_SENT").any()  # claims that waited
+    slow.clear_faults()
+    table = send(plan, client=slow.client(), ledger=ledger, progress=False)
+    assert table["status"].eq("accepted").all()
+    assert len(slow.inbox) == slow.inbox["to"].nunique() == ROWS
+
+
+def test_failures_in_a_row_end_the_call_for_claims_that_wait(ledger: Ledger, slow: Sandbox) -> None:
+    plan = plan_of(ROWS, chunk_size=2)
+    slow.clear_faults()
+    slow.fault("drop_after", action="sms.message.send")
+    with pytest.warns(SmsOtpWarning):
+        table = send(
+            plan, client=slow.client(deadline=2.0), ledger=ledger, progress=False, concurrency=THREADS,
+            stop_after_failures=2,
+        )  # fmt: skip
+    posts = slow.requests["action"].eq("sms.message.send").sum()
+    assert posts < ROWS // 2
+    assert table["status"].eq("in_doubt").sum() == 2 * posts
+    assert set(table["status"]) == {"in_doubt", "planned"}
+
+
+def test_a_claim_that_would_wait_too_long_is_made_again(
+    ledger: Ledger, slow: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smsotp_nb._dispatch.sending.AHEAD", SECONDS / 4)
+    plan = plan_of(24, chunk_size=2)
+    table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=2)
+    assert table["status"].eq("accepted").all()
+    assert table["attempts"].eq(1).all()
+    assert ledger.campaign("autumn").requests["outcome"].eq("NOT_SENT").any()
+    assert len(slow.inbox) == 24
+
+
+def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, claimed: list[int], tmp_path: object) -> None:
+    with Ledger(f"{tmp_path}/ledger.sqlite", create=True) as ledger:
+        send(plan_of(40, chunk_size=2), client=box.client(), ledger=ledger, progress=False, concurrency=THREADS)
+    assert max(claimed) <= THREADS
+
+
+def test_slots_are_given_to_as_many_as_there_are() -> None:
+    made = slots.Slots(2)
+    assert [made.take(lambda: False, seconds=0.01) for _ in range(3)] == [True, True, False]
+    made.give_back()
+    assert not made.take(lambda: True)
+    assert made.take(lambda: False)
