@@ -1,0 +1,25 @@
+"""A request late in a campaign costs a server as little as the first."""
+
+from __future__ import annotations
+
+import psycopg
+from kills.people import plan_of
+from support.sending import sent
+from support.servers import Server
+
+from smsotp_nb import Sandbox
+from smsotp_nb._ledger import Ledger
+
+REQUESTS = 600
+
+
+def test_a_request_reads_no_earlier_ones(server: Server, box: Sandbox) -> None:
+    """The server has no statistics of tables that were empty a moment before, and must not read them all each time."""
+    address = server.database()
+    with Ledger(address, create=True) as ledger, box.client() as client:
+        sent(plan_of(REQUESTS, chunk_size=1, campaign="autumn", text="Hello"), client, ledger)
+    with psycopg.connect(address) as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        sql = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname='attempt'"
+        (read,) = connection.execute(sql).fetchone() or (0,)
+    assert REQUESTS < read < 20 * REQUESTS
