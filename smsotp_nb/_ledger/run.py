@@ -382,7 +382,7 @@ class Run:
     ) -> None:
         guessed(
             connection,
-            # What is kept whole stays as it is. With the plus a server looks at this request, not at all of the campaign.
+            # What is kept whole stays as it is. The plus keeps a server from reading all requests of the campaign.
             "UPDATE attempt SET settled_at=?, outcome=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
             "ids=?, kinds=? WHERE id=? AND +campaign=? AND ids IS NULL",
