@@ -238,7 +238,7 @@ def summed(
 def _added_up(tables: list[pd.DataFrame], *, words: bool) -> pd.DataFrame:
     """Add up the sums that are of the same, in one table."""
     some = [table for table in tables if len(table)]
-    found = pd.concat(some, ignore_index=True) if some else tables[-1]
+    found = pd.concat(some, ignore_index=True) if len(some) > 1 else [*some, tables[-1]][0]
     if not words:
         found = found.assign(measure=0)
     return found.groupby([*FACTS, "combination"], dropna=False, as_index=False)[list(SUMS)].sum()
