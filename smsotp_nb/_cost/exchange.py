@@ -226,11 +226,12 @@ def _converted(
         for amount, rate in zip(micros, worth, strict=True)
     ]
     known = pd.Series([rate is not None for rate in worth], index=table.index, dtype="bool")
+    parts = priced_parts(table)
     cells = table[["currency", *names, "messages", "parts", "unpriced"]].assign(
         currency=pd.Series(to, index=table.index, dtype=STR).where(known),
         micros=pd.Series(amounts, index=table.index, dtype="Int64"),
-        priced_parts=priced_parts(table),
-        mixed=priced_parts(table).isna().astype("Int64"),
+        priced_parts=parts,
+        mixed=parts.isna().astype("Int64"),
     )
     return priced(cells, decimals).assign(
         exchange_rate=pd.Series([None if rate is None else float(rate) for rate in worth], table.index, "float64"),

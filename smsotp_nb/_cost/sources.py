@@ -13,7 +13,7 @@ from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.places import path_of
 from .._ledger.summing import COLUMNS as SPENT
-from .._ledger.summing import all_rows, spending
+from .._ledger.summing import all_rows, refuse_repeated, spending
 from .._results import contract
 from .._wire import amount
 from ..columns import require
@@ -89,9 +89,7 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
             f"column {clashing[0]!r} would clash with the sums of the same name; give it another name first: "
             f"results.assign({clashing[0]}_each=results[{clashing[0]!r}])"
         )
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise UsageError(f"column {repeated[0]!r} is asked for twice")
+    refuse_repeated(names)
     missing = [name for name in names if isinstance(frame, pd.DataFrame) and name not in frame.columns]
     if missing:
         if not is_summed(frame):

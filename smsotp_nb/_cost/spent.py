@@ -90,6 +90,7 @@ def _of_rows(
         raise UsageError("these are sums already; the functions of cost take them as they are")
     table = contract.check(frame, columns=_OF_ROWS)
     own = [name for name in table.columns if name not in summing.COLUMNS]
+    summing.refuse_repeated(names)
     for name in names:
         require(name, own, where="columns of the table")
     table = summing.of_services(table, service, where="the table")

@@ -34,8 +34,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         ``price_per_message`` and ``price_per_part`` (float64, six places, of messages that have a price; that of a part
         is missing where sums of both kinds were summed up further), ``share`` of the cost in its currency (float64, 0
         to 1) and ``unpriced`` (Int64: messages whose price or currency could not be read; they are listed by
-        `unpriced_rows` and not part of ``cost``). Within a
-        currency the most expensive group comes first.
+        `unpriced_rows` and not part of ``cost``). Within a currency the most expensive group comes first.
 
     Raises:
         UsageError: not a result table, or a column is missing or has the name of one of the columns above.

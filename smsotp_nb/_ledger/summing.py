@@ -73,7 +73,15 @@ def spending(
         return _finished(sums.join(campaigns, on="number"), columns)
 
 
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse names of columns of which one stands twice."""
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise UsageError(f"column {repeated[0]!r} is asked for twice")
+
+
 def _check_kept(store: Store, names: Sequence[str]) -> None:
+    refuse_repeated(names)
     with store.reading() as connection:
         known = known_columns(connection) if names else []
     for name in names:

@@ -227,9 +227,8 @@ class _Source(io.RawIOBase):
         while self._read == len(self._held) and not self._ended:
             self._held, self._read = b"", 0
             self._read_more()
-        piece = memoryview(self._held)[
-            self._read : self._read + len(buffer)
-        ]  # a slice would copy what is left each time
+        # A slice of the bytes would copy what is left each time.
+        piece = memoryview(self._held)[self._read : self._read + len(buffer)]
         buffer[: len(piece)] = piece
         self._read += len(piece)
         return len(piece)

@@ -117,3 +117,12 @@ def test_sums_are_not_summed_up_again_by_spending(sources: dict[str, Source], tm
         cost.spending(PEOPLE)
     with pytest.raises(LedgerError, match="ledger not found"):
         cost.spending(tmp_path / "none.sqlite")
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str, Source]) -> None:
+    for ask in (cost.spending, cost.by, cost.compare):
+        with pytest.raises(UsageError, match="column 'segment' is asked for twice"):
+            ask(sources[kind], columns=["segment", "segment"])
+    with pytest.raises(UsageError, match="column 'segment' is asked for twice"):
+        cost.bridge(sources[kind], columns=["segment", "segment"])

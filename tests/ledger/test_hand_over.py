@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 from support.hosts import Host, need_hosts
 from support.servers import Server
@@ -16,7 +15,7 @@ from support.servers import Server
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._sandbox import Sandbox
 
-from .test_server_clock import SHIM, set_clock
+from .test_server_clock import set_clock, with_clock
 
 BEGIN = """
 import warnings; warnings.simplefilter("always")
@@ -34,12 +33,7 @@ ROWS, CHUNK, THREADS = 60, 2, 4
 @pytest.fixture
 def address(server: Server) -> str:
     """A ledger of two people, on a server whose clock can be set."""
-    made = server.database()
-    name = made.split("/")[3].split("?")[0]
-    with psycopg.connect(made, autocommit=True) as connection:
-        connection.execute(SHIM)
-        connection.execute(f"ALTER DATABASE {name} SET search_path = public, pg_catalog")  # type: ignore[arg-type]
-    return made
+    return with_clock(server)
 
 
 def service_of(box: Sandbox) -> socket.socket:

@@ -25,6 +25,16 @@ CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
 """
 
 
+def with_clock(server: Server) -> str:
+    """Return the address of a database whose clock can be set."""
+    made = server.database()
+    name = made.split("/")[3].split("?")[0]
+    with psycopg.connect(made, autocommit=True) as connection:
+        connection.execute(SHIM)
+        connection.execute(f"ALTER DATABASE {name} SET search_path = public, pg_catalog")  # type: ignore[arg-type]
+    return made
+
+
 @pytest.fixture
 def judge() -> Iterator[Judge]:
     made = Judge()
@@ -35,11 +45,7 @@ def judge() -> Iterator[Judge]:
 @pytest.fixture
 def address(server: Server) -> str:
     """A ledger on a server whose clock can be set."""
-    made = server.database()
-    name = made.split("/")[3].split("?")[0]
-    with psycopg.connect(made, autocommit=True) as connection:
-        connection.execute(SHIM)
-        connection.execute(f"ALTER DATABASE {name} SET search_path = public, pg_catalog")  # type: ignore[arg-type]
+    made = with_clock(server)
     Ledger(made, create=True).close()
     return made
 
