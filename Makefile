@@ -23,6 +23,10 @@ OLDEST_READY := $(OLDEST)/.ready
 LEFT_OUT := browser engines documents/test_site.py typed kills ledger/test_stories.py secrecy/test_saved_notebooks.py \
 	house/test_patterns.py phones/test_every_sign.py
 
+# The tests run in this many processes, the tests of a file in one of them.
+WORKERS ?= 2
+PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile
+
 # Benchmarks are checked for what has moved or changed its arguments.
 LOOSE := arg-type no-any-return type-arg unused-ignore
 
@@ -32,10 +36,10 @@ demo: $(READY)
 	$(BIN)/python -m smsotp_nb demo
 
 test: $(TEST_READY)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST_READY)
-	$(OLDEST)/bin/python -m pytest $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
+	$(OLDEST)/bin/python $(PYTEST) $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
 
 check: $(TEST_READY)
 	$(BIN)/ruff check .
