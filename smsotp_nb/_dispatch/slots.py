@@ -29,7 +29,10 @@ class Slots:
         """Wait until a request may begin; return False if ``over`` says that none may, or after so many seconds."""
         while not over():
             if self._left.acquire(timeout=min(seconds, LOOK_AROUND)):
-                return True
+                if not over():
+                    return True
+                self.give_back()
+                break
             seconds -= LOOK_AROUND
             if seconds <= 0:
                 break

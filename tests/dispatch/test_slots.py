@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
@@ -35,35 +36,82 @@ def slow() -> Iterator[Sandbox]:
         yield box
 
 
+class Watched:
+    """How many requests are claimed and not settled, posted, and given back unsent; it can hold posts until a moment.
+
+    ``until`` tells the moment, which does not depend on how fast the machine is. When it has come, ``then`` is called.
+    """
+
+    def __init__(self) -> None:
+        self.claimed, self.posting, self.given_back = set[int](), 0, 0
+        self.most_claimed = self.most_posting = 0
+        self.until: Callable[[Watched], bool] = lambda _: True
+        self.then: Callable[[], None] = lambda: None
+        self._has_come = False
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        with self._changed:
+            yield
+            self.most_claimed = max(self.most_claimed, len(self.claimed))
+            self.most_posting = max(self.most_posting, self.posting)
+            if not self._has_come and self.until(self):
+                self._has_come = True
+                self.then()
+            self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def posted(self) -> Iterator[None]:
+        with self.changing():
+            self.posting += 1
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._has_come, timeout=60)
+        try:
+            yield
+        finally:
+            with self.changing():
+                self.posting -= 1
+
+
 @pytest.fixture
-def claimed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many requests were claimed and not settled, at each moment in which one is posted."""
-    under_way, seen = set[int](), list[int]()
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    seen = Watched()
     made, deliver = Run._owned, Client.deliver
     settle, settle_reply = Run.settle, Run.settle_reply
 
     def owned(self: Run, found: object) -> object:
         claim = made(self, found)  # type: ignore[arg-type]
         if claim is not None:
-            under_way.add(claim.attempt)
+            with seen.changing():
+                seen.claimed.add(claim.attempt)
         return claim
 
     def ending(settled: Callable[..., object]) -> Callable[..., object]:
-        def call(self: Run, claim: object, *arguments: object, **options: object) -> object:
-            under_way.discard(claim.attempt)  # type: ignore[attr-defined]
-            return settled(self, claim, *arguments, **options)
+        def call(self: Run, claim: object, found: object, **options: object) -> object:
+            with seen.changing():
+                seen.claimed.discard(claim.attempt)  # type: ignore[attr-defined]
+            told = settled(self, claim, found, **options)
+            with seen.changing():
+                seen.given_back += getattr(found, "outcome", "") == "NOT_SENT"
+            return told
 
         return call
 
     def delivered(self: Client, *arguments: object, **options: object) -> object:
-        seen.append(len(under_way))
-        return deliver(self, *arguments, **options)  # type: ignore[arg-type]
+        with seen.posted():
+            return deliver(self, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Run, "_owned", owned)
     monkeypatch.setattr(Run, "settle", ending(settle))
     monkeypatch.setattr(Run, "settle_reply", ending(settle_reply))
     monkeypatch.setattr(Client, "deliver", delivered)
     return seen
+
+
+def is_ahead(seen: Watched) -> bool:
+    """Return whether as many are posted as may be, and another one is claimed."""
+    return seen.posting == THREADS and len(seen.claimed) > THREADS
 
 
 def most_at_once(starts: pd.Series, seconds: float) -> int:
@@ -73,27 +121,25 @@ def most_at_once(starts: pd.Series, seconds: float) -> int:
 
 
 def test_no_more_requests_than_asked_for_are_under_way_and_the_next_are_claimed(
-    ledger: Ledger, slow: Sandbox, claimed: list[int]
+    ledger: Ledger, slow: Sandbox, watched: Watched
 ) -> None:
-    plan = plan_of(ROWS, chunk_size=2)
+    plan, watched.until = plan_of(ROWS, chunk_size=2), is_ahead
     table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=THREADS)
     assert table["status"].eq("accepted").all()
     posts = slow.requests.loc[slow.requests["action"].eq("sms.message.send")]
     assert len(posts) == ROWS // 2
-    assert most_at_once(posts["at"], SECONDS * 0.9) == THREADS
-    assert THREADS < max(claimed) <= 2 * THREADS
+    assert most_at_once(posts["at"], SECONDS * 0.9) <= THREADS
+    assert watched.most_posting == THREADS
+    assert watched.most_claimed <= 2 * THREADS
 
 
-def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: Sandbox, claimed: list[int]) -> None:
+def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: Sandbox, watched: Watched) -> None:
     plan, stop = plan_of(ROWS, chunk_size=2), threading.Event()
+    watched.until, watched.then = is_ahead, stop.set
     with pytest.warns(CampaignIncomplete):
-        table = send(
-            plan, client=slow.client(), ledger=ledger, concurrency=THREADS, stop=stop,
-            progress=lambda told: stop.set() if told.accepted else None,
-        )  # fmt: skip
-    assert max(claimed) > THREADS
-    assert set(table["status"]) == {"accepted", "planned"}
-    assert len(slow.inbox) == table["status"].eq("accepted").sum()
+        table = send(plan, client=slow.client(), ledger=ledger, concurrency=THREADS, stop=stop, progress=False)
+    assert table["status"].value_counts().to_dict() == {"accepted": 2 * THREADS, "planned": ROWS - 2 * THREADS}
+    assert len(slow.inbox) == 2 * THREADS
     ended = ledger.campaign("autumn").requests["outcome"]
     assert ended.notna().all()
     assert ended.eq("NOT_SENT").any()  # claims that waited
@@ -119,9 +165,10 @@ def test_failures_in_a_row_end_the_call_for_claims_that_wait(ledger: Ledger, slo
 
 
 def test_a_claim_that_would_wait_too_long_is_made_again(
-    ledger: Ledger, slow: Sandbox, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, slow: Sandbox, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.AHEAD", SECONDS / 4)
+    monkeypatch.setattr("smsotp_nb._dispatch.sending.AHEAD", 0.05)
+    watched.until = lambda seen: bool(seen.given_back)
     plan = plan_of(24, chunk_size=2)
     table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=2)
     assert table["status"].eq("accepted").all()
@@ -130,10 +177,10 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
     assert len(slow.inbox) == 24
 
 
-def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, claimed: list[int], tmp_path: object) -> None:
+def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, watched: Watched, tmp_path: object) -> None:
     with Ledger(f"{tmp_path}/ledger.sqlite", create=True) as ledger:
         send(plan_of(40, chunk_size=2), client=box.client(), ledger=ledger, progress=False, concurrency=THREADS)
-    assert max(claimed) <= THREADS
+    assert 0 < watched.most_claimed <= THREADS
 
 
 def test_slots_are_given_to_as_many_as_there_are() -> None:
@@ -142,3 +189,9 @@ def test_slots_are_given_to_as_many_as_there_are() -> None:
     made.give_back()
     assert not made.take(lambda: True)
     assert made.take(lambda: False)
+
+
+def test_a_slot_that_comes_free_after_the_end_is_taken_by_nobody() -> None:
+    made, asked = slots.Slots(1), iter([False, True])
+    assert not made.take(lambda: next(asked))
+    assert made.take(lambda: False, seconds=0.01)
