@@ -94,8 +94,8 @@ def forecast(
     month that the history ends in, with what is billed already, or the next one after a month's last day.
 
     **A plan.** Its estimated parts at what a part cost lately in each country, times the share of messages that was
-    accepted and the parts that were billed for each estimated one. The same forecast is made for earlier campaigns from
-    those before them.
+    accepted and the parts that were billed for each estimated one. The currency is that of the plan's rates; without
+    any, that in which the country was billed. The same forecast is made for earlier campaigns from those before them.
 
     The interval is from those earlier forecasts: as far as they were off, so far the coming one may be (conformal
     prediction). `Forecast.totals` says how many there were, and the level that so many can vouch for.
@@ -110,8 +110,9 @@ def forecast(
         tz: time zone of the days of results and ledgers.
 
     Raises:
-        UsageError: the history is too short (the message says how many days or campaigns it needs), it has no days, the
-            month is over or too far ahead, or statsmodels is not installed (extra ``statistics``).
+        UsageError: the history is too short (the message says how many days or campaigns it needs), it has no days, a
+            country of a plan without rates was billed in several currencies, the month is over or too far ahead, or
+            statsmodels is not installed (extra ``statistics``).
 
     Example:
         >>> days = pd.date_range("2026-01-01", "2026-10-31")
@@ -249,11 +250,13 @@ def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
         )
         for currency, part in groups.groupby("currency", sort=True)
     ]
-    if all(total["method"] == TOO_SHORT for total in totals):
+    if not totals:
         raise UsageError(
-            f"the forecast of a plan needs {LEAST + 1} earlier campaigns in its countries and currency, and the "
-            f"history has {history['campaign'].nunique()} in all; plan.estimate is without an interval"
+            f"the history was not billed for any country of the plan ({', '.join(plan.estimate['region'].head(8))}), "
+            "and the plan has no rates; plan(rates=...) with rates gives plan.estimate an amount"
         )
+    if all(total["method"] == TOO_SHORT for total in totals):
+        raise UsageError(plan_ahead.lacking(rows, groups, tried))
     return Forecast(plan.campaign, _totals(totals), _tests(tried), _groups(groups), left_out)
 
 

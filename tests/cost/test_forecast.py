@@ -199,6 +199,43 @@ def test_too_few_campaigns_for_a_plan_are_said() -> None:
         cost.forecast(campaigns(4), plan=small_plan(rates=RATES))
 
 
+def both_currencies() -> pd.DataFrame:
+    """Return a history in USD and, later, in CNY of the same country."""
+    later = campaigns(10, price=0.05).assign(currency="CNY", campaign=[f"cn-{number}" for number in range(10)])
+    return pd.concat([campaigns(10), later.assign(day=later["day"] + pd.Timedelta(days=100))], ignore_index=True)
+
+
+def test_a_plan_is_forecast_in_the_currency_of_its_rates() -> None:
+    """What was billed last, in another currency, does not change it."""
+    alone = cost.forecast(campaigns(10), plan=small_plan(rates=RATES))
+    made = cost.forecast(both_currencies(), plan=small_plan(rates=RATES))
+    assert made.totals["currency"].tolist() == ["USD"]
+    pd.testing.assert_frame_equal(made.groups, alone.groups)
+    people = pd.DataFrame({"phone": ["+12025550123", "+33199001234"], "name": ["A", "B"]})
+    of_others = cost.forecast(both_currencies(), plan=small_plan(people, rates=RATES[RATES["iso"] == "FR"]))
+    assert of_others.groups["currency"].unique().tolist() == ["USD"]
+
+
+def test_several_currencies_without_rates_are_not_chosen_from() -> None:
+    with pytest.raises(UsageError, match=r"billed in CNY and USD for US.*rates=.*service=.*'currency'\] == 'CNY'"):
+        cost.forecast(both_currencies(), plan=small_plan())
+    one = both_currencies()
+    made = cost.forecast(one[one["currency"] == "CNY"], plan=small_plan())
+    assert made.totals["currency"].tolist() == ["CNY"]
+
+
+def test_a_refusal_counts_the_campaigns_that_serve_the_plan() -> None:
+    history = both_currencies()
+    few = history[(history["currency"] == "CNY") | history["campaign"].isin(["week-0", "week-1", "week-2"])].copy()
+    few.loc[few["campaign"] == "week-2", "unpriced"] = 1
+    said = r"needs 5 .* USD.* has 2 \(not counted: 10 billed in CNY, 1 with prices that could not be read\)"
+    with pytest.raises(UsageError, match=said):
+        cost.forecast(few, plan=small_plan(rates=RATES))
+    french = small_plan(pd.DataFrame({"phone": ["+33199001234"], "name": ["A"]}))
+    with pytest.raises(UsageError, match=r"not billed for any country of the plan \(FR\)"):
+        cost.forecast(history, plan=french)
+
+
 def test_a_country_without_any_rate_is_in_no_amount() -> None:
     plan = small_plan(pd.DataFrame({"phone": ["+12025550123", "+33199001234"], "name": ["A", "B"]}))
     made = cost.forecast(campaigns(10), plan=plan)
