@@ -11,9 +11,12 @@ import pandas as pd
 from .._arguments import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
+from .._ledger.address import Address
 from .._ledger.places import path_of
 from .._ledger.summing import COLUMNS as SPENT
 from .._ledger.summing import all_rows, refuse_repeated, spending
+from .._ledger.wordings import OF_WORDS
+from .._pandas import STR
 from .._results import contract
 from .._wire import amount
 from ..columns import require
@@ -24,17 +27,65 @@ Source: TypeAlias = AnyFrame | LedgerOrPath | Campaign
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
 _SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
+_DERIVED: Final = ("kind", "month", "day")
 COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
 def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
-    """Return a frame as it is, a campaign as its result table, and a ledger, or its path, as `spending` by columns."""
-    if isinstance(source, Campaign):
-        return source.frame
-    if not isinstance(source, Ledger | str | Path):
-        return as_pandas(source)
+    """Return a frame or a campaign's result table, with the `_DERIVED` columns asked for, or `spending` by columns.
+
+    A ledger, or its path, is summed up; so is a campaign of which columns are asked for that its rows do not have.
+
+    Raises:
+        UsageError: none of these.
+    """
     names = [columns] if isinstance(columns, str) else columns if isinstance(columns, list | tuple | pd.Index) else []
-    return spending(source, tz=tz, columns=[name for name in names if isinstance(name, str) and name not in SPENT])
+    asked = [name for name in names if isinstance(name, str)]
+    if isinstance(source, Campaign):
+        return _of_campaign(source, asked, tz)
+    if isinstance(source, Ledger | str | Path | Address):
+        return spending(source, tz=tz, columns=[name for name in asked if name not in SPENT])
+    return _with_derived(as_pandas(source), asked, tz)
+
+
+def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:
+    """Return the result table, or the sums where that is empty, after a purge, or words are asked for."""
+    frame = campaign.frame
+    words = {*names} & {*OF_WORDS} - {*frame.columns}
+    if len(frame) and not words:
+        return _with_derived(frame, names, tz)
+    own = [name for name in names if name not in SPENT]
+    return spending(campaign._ledger, service=campaign.service, campaign=campaign._number, tz=tz, columns=own)
+
+
+def _with_derived(frame: pd.DataFrame, names: list[str], tz: str) -> pd.DataFrame:
+    """Put month, day and kind into a result table, where they are asked for and it has none of its own."""
+    if not isinstance(frame, pd.DataFrame) or is_summed(frame):
+        return frame
+    missing = [name for name in names if name in _DERIVED and name not in frame.columns]
+    if not missing:
+        return frame
+    table = contract.check(frame, columns=(*NEEDED, *(["at"] if {*missing} - {"kind"} else [])))
+    return table.assign(**{name: derived(table, name, tz) for name in missing})
+
+
+def derived(table: pd.DataFrame, name: str, tz: str) -> pd.Series:
+    """Return the kind, day or month of the rows of a checked result table, as `spending` of a ledger has them."""
+    if name == "kind":
+        return pd.Series("campaign", index=table.index).astype(STR)
+    local = table["at"].dt.tz_convert(tz).dt.tz_localize(None)
+    found: pd.Series = local.dt.strftime("%Y-%m").astype(STR) if name == "month" else local.dt.normalize()
+    return found
+
+
+def refuse_words(names: Sequence[object]) -> None:
+    """Refuse columns that only a ledger knows, because the table at hand does not have them."""
+    words = [name for name in names if name in OF_WORDS]
+    if words:
+        raise UsageError(
+            f"a table does not know the column {words[0]!r}, only a ledger does; pass the Ledger, its path or a "
+            f"Campaign, or sums with it: cost.spending(ledger, columns=[{words[0]!r}])"
+        )
 
 
 def rows(source: Source) -> pd.DataFrame:
@@ -92,6 +143,7 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
     refuse_repeated(names)
     missing = [name for name in names if isinstance(frame, pd.DataFrame) and name not in frame.columns]
     if missing:
+        refuse_words(missing)
         if not is_summed(frame):
             contract.check(frame, columns=NEEDED)  # a frame of another kind hears that first
         require(missing[0], frame.columns, where="columns to group by")

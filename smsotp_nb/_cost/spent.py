@@ -16,7 +16,7 @@ from .._ledger.address import Address
 from .._results import contract
 from ..columns import require
 from ..errors import UsageError
-from .sources import COMPARED, ESTIMATED, NEEDED, Source, added_up, compared, is_summed
+from .sources import COMPARED, ESTIMATED, NEEDED, Source, added_up, compared, derived, is_summed, refuse_words
 
 _OF_ROWS: Final = ("campaign", "service", "iso", "region", "type", "encoding", "at", *NEEDED, *ESTIMATED)
 _BY: Final = ("service", "campaign", "kind", "month", "day", "iso", "region", "type", "encoding")
@@ -91,12 +91,13 @@ def _of_rows(
     table = contract.check(frame, columns=_OF_ROWS)
     own = [name for name in table.columns if name not in summing.COLUMNS]
     summing.refuse_repeated(names)
+    refuse_words([name for name in names if name not in own])
     for name in names:
+        summing.refuse_summed(name)
         require(name, own, where="columns of the table")
     table = summing.of_services(table, service, where="the table")
     table = table[_within(table["at"], span) & (table["status"] == "accepted")]
-    local = table["at"].dt.tz_convert(tz).dt.tz_localize(None).dt.normalize()
-    table = table.assign(kind="campaign", month=local.dt.strftime("%Y-%m"), day=local)
+    table = table.assign(**{name: derived(table, name, tz) for name in ("kind", "month", "day")})
     keys = [*names, *_BY]
     sums = added_up(compared(table, keys), keys)
     known, both = sums["messages"] > sums["unpriced"], sums["compared"] > 0

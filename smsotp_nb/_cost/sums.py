@@ -24,9 +24,11 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
     Args:
         results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and the columns to group
-            by; a `Ledger`, its path, or its `spending`; or a table that this function returned, to sum it up further.
-        columns: names of columns, including your own; of a ledger, those that ``plan(keep=...)`` kept. Missing values
-            form a group; ``[]`` gives totals.
+            by; a `Ledger`, its path, a Campaign, or `spending` of them; or a table that this function returned, to sum
+            it up further.
+        columns: names of columns, including your own; of a ledger, those that ``plan(keep=...)`` kept. Also ``month``,
+            ``day`` (both UTC) and ``kind``; and of a ledger or a Campaign, ``wording`` and ``version``, as for
+            `spending`. Missing values form a group; ``[]`` gives totals.
         decimals: return amounts as exact ``Decimal`` instead of float64.
 
     Returns:

@@ -8,7 +8,7 @@ from .._arguments import not_zone, refuse
 from .._calls import in_our_words
 from .._pandas import STR
 from .._results import contract
-from .sources import ESTIMATED, NEEDED, Source, is_summed, read, rows
+from .sources import ESTIMATED, NEEDED, Source, derived, is_summed, read, rows
 from .sums import by, with_country
 
 
@@ -42,8 +42,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
     frame = read(results, tz=tz)
     if not is_summed(frame):
         checked = contract.check(frame, columns=(*NEEDED, "at"))
-        month = checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype(STR)
-        frame = checked.assign(month=month)
+        frame = checked.assign(month=derived(checked, "month", tz))
     return by(frame, "month", decimals=decimals).sort_values(["currency", "month"], kind="stable", ignore_index=True)
 
 

@@ -80,13 +80,18 @@ def refuse_repeated(names: Sequence[str]) -> None:
         raise UsageError(f"column {repeated[0]!r} is asked for twice")
 
 
+def refuse_summed(name: object) -> None:
+    """Refuse the name of a column that every sum has."""
+    if name in COLUMNS:
+        raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
+
+
 def _check_kept(store: Store, names: Sequence[str]) -> None:
     refuse_repeated(names)
     with store.reading() as connection:
         known = known_columns(connection) if names else []
     for name in names:
-        if name in COLUMNS:
-            raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
+        refuse_summed(name)
         require(name, [*known, *OF_WORDS, *COLUMNS], where="columns of the ledger")
 
 

@@ -10,7 +10,7 @@ from support.sending import sent
 
 from smsotp_nb import Sandbox, cost
 from smsotp_nb._cost.sources import Source
-from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger import Campaign, Ledger
 from smsotp_nb._planning import plan
 from smsotp_nb.errors import LedgerError, UsageError
 
@@ -126,3 +126,50 @@ def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str,
             ask(sources[kind], columns=["segment", "segment"])
     with pytest.raises(UsageError, match="column 'segment' is asked for twice"):
         cost.bridge(sources[kind], columns=["segment", "segment"])
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("of", ["month", "day", "kind", ["month", "segment"], ["day", "iso"]])
+def test_what_is_derived_is_the_same_of_any_source(kind: str, of: str | list[str], sources: dict[str, Source]) -> None:
+    whole = sources["ledger"]
+    pd.testing.assert_frame_equal(cost.by(sources[kind], of), cost.by(whole, of), check_dtype="segment" not in of)
+    pd.testing.assert_frame_equal(
+        cost.compare(sources[kind], of), cost.compare(whole, of), check_dtype="segment" not in of
+    )
+    mine, theirs = cost.bridge(sources[kind], columns=of), cost.bridge(whole, columns=of)
+    pd.testing.assert_frame_equal(mine.groups, theirs.groups, check_dtype="segment" not in of)
+    with pytest.raises(UsageError, match="'month' is a column of every sum"):
+        cost.spending(sources[kind], columns=["month"])
+
+
+@pytest.mark.parametrize("of", ["wording", "version", ["wording", "version", "segment", "month"]])
+def test_words_are_those_of_the_ledger_and_a_table_says_who_knows_them(
+    of: str | list[str], sources: dict[str, Source], box: Sandbox
+) -> None:
+    whole = cost.by(sources["ledger"], of)
+    assert whole["cost"].sum() == pytest.approx(float(box.inbox["price"].astype(float).sum()))
+    for kind in ("path", "campaign"):
+        pd.testing.assert_frame_equal(cost.by(sources[kind], of), whole)
+        pd.testing.assert_frame_equal(cost.compare(sources[kind], of), cost.compare(sources["ledger"], of))
+    table = sources["results"]
+    for ask in (cost.by, cost.compare, cost.spending):
+        with pytest.raises(UsageError, match=r"only a ledger does; pass the Ledger, its path or a Campaign"):
+            ask(table, columns=of)
+
+
+def test_a_column_of_your_own_stands_before_a_derived_one(sources: dict[str, Source]) -> None:
+    table = sources["results"].assign(kind=["new", "new", "old", "old"])  # type: ignore[union-attr]
+    assert sorted(cost.by(table, "kind")["kind"]) == ["new", "old"]
+    assert isinstance(table, pd.DataFrame)
+    with pytest.raises(UsageError, match="no column 'at'"):
+        cost.by(table.drop(columns="at"), "month")
+
+
+@pytest.mark.parametrize("of", ["iso", "month", "segment", "wording"])
+def test_a_purged_campaign_costs_what_the_ledger_says(of: str, sources: dict[str, Source]) -> None:
+    campaign = sources["campaign"]
+    assert isinstance(campaign, Campaign)
+    campaign.purge()
+    assert cost.by(campaign, of)["messages"].sum() == 4
+    pd.testing.assert_frame_equal(cost.by(campaign, of), cost.by(sources["ledger"], of))
+    pd.testing.assert_frame_equal(cost.by_month(campaign), cost.by_month(sources["path"]))
