@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_flag, not_mapping, not_text, not_zone, refuse
+from .._arguments import not_choice, not_flag, not_mapping, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
@@ -94,6 +94,7 @@ class Reconciled(WithCard):
         """Return the comparison as a card: what agrees and what does not, with amounts, and what `settle` would do."""
         return card_of(self.lines, self.only_ours, self.totals, self.doubts, self.source)
 
+    @in_our_words
     def settle(self, *, reason: str) -> int:
         """Mark the rows in doubt that the invoice has as accepted, and return how many.
 
@@ -104,10 +105,12 @@ class Reconciled(WithCard):
             reason: the evidence, for the record, such as "invoice 2026-11, line 17".
 
         Raises:
-            UsageError: a row is no longer in doubt; rows of campaigns before it were settled. Or the invoice was
-                compared with a result table, in which nothing is decided.
+            UsageError: there is no reason, or a row is no longer in doubt; rows of campaigns before it were settled.
+                Or the invoice was compared with a result table, in which nothing is decided.
         """
         refuse(not_text("reason", reason))
+        if not reason.strip():
+            raise UsageError("reason= is empty; say which invoice shows it: settle(reason='invoice 2026-11, checked')")
         if self._ledger is None:
             raise UsageError(
                 "the invoice was compared with a result table, and rows in doubt are settled in a ledger: "
@@ -130,6 +133,7 @@ def reconcile_invoice(
     service: str | None = None,
     tz: str = "UTC",
     dayfirst: bool | None = None,
+    decimal: Literal[".", ","] = ".",
 ) -> Reconciled:
     """Compare a provider's invoice with what the ledger recorded, line by line. Nothing is changed.
 
@@ -149,10 +153,12 @@ def reconcile_invoice(
         service: needed only if the ledger has several services, as for ``ledger.campaign``.
         tz: time zone of times that name none, and of days.
         dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
+        decimal: the decimal sign of numbers in text. With ``","``, 1.234,50 is 1234.5, and 0.0075 cannot be read.
 
     Raises:
         UsageError: a column is missing, dates can be read in two ways, the time zone does not exist, or the ledger has
             several services.
+        SmsOtpWarning: prices, parts or times cannot be read; it names the column, rows and an example.
 
     Example:
         >>> import pathlib, tempfile, smsotp_nb as sms
@@ -168,11 +174,12 @@ def reconcile_invoice(
     """
     refuse(
         not_zone("tz", tz),
+        not_choice("decimal", decimal, (".", ",")),
         None if dayfirst is None else not_flag("dayfirst", dayfirst),
         None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    lines = lines_of(frame, dict(columns or {}), tz, dayfirst)
+    lines = lines_of(frame, dict(columns or {}), tz, dayfirst, decimal)
     ours, ledger, service = _recorded(source, service)
     name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
     return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, name)

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 import pandas as pd
 
 from .._arguments import given
+from .._cards import counted
 from .._pandas import STR
+from .._visible import label as called
 from ..columns import absent, listed
-from ..errors import UsageError
+from ..errors import SmsOtpWarning, UsageError
 
 FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
 _LEAST_DIGITS: Final = 5  # of a number
 _MONTHS: Final = 12
 _TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
+_SHOWN: Final = 40  # characters of a cell
+_WITH_COMMA: Final = r"^[+-]?(?:\d+|\d{1,3}(?:[. '\u00a0\u2019\u202f]\d{3})+)(?:,\d+)?$"
+_THOUSANDS: Final = r"[. '\u00a0\u2019\u202f]"
+_EXPECTED: Final = {
+    "price": "a number such as 0.0075",
+    "parts": "a whole number",
+    "at": "a time such as 2026-11-23 14:05, or a day such as 2026-11-23,",
+}
 _SLASHED: Final = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d{4}"
 _ZONED: Final = r"(?i)(?:Z|:\d\d(?:[.,]\d{1,9})? ?(?:[AP]M)? ?(?:UTC|GMT|[+-]\d\d(?::?\d\d)?))$"
 _CLOCK: Final = r"(?i)\d:\d\d|\d ?[ap]\.?m\b|\dT\d"
 _MIDNIGHT: Final = r"^[^:]*[ T]00:00(?::00(?:\.0+)?)?$"
 
 
-def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool | None) -> pd.DataFrame:
-    """Return the lines of an invoice in our columns; what cannot be read is missing.
+def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool | None, decimal: str) -> pd.DataFrame:
+    """Return the lines of an invoice in our columns; what cannot be read is missing, and a warning says so.
 
     ``dated`` (bool) says which lines have a day and no time: their ``at`` is the beginning of the day.
     """
@@ -40,22 +51,55 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
     texts = {name: column.astype(STR).str.strip() for name, column in cells.items()}
-    return pd.DataFrame(
+    lines = pd.DataFrame(
         {
             "id": texts["id"],
             "to": _numbers(texts["to"]),
             "at": _times(cells["at"], tz, dayfirst),
-            "parts": _amounts(texts["parts"]).round().astype("Int64"),
-            "price": _amounts(texts["price"]).round(6),
+            "parts": _amounts(cells["parts"], decimal).round().astype("Int64"),
+            "price": _amounts(cells["price"], decimal).round(6),
             "currency": texts["currency"].str.upper(),
             "dated": _dated(texts["at"]),
         }
     )
+    for name in _EXPECTED:
+        _warn_of_unreadable(name, texts[name], lines[name], decimal)
+    return lines
 
 
-def _amounts(texts: pd.Series) -> pd.Series:
+def _amounts(cells: pd.Series, decimal: str) -> pd.Series:
+    """Return numbers; those of a text have this decimal sign, and with a comma their thousands may be apart."""
+    texts = cells.astype(STR).str.strip()
+    if decimal == ",":
+        whole = texts.where(texts.str.contains(_WITH_COMMA, regex=True, na=False))
+        commas = whole.str.replace(_THOUSANDS, "", regex=True).str.replace(",", ".", regex=False)
+        numbers = cells.map(lambda cell: not isinstance(cell, str)).astype("bool")
+        texts = texts.where(numbers, commas)
     found = pd.to_numeric(texts, errors="coerce").astype("float64")
     return found.where(found.abs() < _TOO_MUCH)
+
+
+def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: str) -> None:
+    """Warn of cells that say something that cannot be read; an empty cell is no such."""
+    wrong = texts[texts.fillna("").ne("").to_numpy(dtype=bool) & read.isna().to_numpy(dtype=bool)]
+    if wrong.empty:
+        return
+    cell = wrong.iloc[0]
+    shown = given(cell) if name != "at" else repr(cell[:_SHOWN])
+    rows = ", ".join(called(label) for label in wrong.index[:3]) + ", ..." * (len(wrong) > 3)
+    comma = "," in cell and name != "at" and decimal == "."
+    next_step = (
+        "pass decimal=',' if the comma is the decimal sign"
+        if comma
+        else "correct the invoice; in .lines they are missing"
+    )
+    expected = _EXPECTED[name] if decimal == "." or name == "at" else _EXPECTED[name].replace(".", ",")
+    warnings.warn(
+        f"column {texts.name!r} of the invoice: {counted(len(wrong), 'cell')} of {len(texts)} cannot be read, such as "
+        f"{shown} (rows {rows}); {expected} is expected; {next_step}",
+        SmsOtpWarning,
+        stacklevel=4,
+    )
 
 
 def _numbers(texts: pd.Series) -> pd.Series:

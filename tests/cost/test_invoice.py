@@ -9,6 +9,7 @@ import pytest
 
 from smsotp_nb import Sandbox, cost, plan, send
 from smsotp_nb._client import Client
+from smsotp_nb._cost.invoice_lines import lines_of
 from smsotp_nb._ledger import Campaign, Ledger
 from smsotp_nb._wire import mask
 from smsotp_nb.errors import SmsOtpWarning, UsageError
@@ -188,7 +189,8 @@ def test_numbers_that_a_frame_holds_as_floats_are_those_numbers(sent: pd.DataFra
 def test_what_is_no_amount_is_unreadable(sent: pd.DataFrame, ledger: Ledger, amount: object) -> None:
     lines = invoice_of(sent).astype({"price": object, "parts": object})
     lines.loc[0, "price"] = lines.loc[1, "parts"] = amount
-    found = cost.reconcile_invoice(ledger, lines)
+    with pytest.warns(SmsOtpWarning, match="1 cell of 12 cannot be read"):
+        found = cost.reconcile_invoice(ledger, lines)
     assert found.lines["match"].tolist() == ["unreadable", *["matched"] * 11]
     assert found.lines["parts"].isna().tolist() == [False, True, *[False] * 10]
     adds_up(found)
@@ -254,3 +256,49 @@ def test_another_id_is_another_message(sent: pd.DataFrame, ledger: Ledger) -> No
     assert found.only_ours["row"].tolist() == [3]
     theirs = lines.assign(id=[f"line {place}" for place in range(12)])
     assert cost.reconcile_invoice(ledger, theirs).lines["found_by"].eq("number and time").all()
+
+
+def test_decimal_commas_are_read_when_they_are_asked_for(sent: pd.DataFrame, ledger: Ledger, tmp_path: Path) -> None:
+    """A file with semicolons and commas is what a German or French spreadsheet writes."""
+    path = tmp_path / "invoice.csv"
+    prices = sent["price"].map(lambda price: f"{price:.4f}".replace(".", ","))
+    sent.assign(price=prices)[["id", "price", "currency"]].to_csv(path, sep=";", index=False)
+    found = cost.reconcile_invoice(ledger, path, decimal=",")
+    assert found.lines["match"].unique().tolist() == ["matched"]
+    assert found.totals["theirs"].tolist() == found.totals["ours"].tolist() == cost.by(sent, [])["cost"].tolist()
+    said = (
+        r"'price'.*: 12 cells of 12 .* such as '0,0075' \(rows 0, 1, 2, ...\); a number such as 0.0075 .* decimal=','"
+    )
+    with pytest.warns(SmsOtpWarning, match=said):
+        assert cost.reconcile_invoice(ledger, path).lines["match"].unique().tolist() == ["unreadable"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "price"),
+    [("1.234,50", 1234.5), ("12 345,5", 12345.5), ("-0,25", -0.25), ("7", 7.0), (0.5, 0.5), ("1.234.567", 1234567.0)],
+)
+def test_thousands_stand_apart_where_the_decimal_sign_is_a_comma(cell: object, price: float) -> None:
+    invoice = pd.DataFrame({"id": ["x", "y"], "price": pd.Series([cell, None], dtype=object), "currency": "EUR"})
+    assert lines_of(invoice, {}, "UTC", None, ",")["price"].iloc[0] == price
+
+
+@pytest.mark.parametrize("cell", ["0.0075", "1.23,5", "1,2,3", "a,b", ",5"])
+def test_a_number_in_another_form_is_not_guessed(cell: str) -> None:
+    invoice = pd.DataFrame({"id": ["x"], "price": [cell], "currency": ["EUR"]}, index=["line 1"])
+    with pytest.warns(SmsOtpWarning, match=r"rows line 1\); a number such as 0,0075 is expected; correct"):
+        assert lines_of(invoice, {}, "UTC", None, ",")["price"].isna().all()
+
+
+def test_a_time_that_cannot_be_read_is_told() -> None:
+    invoice = pd.DataFrame({"id": ["x", "y", "z"], "price": 1, "currency": "EUR", "When": ["2026-11-01", "soon", None]})
+    with pytest.warns(SmsOtpWarning, match=r"'When' .*: 1 cell of 3 .* 'soon' \(rows 1\); a time such as 2026"):
+        assert lines_of(invoice, {"at": "When"}, "UTC", None, ".")["at"].notna().tolist() == [True, False, False]
+
+
+def test_a_settlement_needs_a_reason_and_says_so(sent: pd.DataFrame, ledger: Ledger) -> None:
+    found = cost.reconcile_invoice(ledger, sent[["id", "price", "currency"]])
+    for reason in ("", "  "):
+        with pytest.raises(UsageError, match="reason= is empty; say which invoice"):
+            found.settle(reason=reason)
+    with pytest.raises(UsageError, match="settle needs reason="):
+        found.settle()  # type: ignore[call-arg]
