@@ -24,6 +24,7 @@ from ..results import STATES
 from . import (
     approving,
     audit,
+    beginning,
     changing,
     contacts,
     copies,
@@ -38,6 +39,7 @@ from . import (
 from .address import Address
 from .campaign import Campaign
 from .damage import understood
+from .guessing import foreseen
 from .lock import RunLock
 from .ownership import Ownership
 from .places import given, not_a_ledger, place_of, sealed, store_of, users_own
@@ -232,8 +234,12 @@ class Ledger:
         """
         number, ownership = None, None
         if kind == "campaign":
-            number = self._find(service, plan.campaign)
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
+            with self._store.reading() as connection:
+                foreseen(
+                    connection, beginning.which(service, plan.campaign), *([ownership.question] if ownership else [])
+                )
+            number = self._find(service, plan.campaign)
         if ownership is not None:
             with self._store.reading() as connection:
                 ownership.check(connection)
@@ -241,6 +247,8 @@ class Ledger:
             number = record(self._store, plan, service=service, kind=kind, now=self._clock())
         lock = self._lock(number, plan.campaign)
         try:
+            with self._store.reading() as connection:
+                foreseen(connection, *beginning.before_a_run(number))
             self._agree(number, plan)
             self._end_dead_ones(number)
             rules = Rules()
@@ -494,16 +502,14 @@ class Ledger:
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'", (service, name_key(name))
-            ).fetchone()
+            found = connection.execute(*beginning.which(service, name)).fetchone()
         return found[0] if found else None
 
     def _agree(self, number: int, plan: AnyPlanned) -> None:
         """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
         self._refuse_another_name(number, plan)
         with self._store.reading() as connection:
-            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (number,)).fetchone()[0]
+            known = connection.execute(*beginning.what_planned(number)).fetchone()[0]
             corrected = changing.was_corrected(connection, number)
         if known == plan.fingerprint and not corrected:
             return
@@ -523,7 +529,7 @@ class Ledger:
 
     def _refuse_another_name(self, number: int, plan: AnyPlanned) -> None:
         with self._store.reading() as connection:
-            purged, name = connection.execute("SELECT purged, name FROM campaign WHERE id=?", (number,)).fetchone()
+            purged, name = connection.execute(*beginning.what_named(number)).fetchone()
         if name != plan.campaign:
             raise LedgerError(
                 f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "

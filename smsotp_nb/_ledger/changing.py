@@ -20,6 +20,7 @@ from . import approving, audit
 from .answers import Ints, Whole, reordered
 from .columns import Columns
 from .contacts import Realm
+from .guessing import Question
 from .holds import planned
 from .people import hashed, persons, secret_of
 from .recording import (
@@ -277,10 +278,13 @@ def note(
     audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
+def whether_corrected(campaign: int) -> Question:
+    return "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')", (campaign,)
+
+
 def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
     """Return whether the words of a campaign were changed."""
-    sql = "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')"
-    return bool(connection.execute(sql, (campaign,)).fetchone()[0])
+    return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
 
 
 def _version(connection: sqlite3.Connection, campaign: int) -> int:

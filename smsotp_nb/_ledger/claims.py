@@ -20,6 +20,7 @@ class Claim:
     body: int
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
+    is_whole: bool = True  # the chunk as a whole is under way, and its rows have no state of their own
     upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
     good_until: Until | None = None  # a request that has not begun by then may not begin
 
@@ -41,6 +42,7 @@ class Found(NamedTuple):
     attempt: int
     chunk: int
     row: Callable[[], tuple[Any, ...]]
+    is_whole: bool
     upto: Upto
     good_until: Until | None = None
 
@@ -56,7 +58,7 @@ class Found(NamedTuple):
             numbered = ("+" + numbers.replace(",", ",+")).split(",")
             pairs = sorted(zip(map(int, positions.split(",")), numbered, strict=True))
             places, to = zip(*pairs, strict=True)
-            return Claim(self.attempt, self.chunk, int(body), places, to, self.upto, self.good_until)
+            return Claim(self.attempt, self.chunk, int(body), places, to, self.is_whole, self.upto, self.good_until)
         except (AttributeError, TypeError, ValueError):
             return None
 

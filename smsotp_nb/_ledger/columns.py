@@ -14,6 +14,7 @@ import pyarrow as pa
 from .._pandas import STR
 from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
+from .guessing import Question
 from .kept import BETWEEN
 from .tables import ACCEPTED
 
@@ -78,6 +79,8 @@ class Columns:
             before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
             if values <= before:  # the same block again, without end
                 raise Unfit("a row's place is not a whole number")
+            if len(chunk) < BLOCK:
+                break
 
     def series(self) -> dict[str, pd.Series]:
         """Return the columns."""
@@ -133,9 +136,13 @@ def accepted_whole(
         )  # fmt: skip
 
 
+def which_billings(campaign: int) -> Question:
+    return "SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,)
+
+
 def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
     """Return country, parts and price of each billing of a campaign, at its number."""
-    found = connection.execute("SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
+    found = connection.execute(*which_billings(campaign))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
 
 

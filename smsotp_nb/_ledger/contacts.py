@@ -19,6 +19,8 @@ import numpy as np
 
 from .._services import REHEARSAL, is_rehearsal
 from .answers import Ints
+from .guessing import Question, foreseen
+from .kept import which_kept
 from .packed_sums import pack_sums, sums_to_pack, unpack_sums
 from .people import hashed, persons, secret_of
 from .store import Store
@@ -88,12 +90,7 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
         numbers.append(_integers(",".join(texts)))
         times.append(np.repeat(np.array(at, np.int64), many))
         bodies.append(np.repeat(np.array(body, np.int64), many))
-    rows = connection.execute(
-        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
-        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
-        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
-        (now + IN_FLIGHT, campaign),
-    ).fetchall()
+    rows = connection.execute(*_by_row(campaign, now)).fetchall()
     if rows:
         by_row = np.array(rows, np.int64).T
         for known, column in zip((numbers, times, bodies), by_row, strict=True):
@@ -101,21 +98,38 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
     return _sorted(persons(np.concatenate(numbers)), np.concatenate(times), np.concatenate(bodies))
 
 
+def _by_row(campaign: int, now: int) -> Question:
+    return (
+        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
+        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
+        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
+        (now + IN_FLIGHT, campaign),
+    )
+
+
 def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, str]]:
     """Return number and name of other campaigns with requests under way, whether their process lives or not."""
-    found: list[tuple[int, str]] = connection.execute(
+    found: list[tuple[int, str]] = connection.execute(*which_unsettled(but)).fetchall()
+    return found
+
+
+def which_unsettled(but: int) -> Question:
+    return (
         "SELECT id, name FROM campaign k WHERE id<>? AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id) "
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.outcome IS NULL)",
         (but,),
-    ).fetchall()
-    return found
+    )
+
+
+def whether_packed(campaign: int) -> Question:
+    sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
+    return sql, (campaign, campaign)
 
 
 def begin_changing(store: Store, campaign: int) -> None:
     """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
     with store.reading() as connection:
-        sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
-        packed = connection.execute(sql, (campaign, campaign)).fetchone()
+        packed = connection.execute(*whether_packed(campaign)).fetchone()
     if packed:
         with store.writing("NORMAL") as connection:
             unpack(connection, campaign)
@@ -135,6 +149,7 @@ def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlit
         tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
     if tried:
         with store.writing("NORMAL") as connection:
+            foreseen(connection, _by_row(campaign, now), which_kept(campaign))
             if mine(connection):
                 pack(connection, campaign, now=now)
                 pack_sums(connection, campaign, sums_to_pack(store, campaign))

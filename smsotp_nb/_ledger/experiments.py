@@ -16,8 +16,9 @@ from ..errors import UsageError
 from .answers import Ints
 from .columns import MISSING, Columns, accepted_whole
 from .holdouts import experiment_key
+from .numbering import inserted
 from .people import persons
-from .recording import TOGETHER, inserted
+from .recording import TOGETHER
 from .store import Store
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Never, Protocol
+from typing import Any, NamedTuple, Never, Protocol, cast
 
 Row = tuple[Any, ...]
+Question = tuple[str, Sequence[Any]]  # a statement that reads, and its values
 
 
 class NotGuessed(Exception):
@@ -38,6 +39,7 @@ class Guess(NamedTuple):
 
 
 ANY = Guess()
+NONE = Guess(changed=0)
 ONE = Guess(changed=1)
 NO_ROWS = Guess(rows=())
 NEXT = Guess(numbered=True)
@@ -111,6 +113,20 @@ class Draft:
         self._guesses.append(guess)
         return Guessed(guess)
 
+    def run(self, work: Callable[[Any], Any]) -> Any:
+        """Run a piece of work on guesses and return its result; if it needs one that nobody can guess, nothing is kept.
+
+        Raises:
+            NotGuessed: it does.
+        """
+        latest, many = self.latest, len(self.statements)
+        try:
+            return work(self)
+        except NotGuessed:
+            self.latest = latest
+            del self.statements[many:], self._guesses[many:]
+            raise
+
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
         """Keep a statement whose row is read when the draft was sent."""
         place = len(self.statements)
@@ -132,10 +148,19 @@ def guessed(connection: sqlite3.Connection, sql: str, values: Sequence[Any], gue
 
 def later(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
     """Run a statement that returns one row, which nothing of the transaction depends on; return how to read that."""
-    if isinstance(connection, Draft):
-        return connection.later(sql, values)
+    if (waits := getattr(connection, "later", None)) is not None:
+        return cast("Callable[[], Row]", waits(sql, values))
     row: Row = connection.execute(sql, values).fetchone()
     return lambda: row
+
+
+def foreseen(connection: sqlite3.Connection, *questions: Question) -> None:
+    """Say which statements read next, in exactly these words, so that a server answers them with one message.
+
+    Outside of a transaction they see what is recorded now, and are asked anew after the next transaction.
+    """
+    if (foresee := getattr(connection, "foresee", None)) is not None:
+        foresee(questions)
 
 
 def _known(value: Any) -> Any:

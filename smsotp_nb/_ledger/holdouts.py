@@ -15,6 +15,7 @@ import numpy as np
 
 from .._services import name_key
 from .answers import Ints
+from .guessing import Question
 
 _HELD = (
     "SELECT group_concat(a.person) FROM experiment e JOIN assigned a ON a.experiment=e.id AND a.arm=0 "
@@ -67,7 +68,10 @@ def _people(joined: str | None) -> Ints:
     return np.unique(np.fromstring(joined, np.int64, sep=",")) if joined else NO_PEOPLE
 
 
+DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
+
+
 def drawn(connection: sqlite3.Connection) -> int:
     """Return how often people were added to experiments."""
-    found = connection.execute("SELECT coalesce(sum(drawn), 0) FROM experiment").fetchone()
+    found = connection.execute(*DRAWN).fetchone()
     return int(found[0])

@@ -14,8 +14,8 @@ import numpy as np
 
 from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm
-from .guessing import ANY, NO_ROWS, Guess, guessed
-from .holdouts import NO_PEOPLE, drawn
+from .guessing import ANY, NO_ROWS, Guess, Question, foreseen, guessed
+from .holdouts import DRAWN, NO_PEOPLE, drawn
 from .people import persons
 from .standing import Row, Rows, Rules, Standing
 from .store import Store
@@ -24,6 +24,12 @@ from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
 _BLOCK = 1_000  # chunks
 Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
 Upto = tuple[int, int, int]  # the latest request, and this
+_LATEST = (
+    "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
+    "(SELECT count(*) FROM campaign WHERE purged<>0)"
+)
+_REQUESTS = "SELECT coalesce(max(id), 0) FROM attempt"
+_OPTED_OUT = "SELECT EXISTS (SELECT 1 FROM opted_out)"
 _FARTHEST = 2**62  # beyond every request: between two bounds a server expects few rows, and reads only those
 
 
@@ -43,8 +49,9 @@ class Holds:
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
+        foreseen(connection, (_LATEST, ()), (_REQUESTS, ()), (_OPTED_OUT, ()), DRAWN, *self._others())
         words, arms, self._purged = _latest(connection, ANY)
-        requests = connection.execute("SELECT coalesce(max(id), 0) FROM attempt").fetchone()[0]
+        requests = connection.execute(_REQUESTS).fetchone()[0]
         self._known = requests, words, arms
         if self._anybody(connection):
             self._learn(connection)
@@ -54,6 +61,7 @@ class Holds:
 
         With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
         """
+        foreseen(connection, (_LATEST, ()), *self._since())
         words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
         requests = self._requests_of_others(connection)
         if purged != self._purged:  # of requests since, nothing may be left but contacts
@@ -123,41 +131,42 @@ class Holds:
             self._standing.contacted(connection, contacts, campaign, now=self._clock())
 
     def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
+        found = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
+        return [request for requests in found for request in requests if request[2] is not None]
+
+    def _since(self) -> list[Question]:
+        """Ask, where contacts count, for the requests of others since the latest that is known."""
         if not self._rules.longest:
             return []
         # No join, so that a server reads the latest requests and nothing else, whatever it believes of the tables.
-        found = guessed(
-            connection,
+        sql = (
             "SELECT id, campaign, (SELECT body FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk) "
             "FROM attempt a WHERE id>? AND id<? AND campaign<>? "
-            f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)",
-            (self._known[0], _FARTHEST, self._campaign, self._realm.service),
-            NO_ROWS,
-        ).fetchall()
-        return [request for request in found if request[2] is not None]
+            f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)"
+        )
+        return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
 
     def _anybody(self, connection: sqlite3.Connection) -> bool:
         """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
-        if connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out)").fetchone()[0] or drawn(connection):
+        if connection.execute(_OPTED_OUT).fetchone()[0] or drawn(connection):
             return True
+        return any(connection.execute(*question).fetchone()[0] for question in self._others())
+
+    def _others(self) -> list[Question]:
+        """Ask, where contacts count, whether other campaigns may have any."""
         if not self._rules.longest:
-            return False
-        found = connection.execute(
+            return []
+        sql = (
             f"SELECT EXISTS (SELECT 1 FROM campaign k WHERE {self._realm.sql} AND kind='campaign' AND k.id<>? AND ("
             "EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id) "
-            "OR EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)))",
-            (self._realm.service, self._campaign),
+            "OR EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)))"
         )
-        return bool(found.fetchone()[0])
+        return [(sql, (self._realm.service, self._campaign))]
 
 
 def _latest(connection: sqlite3.Connection, guess: Guess) -> tuple[int, int, int]:
     """Return the number of what was last said, how often arms were drawn, and how many campaigns were purged."""
-    sql = (
-        "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
-        "(SELECT count(*) FROM campaign WHERE purged<>0)"
-    )
-    said, arms, purged = guessed(connection, sql, (), guess).fetchone()
+    said, arms, purged = guessed(connection, _LATEST, (), guess).fetchone()
     return int(said), int(arms), int(purged)
 
 

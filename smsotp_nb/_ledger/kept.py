@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..errors import UsageError
 from .answers import Ints
+from .guessing import Question
 
 MOST: Final = 2**20  # combinations; more are people rather than groups of them
 BETWEEN: Final = "\x1f"  # stands in no JSON text
@@ -75,9 +76,13 @@ class Combinations:
         return table.map(_hashable).iloc[numbers].reset_index(drop=True)
 
 
+def which_kept(campaign: int) -> Question:
+    return "SELECT kept FROM campaign WHERE id=?", (campaign,)
+
+
 def kept_by(connection: sqlite3.Connection, campaign: int) -> list[str]:
     """Return the names of the columns that a campaign kept."""
-    (listed,) = connection.execute("SELECT kept FROM campaign WHERE id=?", (campaign,)).fetchone()
+    (listed,) = connection.execute(*which_kept(campaign)).fetchone()
     found: list[str] = json.loads(listed)
     return found
 

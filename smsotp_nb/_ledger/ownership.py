@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from .._services import name_key, shown
 from ..errors import LedgerError
+from .guessing import ANY, Question, guessed
 from .tables import ACCEPTED, IN_DOUBT, SENDING
 
 OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
@@ -25,10 +26,16 @@ class Ownership:
     name: str
     service: str
     mine: tuple[str, str] = field(init=False)  # the values of `OWNED`
+    is_recorded: bool = False  # so that a claim need not take the name
     _lost_to: str = ""
 
     def __post_init__(self) -> None:
         self.mine = name_key(self.name), self.service
+
+    @property
+    def question(self) -> Question:
+        """What `check` asks first."""
+        return _whose(self.mine[0])
 
     def held(self, connection: sqlite3.Connection) -> bool:
         """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
@@ -41,6 +48,12 @@ class Ownership:
             return False
         connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", (key, self.service))
         return True
+
+    def takes(self, connection: sqlite3.Connection, condition: str, values: tuple[object, ...]) -> None:
+        """Take a name that is nobody's, where a condition is true, inside the transaction of a claim."""
+        if not self.is_recorded:
+            sql = f"INSERT OR IGNORE INTO owner (name_key, service) SELECT ?, ? WHERE {condition}"
+            guessed(connection, sql, (*self.mine, *values), ANY)
 
     def refuse_if_lost(self) -> None:
         """Raise the error for what `held` found, outside of the transaction."""
@@ -55,6 +68,7 @@ class Ownership:
         """
         key, _ = self.mine
         owner = _owner(connection, key)
+        self.is_recorded = owner == self.service
         if owner not in (None, self.service) and _reached(connection, key, str(owner)):
             raise self._refusal(str(owner))
 
@@ -66,8 +80,12 @@ class Ownership:
         )
 
 
+def _whose(key: str) -> Question:
+    return "SELECT service FROM owner WHERE name_key=?", (key,)
+
+
 def _owner(connection: sqlite3.Connection, key: str) -> str | None:
-    found = connection.execute("SELECT service FROM owner WHERE name_key=?", (key,)).fetchone()
+    found = connection.execute(*_whose(key)).fetchone()
     return found[0] if found else None
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from .._services import name_key
 from .._wire import MessageRecord
-from .recording import inserted, number_of
+from .numbering import inserted, number_of
 from .tables import ACCEPTED
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ def record_passcode(store: Store, record: MessageRecord, *, service: str, reques
             "request_id, currency) VALUES (?, ?, ?, ?, ?, 'accepted', 'body', 200, ?, ?)",
             (campaign, chunk, store.session, now, now, request_id, _currency(connection, service)),
         )
-        destination = number_of(
-            connection, "destination", ("region", "type", "rate", "currency"), (None, None, None, None)
-        )
-        country = number_of(connection, "country", ("iso", "cc"), (record.iso, record.cc))
+        unknown = dict.fromkeys(("region", "type", "rate", "currency"))
+        destination = number_of(connection, "destination", unknown)
+        country = number_of(connection, "country", {"iso": record.iso, "cc": record.cc})
         connection.execute("UPDATE campaign SET rows=rows+1 WHERE id=?", (campaign,))
         connection.execute(
             "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, attempts, attempt, "

@@ -15,9 +15,10 @@ from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .._schema import FARTHEST
 from .._services import name_key
-from .columns import Columns, accepted_whole, hexadecimal
+from .columns import Columns, accepted_whole, hexadecimal, which_billings
 from .damage import Unfit
 from .evidence import source_of
+from .guessing import Question, foreseen
 from .store import Store
 from .tables import ACCEPTED, PLANNED, SKIPPED
 
@@ -30,6 +31,9 @@ _OF_REQUEST = (
     "request", "chunk", "started_at", "settled_at", "outcome", "phase", "http_status", "error_code", "error",
     "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
 )  # fmt: skip
+
+
+_COUNTRIES = "SELECT id, iso, cc FROM country"
 
 
 def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
@@ -47,18 +51,22 @@ def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
     """Return the number of rows of a campaign by state, all states named."""
-    by_row = ", ".join(f"count(*) FILTER (WHERE own_state={code})" for code in range(len(STATES)))
-    with store.snapshot() as connection:
-        found = [*connection.execute(f"SELECT {by_row} FROM recipient WHERE campaign=?", (campaign,)).fetchone()]
-        whole = connection.execute(
-            "SELECT state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
-            "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
-            (campaign,),
-        )
-        for state, rows in whole:  # by themselves they are planned
+    found = [0] * len(STATES)
+    with store.reading() as connection:
+        for is_whole, state, rows in connection.execute(*how_it_stands(campaign)):
             found[state] += rows
-            found[PLANNED] -= rows
+            found[PLANNED] -= rows * is_whole  # by themselves they are planned
     return dict(zip(STATES, found, strict=True))
+
+
+def how_it_stands(campaign: int) -> Question:
+    """Ask for the number of rows by their own states, and of those whose chunk has one state as a whole."""
+    return (
+        "SELECT 0, own_state, count(*) FROM recipient WHERE campaign=? GROUP BY own_state "
+        "UNION ALL SELECT 1, state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
+        "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
+        (campaign, campaign),
+    )
 
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:
@@ -71,6 +79,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
         ("problem", "id"),
     )
     with store.snapshot() as connection:
+        foreseen(connection, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
         columns.read(
             connection,
             campaign,
@@ -84,7 +93,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
                 attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
-        countries = _lookup(store, "SELECT id, iso, cc FROM country", ("iso", "cc"))
+        countries = _lookup(store, _COUNTRIES, ("iso", "cc"))
         attempts = _attempts(store, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
@@ -252,14 +261,17 @@ def times(micros: pd.Series) -> pd.Series:
     return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")
 
 
-def _attempts(store: Store, campaign: int) -> pd.DataFrame:
-    frame = _lookup(
-        store,
+def _which_attempts(campaign: int) -> Question:
+    return (
         "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) "
         "FROM attempt WHERE campaign=?",
-        ("currency", "error_code", "error", "request_id", "http_status", "at"),
         (campaign,),
     )
+
+
+def _attempts(store: Store, campaign: int) -> pd.DataFrame:
+    sql, values = _which_attempts(campaign)
+    frame = _lookup(store, sql, ("currency", "error_code", "error", "request_id", "http_status", "at"), tuple(values))
     frame["http_status"] = frame["http_status"].astype("Int64")
     frame["at"] = times(frame["at"])
     return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), STR))

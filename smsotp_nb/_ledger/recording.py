@@ -18,6 +18,8 @@ from .._services import name_key
 from ..errors import LedgerError
 from . import audit, copies
 from .answers import MOST_KINDS, Ints
+from .guessing import foreseen
+from .numbering import inserted, numbers_of
 from .people import hashed, persons, secret_of
 from .store import Store
 from .tables import PLANNED, SKIPPED
@@ -185,29 +187,15 @@ def insert_rows(
         connection.execute(sql, [*chain.from_iterable(islice(values, many))])
 
 
-def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
-    """Insert one row and return its number."""
-    number = connection.execute(sql, values).lastrowid
-    if number is None:
-        raise LedgerError("the ledger gave a new row no number")
-    return number
-
-
-def number_of(connection: sqlite3.Connection, table: str, names: Sequence[str], values: Sequence[Any]) -> int:
-    """Return the number of a row in a table of repeated values; record it if it is new."""
-    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
-    found = connection.execute(sql, values).fetchone()
-    insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-    return int(found[0]) if found else inserted(connection, insert, values)
-
-
 def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence[Any]) -> int | None:
     """Return the number of a billing (country, parts, price) in a campaign; a new one while there is room."""
     mine = (campaign, *kind)
     known = "SELECT id FROM billing WHERE campaign=? AND country=? AND parts=? AND price=?"
+    highest = "SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?"
+    foreseen(connection, (known, mine), (highest, (campaign,)))
     if found := connection.execute(known, mine).fetchone():
         return int(found[0])
-    latest = connection.execute("SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?", (campaign,)).fetchone()[0]
+    latest = connection.execute(highest, (campaign,)).fetchone()[0]
     if latest >= MOST_KINDS:  # a service that never bills alike
         return None
     connection.execute("INSERT INTO billing VALUES (?, ?, ?, ?, ?)", (campaign, latest + 1, *kind))
@@ -273,11 +261,12 @@ def destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int
     table = rows[["region", "type", "est_currency"]].reset_index(drop=True)
     table.insert(2, "rate", np.round(cost / parts))
     group = table.groupby(list(table.columns), dropna=False, sort=False).ngroup().to_numpy()
-    numbers: list[int] = []
+    kinds = []
     for key in table.iloc[np.unique(group, return_index=True)[1]].itertuples(index=False):
         values: list[Any] = [None if pd.isna(value) else value for value in key]
         values[2] = None if values[2] is None else int(values[2])
-        numbers.append(number_of(connection, "destination", ("region", "type", "rate", "currency"), values))
+        kinds.append(dict(zip(("region", "type", "rate", "currency"), values, strict=True)))
+    numbers = numbers_of(connection, "destination", kinds)
     return [numbers[place] for place in group.tolist()]
 
 

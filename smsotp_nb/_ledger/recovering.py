@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import contacts
+from .guessing import Question
 from .store import Store
 from .tables import IN_DOUBT, SENDING, spread
 
@@ -32,10 +33,13 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
 
 def _anything_under_way(store: Store, campaign: int) -> bool:
     with store.reading() as connection:
-        found = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
-            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
-            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
-            (campaign, campaign, SENDING, campaign, SENDING),
-        )
-        return bool(found.fetchone()[0])
+        return bool(connection.execute(*whether_under_way(campaign)).fetchone()[0])
+
+
+def whether_under_way(campaign: int) -> Question:
+    return (
+        "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
+        "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
+        "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
+        (campaign, campaign, SENDING, campaign, SENDING),
+    )

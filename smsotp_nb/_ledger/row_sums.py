@@ -17,8 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from .answers import Ints
-from .columns import accepted_whole
+from .columns import accepted_whole, which_billings
 from .damage import Unfit
+from .guessing import Question, foreseen
 from .kept import MOST, Combinations
 from .store import Store
 from .tables import ACCEPTED
@@ -72,12 +73,16 @@ def row_sums(
     return found.assign(**{name: sums[:, at] for at, name in enumerate(SUMS)})
 
 
+_COUNTED = ("attempt", "country", "destination")
+
+
 def _requests_of(
     store: Store, campaigns: Sequence[int], within: tuple[int, int], when: Callable[[Ints], Ints], *, words: bool
 ) -> _Requests:
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     with store.reading() as connection:
         sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
+        foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
         currencies = [str(code) for (code,) in connection.execute(sql) if code]
     facts: dict[tuple[int, ...], int] = {}
     of = np.zeros(1 + _highest(store, "attempt"), dtype=np.int32)  # memory only where something is written
@@ -120,10 +125,14 @@ def days(micros: Ints, tz: str) -> Ints:
 
 def _highest(store: Store, table: str) -> int:
     with store.reading() as connection:
-        found = int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
+        found = int(connection.execute(*_asked(table)).fetchone()[0])
     if found > _MOST_IDS:
         raise Unfit(f"{table} has the number {found:,}")
     return found
+
+
+def _asked(table: str) -> Question:
+    return f"SELECT coalesce(max(id), 0) FROM {table}", ()
 
 
 def _accepted(store: Store, campaign: int, places: tuple[int, int], kept: Combinations | None) -> Iterator[Ints]:

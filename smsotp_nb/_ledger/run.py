@@ -15,16 +15,18 @@ from ..errors import LedgerError, SmsOtpWarning
 from . import audit, changing, contacts
 from .answers import Country, Ints, Whole, by_row, fits, totals_of, whole
 from .approving import APPROVED, NOT_APPROVED, may_go
+from .beginning import how_many
 from .billed import billed, of_estimate, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
-from .guessing import ANY, NEXT, ONE, guessed, later
+from .guessing import ANY, NEXT, NONE, ONE, Guess, Question, foreseen, guessed, later
 from .holds import Holds, set_aside
 from .lock import RunLock
+from .numbering import number_of
 from .ownership import OWNED, Ownership
 from .passcodes import learn_currency
-from .reading import counts, digits_of, fates, outcomes
-from .recording import billing_number, number_of
+from .reading import counts, digits_of, fates, how_it_stands, outcomes
+from .recording import billing_number
 from .recovering import OWNER_DIED, give_up
 from .standing import Rules
 from .store import Store
@@ -59,6 +61,8 @@ class Run:
         self._billings: dict[Billing, int] = {}
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         contacts.begin_changing(store, campaign)
+        with store.reading() as connection:
+            self._rows: int = connection.execute(*how_many(campaign)).fetchone()[0]
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
@@ -97,19 +101,17 @@ class Run:
         Raises:
             LedgerError: the name of the campaign is another account's, which texted these people a moment ago.
         """
-        if self._ownership is not None:
-            with self._store.reading() as connection:
+        with self._store.reading() as connection:
+            owner = [self._ownership.question] if self._ownership is not None else []
+            foreseen(connection, *owner, how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign))
+            if self._ownership is not None:
                 self._ownership.check(connection)
         self._aside = self._holds.set_aside(self._store)
 
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
         with self._store.reading() as connection:
-            rows = connection.execute(
-                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
-                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
-                (self.campaign, PLANNED),
-            )
+            rows = connection.execute(*_chunks(self.campaign))
             return [row[0] for row in rows if row[0] not in self._aside]
 
     def pending(self, chunk: int) -> list[Pending]:
@@ -147,8 +149,7 @@ class Run:
     def release(self) -> None:
         """Begin to send: forget what held rows back in an earlier call."""
         with self._changing() as connection:
-            rows = connection.execute("SELECT rows FROM campaign WHERE id=?", (self.campaign,)).fetchone()[0]
-            audit.note(connection, "sending", rows=rows, now=self._clock(), campaign=self.campaign)
+            audit.note(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
             connection.execute(
                 "UPDATE recipient SET problem=NULL, not_before=NULL "
                 "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
@@ -158,13 +159,7 @@ class Run:
     def spoken(self) -> bool:
         """Say whether this campaign's service ever answered in the words of the interface, here or in another one."""
         with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
-                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
-                "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
-                (self.campaign,),
-            ).fetchone()
-        return found is not None
+            return connection.execute(*_spoken(self.campaign)).fetchone() is not None
 
     def tried(self) -> int:
         """Return how many rows are no longer planned."""
@@ -279,6 +274,8 @@ class Run:
         self._lock.refuse_if_lost()
         if found is None:
             return None
+        if self._ownership is not None:
+            self._ownership.is_recorded = True
         self._holds.confirm(found.upto)
         return self._readable(found)
 
@@ -297,7 +294,8 @@ class Run:
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
         mine = (self.campaign, wanted.chunk)
-        if not self._claim_whole(connection, attempt, wanted.chunk, going):
+        is_whole = self._claim_whole(connection, attempt, wanted.chunk, going)
+        if not is_whole:
             claimed = connection.execute(
                 "UPDATE recipient SET own_state=?, problem=NULL, not_before=NULL, attempts=attempts+1, attempt=? "
                 f"WHERE campaign=? AND chunk=? AND {going} "
@@ -317,14 +315,15 @@ class Run:
             (*mine, attempt, attempt, SENDING),
         )
         self._store.claimed(attempt, row)
-        return Found(attempt, wanted.chunk, row, (attempt, *said), good_until)
+        return Found(attempt, wanted.chunk, row, is_whole, (attempt, *said), good_until)
 
     def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the campaign is not approved, or another account's."""
         values = (self.campaign, chunk, self._store.session, self._clock())
         may, asked = APPROVED, (self.campaign, self.campaign)
         mine = () if self._ownership is None else self._ownership.mine
-        if mine:
+        if self._ownership is not None:
+            self._ownership.takes(connection, APPROVED, asked)
             may = f"{may} AND {OWNED}"
         begun = guessed(connection, f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {may}", (*values, *asked, *mine), NEXT)
         if begun.rowcount:
@@ -407,16 +406,16 @@ class Run:
         """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
         sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
         values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
-        return guessed(connection, sql, values, ONE).rowcount == 1
+        return guessed(connection, sql, values, _of_chunk(claim)).rowcount == 1
 
     def _accept_by_row(
         self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, countries: Mapping[Country, int]
     ) -> None:
-        spread(connection, self.campaign, claim.chunk, claim.attempt)
+        spread(connection, self.campaign, claim.chunk, claim.attempt, usually=_of_chunk(claim))
         if reply.messages:
             place = dict(zip(claim.to, claim.positions, strict=True))
             answers = by_row(place, reply.messages, countries, packs_ids=self._store.packs_ids)
-            connection.execute(answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt))
+            guessed(connection, answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt), ANY)
         if reply.missing:
             self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
 
@@ -441,13 +440,34 @@ class Run:
         """Add the numbers of a reply's countries and billings; what is new is recorded."""
         for billing in reply.messages.tally:
             country = billing.iso, billing.cc
-            countries[country] = self._countries.get(country) or number_of(
-                connection, "country", ("iso", "cc"), country
-            )
+            named = {"iso": billing.iso, "cc": billing.cc}
+            countries[country] = self._countries.get(country) or number_of(connection, "country", named)
             if fits(billing):
                 kind = (countries[country], billing.parts, billing.price_micros)
                 number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
                 billings.update({billing: number} if number else {})
+
+
+def _chunks(campaign: int) -> Question:
+    return (
+        "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+        (campaign, PLANNED),
+    )
+
+
+def _spoken(campaign: int) -> Question:
+    return (
+        "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+        "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+        "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+        (campaign,),
+    )
+
+
+def _of_chunk(claim: Claim) -> Guess:
+    """Return what a statement changes that ends what its chunk does as a whole, unless a person decided meanwhile."""
+    return ONE if claim.is_whole else NONE
 
 
 def _take_back(connection: sqlite3.Connection, attempt: int) -> None:

@@ -49,6 +49,9 @@ _AS_SAFE = f"CASE WHEN {_NOW} IN ('off', 'local') THEN 'on' ELSE {_NOW} END"
 _SYNCHRONOUS = {"FULL": _AS_SAFE, "NORMAL": "'off'"}
 
 
+NOT_GUESSED = object()
+
+
 @dataclass(slots=True)
 class Served:
     """An open ledger on a server: its connection, the database it was seen to be, and what was noted of it here."""
@@ -57,31 +60,40 @@ class Served:
     ledger: bytes
     sighting: Sighting
     notes: Notes
-    session: int = 0
     acts: int = 0
     latest: int = 0  # the number of the latest request, as far as it is known
     _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
+    _inserted: Any = field(default=None, repr=False)
     _begun: bool = False
     _noted: bool = False
 
+    @property
+    def session(self) -> int:
+        """The number of this session, in a transaction that writes."""
+        return int((self._inserted and self._inserted.lastrowid) or 0)
+
     def begin(self, synchronous: str) -> None:
-        """Begin a transaction, wait for the turn to write, and see that the database is the one that was opened."""
-        self._see(self.connection.script(_BEGIN.format(synchronous=_SYNCHRONOUS[synchronous])))
+        """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
+        self.connection.begin(_beginning(synchronous), self._see)
         self._begin_session()
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
         """Begin a transaction and run pieces of work in it with one message; return their results if all were guessed.
 
-        Otherwise the list is empty, and the transaction, if it has begun, is to be rolled back.
+        `NOT_GUESSED` stands for work that was left out, because it needs a result that nobody can guess. Where a guess
+        was wrong or there is nothing to send, the list is empty, and the transaction, if any, is to be rolled back.
         """
         if not self._begun:
             return []
-        draft = Draft(self.latest)
-        try:
-            results = [work(draft) for work in works]
-        except NotGuessed:
+        draft, results = Draft(self.latest), []
+        for work in works:
+            try:
+                results.append(draft.run(work))
+            except NotGuessed:
+                results.append(NOT_GUESSED)
+        if not draft.statements:
             return []
-        began = _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]).split("; ")
+        began = _beginning(synchronous)
         brought = self.connection.together(began, draft.statements)
         if brought is None:  # the plain way meets the same error and says so, unless a wrong guess caused it
             return []
@@ -99,28 +111,25 @@ class Served:
         self.latest = max(self.latest, seen.requests)
 
     def _begin_session(self) -> None:
-        if not self.session:
-            inserted = self.connection.execute(
-                "INSERT INTO session (token, started_at) VALUES (?, ?)", (self._token, time.time_ns() // 1000)
-            )
-            self.session = int(inserted.lastrowid or 0)
+        if self._inserted is None:
+            sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
+            self._inserted = self.connection.execute(sql, (self._token, now))
 
     def note_acts(self, *, durable: bool, claimed: bool) -> None:
         """Count a durable transaction without a request, as for a file."""
         if durable and not claimed:
             self.acts += 1
-            self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
+            self.connection.execute("UPDATE session SET acts=? WHERE token=?", (self.acts, self._token))
 
     def commit(self) -> None:
         """End the transaction; when this returns, the server has confirmed it."""
-        cursor = self.connection.execute("COMMIT")
-        if cursor.statusmessage != "COMMIT":
+        if not self.connection.commit():
             raise LedgerError("the server took back what was recorded; nothing was sent. Call again")
         self._begun = True
 
     def rolled_back(self) -> None:
         if not self._begun:
-            self.session, self.acts = 0, 0
+            self._inserted, self.acts = None, 0
 
     def attest(self, attempt: int, recipients: int) -> None:
         """Note outside of the database what it has confirmed."""
@@ -188,26 +197,29 @@ class ServerStore(Store):
             served.attest(attempt, recipients)
 
     def _run_pieces(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
-        if not self._run_drafted(pieces, synchronous):
-            super()._run_pieces(pieces, synchronous)
+        if rest := self._run_drafted(pieces, synchronous):
+            super()._run_pieces(rest, synchronous)
 
-    def _run_drafted(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> bool:
-        """Run pieces on guesses, in two round trips; return False, with nothing recorded, where one was wrong."""
+    def _run_drafted(
+        self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]
+    ) -> list[stores._Shared]:
+        """Run pieces on guesses, in two round trips; return those that are not recorded: all where one was wrong."""
         with self._using() as served:
             try:
                 if not (drafted := served.drafted([piece.work for piece in pieces], synchronous)):
                     self._claims = []
-                    self._roll_back(served)
-                    return False
+                    served.connection.roll_back(at_once=False)  # the same work follows, statement by statement
+                    served.rolled_back()
+                    return pieces
                 served.commit()
             except BaseException:
                 self._claims = []
                 self._roll_back(served)
                 raise
-            for piece, result in zip(pieces, drafted, strict=True):
-                piece.result = result
             self._committed(served, synchronous)
-        return True
+        for piece, result in zip(pieces, drafted, strict=True):
+            piece.result, piece.done = result, result is not NOT_GUESSED
+        return [piece for piece in pieces if not piece.done]
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -221,7 +233,7 @@ class ServerStore(Store):
                 yield _as_file(served.connection)
                 return
             try:
-                served.connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                served.connection.begin(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
                 yield _as_file(served.connection)
             finally:
                 self._roll_back(served, ended=False)
@@ -262,8 +274,7 @@ class ServerStore(Store):
 
     def _roll_back(self, served: Served, *, ended: bool = True) -> None:
         with contextlib.suppress(psycopg.Error):
-            if served.connection.in_transaction:
-                served.connection.script("ROLLBACK")
+            served.connection.roll_back()
         if ended:
             served.rolled_back()
 
@@ -313,6 +324,10 @@ class ServerStore(Store):
             connection.close()
             raise
         return Served(connection, seen.ledger, seen, notes)
+
+
+def _beginning(synchronous: str) -> list[str]:
+    return _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]).split("; ")
 
 
 # Not to_regclass, whose cache may say no although another client has made the table meanwhile.

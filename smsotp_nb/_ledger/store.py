@@ -167,7 +167,7 @@ class Store:
             self._run_pieces(pieces, "FULL" if any(piece.synchronous == "FULL" for piece in pieces) else "NORMAL")
         except BaseException as error:  # noqa: BLE001 - handed to every thread whose work was in it, each of which raises it
             for piece in pieces:
-                piece.failure = error
+                piece.failure = None if piece.done else error
         finally:
             for piece in pieces:
                 piece.done = True

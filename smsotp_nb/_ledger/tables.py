@@ -20,6 +20,7 @@ from __future__ import annotations
 import sqlite3
 
 from ..results import STATES
+from .guessing import ANY, Guess, guessed
 
 VERSION = 12  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
@@ -259,15 +260,13 @@ FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """
 
 
-def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int) -> None:
+def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int, *, usually: Guess = ANY) -> None:
     """Give every row of a chunk that is being sent as a whole, by this attempt, a state of its own: ``sending``.
 
-    The caller then records what became of each.
+    The caller then records what became of each. ``usually`` says what becomes of the chunk's own row, if that is known.
     """
     mine = (campaign, chunk, attempt)
     sql = f"UPDATE chunk SET state=NULL, attempt=NULL WHERE campaign=? AND chunk=? AND attempt=? AND state={SENDING}"
-    if connection.execute(sql, mine).rowcount:
-        connection.execute(
-            f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=? WHERE campaign=? AND chunk=?",
-            (attempt, campaign, chunk),
-        )
+    if guessed(connection, sql, mine, usually).rowcount:
+        sql = f"UPDATE recipient SET own_state={SENDING}, attempts=attempts+1, attempt=? WHERE campaign=? AND chunk=?"
+        guessed(connection, sql, (attempt, campaign, chunk), ANY)

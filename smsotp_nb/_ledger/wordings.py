@@ -15,6 +15,7 @@ from typing import Final
 import pandas as pd
 
 from .answers import Ints
+from .numbering import numbers_of
 
 OF_WORDS: Final = ("wording", "version")  # columns of sums
 SAID: Final = ("segment", "template", "text", "variables")
@@ -46,19 +47,18 @@ def record_words(
     A wording that the campaign had before keeps the version in which it stood first.
     """
     mine = words.measures.loc[bodies]
-    wordings = {
-        place: _wording(connection, campaign, version, words.said.iloc[place], keep=words.keep)
-        for place in mine["wording"].unique().tolist()
-    }
+    places = mine["wording"].unique().tolist()
+    said = [{"campaign": campaign, "version": version, **_said(words.said.iloc[at], keep=words.keep)} for at in places]
+    numbered = numbers_of(connection, "wording", said, key=("campaign", "segment", "key"))
+    wordings = dict(zip(places, numbered, strict=True))
     cells = mine if words.keep else mine.assign(forcing=None)
     group = cells.groupby(["wording", *MEASURED], dropna=False, sort=False).ngroup().to_numpy()
     first = cells[~pd.Series(group).duplicated().to_numpy()]
-    numbers = [
-        _number(
-            connection, "measure", wording=wordings[place], **dict(zip(MEASURED, map(_plain, measured), strict=True))
-        )
+    measures = [
+        {"wording": wordings[place], **dict(zip(MEASURED, map(_plain, measured), strict=True))}
         for place, *measured in first[["wording", *MEASURED]].itertuples(index=False)
     ]
+    numbers = numbers_of(connection, "measure", measures)
     return dict(zip(mine.index.tolist(), map(numbers.__getitem__, group.tolist()), strict=True))
 
 
@@ -78,32 +78,18 @@ def delete_words(connection: sqlite3.Connection, campaign: int) -> None:
     connection.execute("DELETE FROM wording WHERE campaign=?", (campaign,))
 
 
-def _wording(connection: sqlite3.Connection, campaign: int, version: int, said: pd.Series, *, keep: bool) -> int:
+def _said(said: pd.Series, *, keep: bool) -> dict[str, object]:
+    """Return the columns of a wording, of which only a hash stays unless it may be kept."""
     values = {name: _plain(said[name]) for name in SAID}
     key = _key(list(values.values()))
-    sql = "SELECT id FROM wording WHERE campaign=? AND segment IS ? AND key=?"
-    found = connection.execute(sql, (campaign, values["segment"], key)).fetchone()
-    if found:
-        return int(found[0])
     if not keep:
         values["text"] = values["variables"] = None
-    return _insert(connection, "wording", {"campaign": campaign, "version": version, "key": key, **values})
+    return {"key": key, **values}
 
 
 def _key(values: list[object]) -> int:
     digest = blake2b(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def _number(connection: sqlite3.Connection, table: str, **values: object) -> int:
-    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in values)}"
-    found = connection.execute(sql, tuple(values.values())).fetchone()
-    return int(found[0]) if found else _insert(connection, table, values)
-
-
-def _insert(connection: sqlite3.Connection, table: str, values: dict[str, object]) -> int:
-    sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
-    return int(connection.execute(sql, tuple(values.values())).lastrowid or 0)
 
 
 def _plain(value: object) -> object:
