@@ -6,7 +6,7 @@ A file, then a server on this machine by its socket, then the same server behind
 trip. Each campaign has chunks of 100 and is sent by 16 threads to ``quick_service.py``, which answers at once. Claims a
 second are counted between the first tenth and the end.
 
-The model: a claim takes the time that it took without a proxy, and its share of the two round trips of a turn to write.
+The model: a claim takes the time that it took without a proxy, and its share of the round trip of a turn to write.
 How many claims share a turn is counted, as the server's transactions. What the model says stands beside what was
 measured.
 """
@@ -57,7 +57,7 @@ def main() -> None:
     work = 1 / found[0.0].claims
     for round_trip in ROUND_TRIPS[1:]:
         point = found[round_trip]
-        said = 1 / (work + 2 * round_trip / point.together)
+        said = 1 / (work + round_trip / point.together)
         print(
             f"  {round_trip * 1000:.0f} ms: {point.together:.1f} claims a turn; model {said:,.0f} claims a second, "
             f"measured over model {point.claims / said:.2f}"

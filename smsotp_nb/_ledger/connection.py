@@ -16,7 +16,8 @@ from psycopg.adapt import Loader
 from psycopg.types.string import StrDumper
 
 from .address import Address
-from .guessing import Brought, Row
+from .guarding import guarded
+from .guessing import Brought, Guess, Row
 from .spelling import spelled
 
 TOGETHER = 500  # statements of one round trip
@@ -234,19 +235,29 @@ class Connection:
                 copy.set_types([kind.type_code for kind in kinds])
                 yield from copy.rows()
 
-    def together(self, began: Sequence[str], statements: Iterable[tuple[str, Sequence[Any]]]) -> list[Brought] | None:
-        """Run statements in one round trip and return what each brought; None where one of them failed."""
+    def together(self, began: Sequence[str], statements: Iterable[tuple[str, Sequence[Any], Guess]]) -> list[Brought]:
+        """Begin a transaction, run statements and confirm it, all in one message, and return what each brought.
+
+        Where a guess was wrong or a statement failed, there is no result, and the transaction is to be rolled back.
+        """
         self._foreseen.clear()
         cursor = self._cursor()
-        texts = [self._text(cursor, sql, values) for sql, values in statements]
+        texts = [guarded(self._text(cursor, sql, values), guess) for sql, values, guess in statements]
         try:
-            cursor.execute(cast("Any", ";".join([*began, *texts]).encode()))
+            cursor.execute(cast("Any", ";".join([*self._left(), *began, *texts, "COMMIT"]).encode()))
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError):
-            return None
+            return []
         brought = [_brought(cursor)]
         while cursor.nextset():
             brought.append(_brought(cursor))
-        return brought
+        if cursor.statusmessage != "COMMIT":
+            raise psycopg.OperationalError("the server took back what was recorded")
+        return brought[-len(began) - len(texts) - 1 : -1]
+
+    def _left(self) -> list[str]:
+        """Return what was to be sent before the next transaction: the end of the last one."""
+        waiting, self._waiting = self._waiting, []
+        return [one.text for one in waiting]
 
     def script(self, sql: str) -> Any:
         """Run several statements in one round trip and return the last one's first row."""

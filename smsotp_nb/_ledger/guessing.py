@@ -3,8 +3,8 @@
 A claim runs statement by statement, and most of its statements have the result that they always have: one row was
 changed, nothing was said since, the next number was given. On a server each of them costs a round trip. So the work of
 a claim names the usual result beside the statement (`guessed`), and a server's store first runs it on a `Draft`, which
-answers with the guesses and keeps the statements. They are sent together, and only when every guess was right is the
-transaction committed; otherwise it is rolled back, and the same work runs statement by statement.
+answers with the guesses and keeps the statements. They are sent together with the ``COMMIT``, which the server reaches
+only when every guess was right (`guarding`); otherwise all is rolled back, and the work runs statement by statement.
 
 On a file `guessed` runs the statement at once: there is nothing to gain, and one description serves both.
 """
@@ -30,7 +30,7 @@ class Guess(NamedTuple):
     Attributes:
         changed: how many rows it changes.
         rows: all rows that it returns.
-        numbered: it inserts one request, which gets the number after the latest one.
+        numbered: it inserts one request, which gets the number after the latest one; its first value is the campaign.
     """
 
     changed: int | None = None
@@ -95,6 +95,7 @@ class Draft:
     latest: int
     statements: list[tuple[str, Sequence[Any]]] = field(default_factory=list, repr=False)
     _guesses: list[Guess] = field(default_factory=list)
+    _campaigns: list[Any] = field(default_factory=list)  # of the requests that are inserted
     _brought: list[Brought] = field(default_factory=list, repr=False)
 
     def execute(self, _sql: str, _values: Sequence[Any] = ()) -> Never:
@@ -105,13 +106,21 @@ class Draft:
     def guessed(self, sql: str, values: Sequence[Any], guess: Guess) -> Guessed:
         """Keep a statement and return its guess."""
         if guess.numbered:
+            self._campaigns.append(values[0])
             self.latest += 1
             guess = Guess(1, ((self.latest,),))
-        if guess == ONE and (sql, values) in self.statements:
-            return Guessed(guess)  # in one transaction it would change the same row in the same way again
+        elif (guess == ONE or self._is_a_question(guess)) and (sql, values) in self.statements:
+            return Guessed(guess)  # in one transaction it would do the same to the same row, or be told the same
         self.statements.append((sql, values))
         self._guesses.append(guess)
         return Guessed(guess)
+
+    def _is_a_question(self, guess: Guess) -> bool:
+        """Return whether nothing that is drafted can change what a question is told: requests of one campaign alone.
+
+        Claims ask for requests of others, for what people said, and for arms that were drawn.
+        """
+        return guess.rows is not None and len(set(self._campaigns)) <= 1
 
     def run(self, work: Callable[[Any], Any]) -> Any:
         """Run a piece of work on guesses and return its result; if it needs one that nobody can guess, nothing is kept.
@@ -119,12 +128,12 @@ class Draft:
         Raises:
             NotGuessed: it does.
         """
-        latest, many = self.latest, len(self.statements)
+        latest, many, campaigns = self.latest, len(self.statements), len(self._campaigns)
         try:
             return work(self)
         except NotGuessed:
             self.latest = latest
-            del self.statements[many:], self._guesses[many:]
+            del self.statements[many:], self._guesses[many:], self._campaigns[campaigns:]
             raise
 
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
@@ -133,10 +142,14 @@ class Draft:
         self.guessed(sql, values, ANY)
         return lambda: self._brought[place].rows[0]
 
-    def hear(self, brought: Iterator[Brought]) -> bool:
-        """Take in what the statements brought; return whether every guess was right."""
+    def guesses(self) -> Iterator[tuple[str, Sequence[Any], Guess]]:
+        """Yield each statement, its values and what it is taken to bring."""
+        for (sql, values), guess in zip(self.statements, self._guesses, strict=True):
+            yield sql, values, guess
+
+    def hear(self, brought: Sequence[Brought]) -> None:
+        """Take in what the statements brought, all of which was guessed right."""
         self._brought = [*brought]
-        return all(map(_is_right, self._guesses, self._brought))
 
 
 def guessed(connection: sqlite3.Connection, sql: str, values: Sequence[Any], guess: Guess) -> Result:
@@ -167,7 +180,3 @@ def _known(value: Any) -> Any:
     if value is None:
         raise NotGuessed
     return value
-
-
-def _is_right(guess: Guess, brought: Brought) -> bool:
-    return guess.changed in (None, brought.changed) and guess.rows in (None, brought.rows)

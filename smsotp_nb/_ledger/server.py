@@ -29,6 +29,7 @@ from . import store as stores
 from .address import Address
 from .connection import Connection
 from .damage import where
+from .guarding import seen_again
 from .guessing import Draft, NotGuessed, Row
 from .leasing import Lease, runner_of
 from .marks import Session
@@ -78,7 +79,7 @@ class Served:
         self._begin_session()
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
-        """Begin a transaction and run pieces of work in it with one message; return their results if all were guessed.
+        """Record pieces of work with one message, as one transaction; return their results if all were guessed.
 
         `NOT_GUESSED` stands for work that was left out, because it needs a result that nobody can guess. Where a guess
         was wrong or there is nothing to send, the list is empty, and the transaction, if any, is to be rolled back.
@@ -93,12 +94,13 @@ class Served:
                 results.append(NOT_GUESSED)
         if not draft.statements:
             return []
-        began = _beginning(synchronous)
-        brought = self.connection.together(began, draft.statements)
-        if brought is None:  # the plain way meets the same error and says so, unless a wrong guess caused it
+        began = [*_beginning(synchronous)[:-1], seen_again(self.sighting)]
+        brought = self.connection.together(began, draft.guesses())
+        if not brought:  # the plain way meets the same error and says so, unless a wrong guess caused it
             return []
-        self._see(next(iter(brought[len(began) - 1].rows), None))
-        return results if draft.hear(iter(brought[len(began) :])) else []
+        self._see(next((row[:-1] for row in brought[len(began) - 1].rows), None))
+        draft.hear(brought[len(began) :])
+        return results
 
     def _see(self, row: Row | None) -> None:
         """Hold what the statement that takes the turn said against what was opened."""
@@ -203,7 +205,7 @@ class ServerStore(Store):
     def _run_drafted(
         self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]
     ) -> list[stores._Shared]:
-        """Run pieces on guesses, in two round trips; return those that are not recorded: all where one was wrong."""
+        """Run pieces on guesses, in one round trip; return those that are not recorded: all where one was wrong."""
         with self._using() as served:
             try:
                 if not (drafted := served.drafted([piece.work for piece in pieces], synchronous)):
@@ -211,7 +213,6 @@ class ServerStore(Store):
                     served.connection.roll_back(at_once=False)  # the same work follows, statement by statement
                     served.rolled_back()
                     return pieces
-                served.commit()
             except BaseException:
                 self._claims = []
                 self._roll_back(served)
