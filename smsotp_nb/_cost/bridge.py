@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -62,6 +62,7 @@ class Bridge(WithCard):
 
     totals: pd.DataFrame
     groups: pd.DataFrame
+    _months: Mapping[str, str] | None = None
 
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
@@ -98,7 +99,27 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
             {name + side: 0 for name in ("messages", "parts", "micros") for side in ("_before", "_now")}
         )
         left_out = missed_now.add(missed_before, fill_value=0)
-    return _taken_apart(cells, names, left_out)
+    made = _taken_apart(cells, names, left_out)
+    uncompared = len(made.totals) > made.groups["currency"].nunique()
+    return replace(made, _months=_months_of(now, before)) if uncompared else made
+
+
+def _months_of(*sources: Source | Plan | None) -> dict[str, str]:
+    """Return the months in which each currency was billed, where they are known."""
+    found = [_billed_in(read(source)) for source in sources if not (source is None or isinstance(source, Plan))]
+    if not found:
+        return {}
+    pairs = pd.concat(found).dropna().drop_duplicates().sort_values("month")
+    return {str(currency): ", ".join(part["month"]) for currency, part in pairs.groupby("currency")}
+
+
+def _billed_in(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return ``currency`` and ``month`` of what was accepted; the month is missing where the table has no times."""
+    if not is_summed(frame):
+        frame = contract.check(frame, columns=("status", "currency"))
+        frame = frame[frame["status"].eq("accepted").to_numpy(dtype=bool)]
+        frame = read(frame, columns="month") if "at" in frame.columns else frame
+    return frame.reindex(columns=["currency", "month"]).astype(STR)
 
 
 def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
@@ -258,7 +279,11 @@ _SIZE: Final = 16.0  # em of the whole waterfall
 
 
 def _card(bridge: Bridge) -> Card:
-    changes = [_change(row["change"], row["currency"]) for row in records(bridge.totals)]
+    compared = bridge.groups["currency"].unique().tolist()
+    changes = [
+        _change(row["change"], row["currency"]) if row["currency"] in compared else _nothing(bridge, row["currency"])
+        for row in records(bridge.totals)
+    ]
     left_out = int(bridge.totals["left_out"].sum())
     notes = [Note("!", f"{counted(left_out, 'message')} without a price or an estimate, in no amount")] * bool(left_out)
     return Card(
@@ -270,6 +295,8 @@ def _card(bridge: Bridge) -> Card:
 
 def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     mine = bridge.groups[bridge.groups["currency"] == total["currency"]]
+    if mine.empty:
+        return []
     shown = mine[mine["change"] != 0].head(_SHOWN)
     more = int((mine["change"] != 0).sum()) - len(shown)
     steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
@@ -326,6 +353,11 @@ def _change(amount: float, currency: str) -> str:
     if not amount:
         return f"{currency}: no change"
     return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}"
+
+
+def _nothing(bridge: Bridge, currency: str) -> str:
+    months = (bridge._months or {}).get(currency)
+    return f"{currency}: nothing to compare" + (f" (billed in {months})" if months else "")
 
 
 def _label(value: Any) -> str:

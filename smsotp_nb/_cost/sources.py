@@ -17,6 +17,7 @@ from .._ledger.summing import COLUMNS as SPENT
 from .._ledger.summing import all_rows, refuse_repeated, spending
 from .._ledger.wordings import OF_WORDS
 from .._pandas import STR
+from .._planning import Plan
 from .._results import contract
 from .._wire import amount
 from ..columns import require
@@ -45,7 +46,19 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) 
         return _of_campaign(source, asked, tz)
     if isinstance(source, Ledger | str | Path | Address):
         return spending(source, tz=tz, columns=[name for name in asked if name not in SPENT])
-    return _with_derived(as_pandas(source), asked, tz)
+    return _with_derived(_frame_of(source), asked, tz)
+
+
+def _frame_of(source: AnyFrame) -> pd.DataFrame:
+    frame = as_pandas(source)
+    if isinstance(frame, Plan):
+        raise UsageError("a Plan has no cost yet; see plan.estimate, or cost.forecast(history, plan=plan)")
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(
+            "costs are of a result table, as send() returns it, a Ledger, its path or a Campaign, got "
+            f"{type(source).__name__}"
+        )
+    return frame
 
 
 def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:
@@ -92,8 +105,8 @@ def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
     if isinstance(source, Campaign):
         return source.frame
-    if not isinstance(source, Ledger | str | Path):
-        return as_pandas(source)
+    if not isinstance(source, Ledger | str | Path | Address):
+        return _frame_of(source)
     return all_rows(source)
 
 

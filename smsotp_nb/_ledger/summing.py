@@ -155,7 +155,7 @@ def of_services(found: pd.DataFrame, asked: str | None, *, where: str) -> pd.Dat
     return chosen
 
 
-def all_rows(ledger: Ledger | str | Path) -> pd.DataFrame:
+def all_rows(ledger: Ledger | str | Path | Address) -> pd.DataFrame:
     """Return the result rows of all campaigns that `spending` sums up, without the kept columns."""
     with snapshot_of(ledger) as store:
         campaigns = services_asked(store, None)

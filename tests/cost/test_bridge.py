@@ -148,6 +148,18 @@ def test_messages_without_a_price_are_counted_and_not_in_an_amount() -> None:
     assert made.groups[["messages_now", "parts_now"]].values.tolist() == [[1, 1]]
 
 
+def test_a_currency_with_nothing_to_compare_is_said_with_its_months() -> None:
+    """Billed without an estimate in its currency, it has not stayed the same: nothing is known of a change."""
+    table = results(
+        iso=["US", "CN", "CN"], parts=[1, 1, 1], price=[0.01, 0.05, 0.05], currency=["USD", "CNY", "CNY"],
+        est_parts=[1, 1, 1], est_cost=[0.01, None, None], est_currency=["USD", None, None],
+        at=["2026-10-01T10:00:00Z", "2026-10-02T10:00:00Z", "2026-09-02T10:00:00Z"],
+    )  # fmt: skip
+    text = cost.bridge(table).card().text()
+    assert "CNY: nothing to compare (billed in 2026-09, 2026-10) and USD: no change" in text
+    assert cost.bridge(table.drop(columns="at").assign(at=pd.NaT)).totals["left_out"].tolist() == [2, 0]
+
+
 def test_by_other_columns_missing_values_are_a_group() -> None:
     before = results(segment=["a", None], parts=[1, 1], price=[0.01, 0.02])
     now = results(segment=["a", None], parts=[1, 1], price=[0.01, 0.05])
@@ -244,3 +256,8 @@ def test_a_plan_against_an_earlier_plan() -> None:
         total = cost.bridge(now, before).totals.iloc[0]
         assert total[effect] == total["change"] > 0, effect
         assert total["now"] == now.estimate["est_cost"].sum()
+
+
+def test_plans_without_any_rate_have_nothing_to_compare() -> None:
+    plan = small_plan()
+    assert "othing to compare" in cost.bridge(plan, plan).card().text()

@@ -16,7 +16,10 @@ from smsotp_nb.errors import LedgerError, UsageError
 SUMMED = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"], "iso": ["US"]})
 WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "compare a plan": (lambda plan: sms.cost.compare(SUMMED, plan), "columns to group by must be a name or a list"),
-    "compare nothing": (lambda plan: sms.cost.compare(plan), "a result table is a DataFrame, got Plan"),
+    "compare nothing": (lambda plan: sms.cost.compare(plan), "a Plan has no cost yet; see plan.estimate"),
+    "cost of a list": (lambda plan: sms.cost.by([plan], "iso"), "a Ledger, its path or a Campaign, got list"),
+    "cost of nothing": (lambda plan: sms.cost.by(None, "iso"), "a Ledger, its path or a Campaign, got None"),
+    "rates of nothing": (lambda plan: sms.cost.rates(None), "a Ledger, its path or a Campaign, got None"),
     "savings of a frame": (lambda plan: sms.cost.savings(SUMMED), "savings needs a plan"),
     "preflight of a frame": (lambda plan: sms.preflight(SUMMED, client=None), "preflight needs a Plan, got DataFrame"),
     "preflight without a client": (
