@@ -308,7 +308,9 @@ class _Sending:
             return guards.Admission(None)
         if rows is None:
             return guards.Admission(Wanted(chunk, positions))
-        return dataclasses.replace(self._watch.admit(chunk, rows), more=more)
+        admission = self._watch.admit(chunk, rows)
+        wanted = admission.wanted and dataclasses.replace(admission.wanted, is_part=more)
+        return dataclasses.replace(admission, wanted=wanted, more=more)
 
     def _ended(self, stop: threading.Event) -> bool:
         """Return whether no further request may begin; if the caller's event says so, record that as the reason."""

@@ -75,6 +75,7 @@ class Wanted:
 
     chunk: int
     positions: Sequence[int] | None = None
+    is_part: bool = False  # other rows of the chunk are still to go after these
 
 
 @dataclass(frozen=True, slots=True)

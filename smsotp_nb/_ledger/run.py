@@ -19,7 +19,7 @@ from .beginning import how_many
 from .billed import billed, of_estimate, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
-from .guessing import ANY, NEXT, NONE, ONE, Guess, Question, foreseen, guessed, later
+from .guessing import ANY, NEXT, ONE, Guess, Question, foreseen, guessed, later
 from .holds import Holds, set_aside
 from .lock import RunLock
 from .numbering import number_of
@@ -237,7 +237,7 @@ class Run:
             self._note_if_late(connection)
             self._learn(connection, reply, countries, billings)
             answers = whole(claim.to, reply.messages, billings) if reply.currency else None
-            if answers and self._accept_whole(connection, claim):
+            if answers and claim.is_whole and self._accept_whole(connection, claim):
                 self._write_attempt(connection, claim, ending, totals, answers)
             else:
                 self._write_attempt(connection, claim, ending, totals)
@@ -294,13 +294,16 @@ class Run:
         if wanted.positions is not None:
             going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
         mine = (self.campaign, wanted.chunk)
-        is_whole = self._claim_whole(connection, attempt, wanted.chunk, going)
+        is_whole = not wanted.is_part and self._claim_whole(connection, attempt, wanted.chunk, going)
         if not is_whole:
-            claimed = connection.execute(
+            usually = Guess(len(wanted.positions)) if wanted.positions else ANY
+            claimed = guessed(
+                connection,
                 "UPDATE recipient SET own_state=?, problem=NULL, not_before=NULL, attempts=attempts+1, attempt=? "
                 f"WHERE campaign=? AND chunk=? AND {going} "
                 "AND (SELECT state FROM chunk WHERE campaign=? AND chunk=?) IS NULL",
                 (SENDING, attempt, *mine, *mine),
+                usually,
             ).rowcount
             if not claimed:
                 _take_back(connection, attempt)
@@ -406,12 +409,13 @@ class Run:
         """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
         sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
         values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
-        return guessed(connection, sql, values, _of_chunk(claim)).rowcount == 1
+        return guessed(connection, sql, values, ONE).rowcount == 1
 
     def _accept_by_row(
         self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, countries: Mapping[Country, int]
     ) -> None:
-        spread(connection, self.campaign, claim.chunk, claim.attempt, usually=_of_chunk(claim))
+        if claim.is_whole:
+            spread(connection, self.campaign, claim.chunk, claim.attempt, usually=ONE)
         if reply.messages:
             place = dict(zip(claim.to, claim.positions, strict=True))
             answers = by_row(place, reply.messages, countries, packs_ids=self._store.packs_ids)
@@ -463,11 +467,6 @@ def _spoken(campaign: int) -> Question:
         "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
         (campaign,),
     )
-
-
-def _of_chunk(claim: Claim) -> Guess:
-    """Return what a statement changes that ends what its chunk does as a whole, unless a person decided meanwhile."""
-    return ONE if claim.is_whole else NONE
 
 
 def _take_back(connection: sqlite3.Connection, attempt: int) -> None:

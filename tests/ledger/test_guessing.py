@@ -13,6 +13,7 @@ from support.servers import Server
 
 from smsotp_nb import Ledger, People, Sandbox, send
 from smsotp_nb._ledger import Run
+from smsotp_nb._ledger.claims import Wanted
 from smsotp_nb._ledger.connection import Connection
 from smsotp_nb._ledger.guessing import ANY, NEXT, NO_ROWS, NONE, ONE, Brought, Draft, Guess, NotGuessed, guessed
 from smsotp_nb.errors import LedgerReplaced
@@ -93,6 +94,20 @@ def test_a_chunk_that_is_claimed_already_is_not_claimed_by_a_guess(address: str)
         assert [chunk for _, chunk in attempts(address)] == [0, 1]
 
 
+def test_a_part_of_a_chunk_is_claimed_by_a_guess(address: str, messages: list[bool]) -> None:
+    with Ledger(address, create=True) as ledger, begun(ledger) as run:
+        assert run.claim(0) is not None
+        part = Wanted(1, (2,), is_part=True)
+        claim = run._owned(run._store.together(lambda connection: run._claim(connection, part), "FULL"))
+        assert claim is not None
+        assert claim.positions == (2,)
+        assert not claim.is_whole
+        rest = run.claim(1)
+        assert rest is not None
+        assert rest.positions == (3,)
+    assert messages == [True, True, False]  # nobody guesses that a chunk is no longer whole
+
+
 def asked(server: Server, box: Sandbox, requests: int) -> int:
     """Return how many messages a campaign sends to its server, from the opening of the ledger on."""
     with CuttingProxy(Path(f"{server.folder}/.s.PGSQL.5432")) as proxy:
@@ -100,8 +115,9 @@ def asked(server: Server, box: Sandbox, requests: int) -> int:
         with Ledger(f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}?sslmode=disable", create=True) as ledger:
             plan = plan_of(2 * requests, chunk_size=2, campaign=f"of {requests}")
             table = send(plan, client=box.client(), ledger=ledger, progress=False, concurrency=1)
+            asked = proxy.asked  # every one of them was answered; whether the goodbye is counted by then, nobody knows
         assert table["status"].eq("accepted").all()
-        return proxy.asked
+        return asked
 
 
 def test_a_claim_with_the_answer_before_it_takes_one_round_trip(server: Server) -> None:

@@ -153,5 +153,5 @@ def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
     table = send(plan_of(20, chunk_size=2), client=box.client(), ledger=ledger, progress=False, concurrency=1)
     assert table["status"].eq("accepted").all()
     before, after = asked[1] - asked[0], proxy.asked - asked[-1]
-    assert 10 < before <= 26
+    assert 10 < before <= 24
     assert 5 < after <= 16
