@@ -180,12 +180,13 @@ def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = 
     numbered, bodies = np.array(chunks, np.int64).reshape(-1, 2).T
     sql = (
         "SELECT group_concat(chunk), group_concat(position), group_concat(number) FROM (SELECT chunk, position, number "
-        f"FROM recipient WHERE campaign=? AND chunk>=? AND chunk<? AND own_state IN {states} "
+        f"FROM recipient WHERE campaign=? AND chunk BETWEEN ? AND ? AND own_state IN {states} "
         "ORDER BY chunk, position) AS inside"
     )
     blocks = [np.zeros((3, 0), np.int64)]
-    for first in range(0, int(numbered.max(initial=-1)) + 1, _BLOCK):
-        texts = connection.execute(sql, (campaign, first, first + _BLOCK)).fetchone()
+    for begins in range(0, len(numbered), _BLOCK):
+        block = numbered[begins : begins + _BLOCK]
+        texts = connection.execute(sql, (campaign, int(block[0]), int(block[-1]))).fetchone()
         if texts[0] is not None:
             blocks.append(np.array([np.fromstring(text, np.int64, sep=",") for text in texts]))
     rows = np.concatenate(blocks, axis=1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smsotp_nb import People, cost
-from smsotp_nb._ledger import Campaign, Ledger, fences, listed
+from smsotp_nb._ledger import Campaign, Ledger, fences, holds, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 from . import ledger_fuzz
@@ -156,6 +156,32 @@ def test_a_request_whose_number_no_ledger_gave_takes_no_memory(two: Path) -> Non
         connection.commit()
     with pytest.raises(LedgerError, match="attempt has the number 1,099,511,627,776"):
         cost.spending(two)
+
+
+@pytest.mark.timeout(60)
+def test_a_chunk_whose_number_no_ledger_gave_takes_no_time(two: Path) -> None:
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(f"UPDATE chunk SET chunk={2**62} {OF_AUTUMN} AND chunk=2")
+        connection.execute(f"UPDATE recipient SET chunk={2**62} {OF_AUTUMN} AND chunk=2")
+        connection.commit()
+    with Ledger(two) as ledger, ledger._store.reading() as connection:
+        (autumn,) = connection.execute("SELECT id FROM campaign WHERE name='autumn'").fetchone()
+        rows = holds.planned(connection, autumn)
+    assert rows.chunk.tolist() == [1, 1, 2**62, 2**62]
+
+
+def test_what_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def endless(_: Ledger) -> None:
+        while True:
+            pass
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(ledger_fuzz, "SECONDS", 0.5)
+    monkeypatch.setattr(ledger_fuzz, "changed", lambda *_: None)
+    monkeypatch.setattr(ledger_fuzz, "READERS", {"endless": endless})
+    monkeypatch.setattr(ledger_fuzz, "SENDERS", {})
+    wrong, _ = ledger_fuzz.findings(range(1), tmp_path)
+    assert wrong == ["seed 0, endless: TooLong: more than 0 s"]
 
 
 def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
