@@ -64,6 +64,6 @@ def _one_service(table: pd.DataFrame) -> None:
     services = table.loc[table["status"] == "accepted", "service"].dropna().unique().tolist()
     if len(services) > 1:
         raise UsageError(
-            f"these results are of several services ({', '.join(map(repr, services))}); learn the rates of one: "
-            "cost.rates(results[results['service'] == ...])"
+            f"these messages are of several services ({', '.join(map(repr, services))}); learn the rates of one: give "
+            "a Campaign, or the rows of one service: cost.rates(results[results['service'] == ...])"
         )

@@ -14,6 +14,7 @@ from .._arguments import given, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
 from .._ledger import Campaign, LedgerOrPath, read_from
+from .._ledger.passcodes import KIND
 from .._ledger.places import path_of
 from .._ledger.word_sums import word_sums
 from .._pandas import STR
@@ -44,6 +45,7 @@ class BilledWords(WithCard):
         variables: a row a column whose values forced ucs2 (missing: the text itself): ``variable`` (str),
             ``messages, alone, extra_parts, extra_cost``.
         unknown: accepted messages of a template whose text is not known, which count as saving nothing.
+        passcodes: accepted messages with a passcode, whose words the service chooses; they count as saving nothing.
 
     Campaigns that were purged are in none of them.
 
@@ -58,6 +60,7 @@ class BilledWords(WithCard):
     characters: pd.DataFrame
     variables: pd.DataFrame
     unknown: int
+    passcodes: int
 
     def card(self) -> Card:
         """Return the words as a card."""
@@ -125,6 +128,7 @@ def _cells(sums: pd.DataFrame) -> pd.DataFrame:
         parts=counts["parts"],
         cost=counts["micros"].where(known, 0),
         unpriced=counts["messages"] - priced,
+        passcode=sums["kind"].eq(KIND),
         known=each["each_parts"].notna(),
     )
     for name, plain in (("saved", "plain_parts"), ("extra", "gsm_parts")):
@@ -147,7 +151,8 @@ def _of(cells: pd.DataFrame) -> BilledWords:
         messages=dearest.drop(columns="said"),
         characters=_characters(forced),
         variables=_by_source(forced, "variable"),
-        unknown=int(cells.loc[~cells["known"], "messages"].sum()),
+        unknown=int(cells.loc[~cells["known"] & ~cells["passcode"], "messages"].sum()),
+        passcodes=int(cells.loc[cells["passcode"], "messages"].sum()),
     )
 
 
@@ -218,6 +223,9 @@ def _card(found: BilledWords) -> Card:
     if found.unknown:
         have = counted(found.unknown, "message has", "messages have")
         blocks.append(Note("i", f"{have} a template whose text is not known, and count as saving nothing."))
+    if found.passcodes:
+        are = counted(found.passcodes, "message is a passcode", "messages are passcodes")
+        blocks.append(Note("i", f"{are}, whose words the service chooses, and count as saving nothing."))
     return Card("Words", state if saved > 0 else "Plain characters would have saved nothing.", tuple(blocks), "")
 
 

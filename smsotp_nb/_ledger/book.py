@@ -307,7 +307,8 @@ class Ledger:
             ``month, service, campaign, file`` (str), ``rows`` (Int64), ``what`` (str: written, unchanged, removed).
 
         Raises:
-            UsageError: the folder cannot be written, or has files of another ledger or program; they are named.
+            UsageError: the folder cannot be written, or a folder of a month has files of another ledger or program,
+                which a query would read; they are named. Other files beside those folders are left alone.
 
         Example:
             >>> import tempfile, pathlib

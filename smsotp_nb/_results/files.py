@@ -33,6 +33,7 @@ _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 _REFUSED: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")  # in the name of a sheet
 _LONGEST: Final = 31  # signs of the name of a sheet
+_EXCELS_OWN: Final = "history"  # a sheet of this name is refused by Excel, in any case of letters
 
 
 @in_our_words
@@ -301,7 +302,8 @@ def _write_excel(frame: pd.DataFrame, file: BinaryIO, *, sheet_name: str) -> Non
 
 def _sheet_of(path: Path) -> str:
     """Return the name of a file as that of a sheet: without what Excel refuses in one."""
-    return _REFUSED.sub(" ", path.stem)[:_LONGEST].strip("' ") or "table"
+    name = _REFUSED.sub(" ", path.stem)[:_LONGEST].strip("' ")
+    return name if name and name.lower() != _EXCELS_OWN else "table"
 
 
 def _not_sheet(name: object, path: Path) -> str | None:
@@ -309,6 +311,8 @@ def _not_sheet(name: object, path: Path) -> str | None:
         return None
     if not isinstance(name, str) or not name.strip("' ") or len(name) > _LONGEST or _REFUSED.search(name):
         return f"sheet_name= must be text of at most {_LONGEST} signs without [ ] : * ? / \\, got {given(name)}"
+    if name.lower() == _EXCELS_OWN:
+        return f"sheet_name= must be another name: Excel keeps {given(name)} for itself"
     return None if path.suffix.lower() == ".xlsx" else "sheet_name= is for Excel files: write to one that ends in .xlsx"
 
 

@@ -54,6 +54,14 @@ def test_the_books_agree_with_the_account(box: Sandbox, ledger: Ledger, first: s
     assert by_kind["messages"].to_dict() == {"campaign": 2, "passcode": 2}
 
 
+def test_passcodes_are_not_told_as_words_of_an_unknown_template(box: Sandbox, ledger: Ledger) -> None:
+    campaign(box, ledger)
+    otp.send(ANNA, client=box, ledger=ledger)
+    words = cost.words(ledger)
+    assert (words.passcodes, words.unknown) == (1, 0)
+    assert "1 message is a passcode, whose words the service chooses" in words.card().html()
+
+
 def test_a_currency_that_no_reply_named_is_not_guessed(box: Sandbox, ledger: Ledger) -> None:
     otp.send(ANNA, client=box, ledger=str(ledger.path))
     assert cost.summary(ledger)["unpriced"].tolist() == [1]

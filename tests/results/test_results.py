@@ -382,6 +382,7 @@ def test_any_frame_comes_back_equal(
     [
         ("by_country.xlsx", {}, "by_country"),
         ("2026-11 [costs].xlsx", {}, "2026-11  costs"),
+        ("history.xlsx", {}, "table"),
         ("c.xlsx", {"sheet_name": "Costs"}, "Costs"),
     ],
 )
@@ -394,7 +395,15 @@ def test_a_sheet_is_named_for_its_table(tmp_path: Path, file: str, options: dict
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("c.xlsx", "a/b"), ("c.xlsx", "x" * 32), ("c.xlsx", " "), ("c.xlsx", 5), ("c.csv", "Costs")]
+    ("file", "name"),
+    [
+        ("c.xlsx", "a/b"),
+        ("c.xlsx", "x" * 32),
+        ("c.xlsx", " "),
+        ("c.xlsx", 5),
+        ("c.xlsx", "History"),
+        ("c.csv", "Costs"),
+    ],
 )
 def test_a_sheet_that_cannot_be_named_so_is_refused(tmp_path: Path, file: str, name: str) -> None:
     with pytest.raises(UsageError, match="sheet_name="):
