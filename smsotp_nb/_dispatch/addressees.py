@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .._ledger import Claim, Run
+from .._ledger import Claim
 from .._ledger.answers import Ints
 from .._ledger.people import persons
 from .._planning import AnyPlan, DatasetPlan
@@ -25,16 +25,19 @@ _FEW: Final = 8  # recipients; arrays of so few take longer to make than to comp
 
 
 class Addressees:
-    """The recipients of a plan, by their place in it, and which of them have been texted or are being texted."""
+    """The recipients of a plan, by their place in it, and which of them have been texted or are being texted.
 
-    def __init__(self, plan: AnyPlan, run: Run) -> None:
+    ``reached`` has the numbers of those who may have been texted before, without their plus.
+    """
+
+    def __init__(self, plan: AnyPlan, reached: Ints) -> None:
         self._plan, self._lock = plan, threading.Lock()
         self._numbers, self._keys = _planned(plan)
         self._taken = np.zeros(len(self._numbers), bool)
         self._views = self._numbers.data, self._keys.data, self._taken.data
-        if run.tried():
-            reached = self._by_person(run.reached())
-            self._taken[reached[reached != _STRANGER]] = True
+        if len(reached):
+            found = self._by_person(reached)
+            self._taken[found[found != _STRANGER]] = True
 
     def take(self, claim: Claim) -> None:
         """Count the recipients of a claim as texted.
@@ -42,7 +45,8 @@ class Addressees:
         Raises:
             LedgerError: somebody in it is not in the plan, is to have other words, or was texted; nobody is counted.
         """
-        if len(claim.positions) <= _FEW and self._took_few(claim):
+        took = self._took_few if len(claim.positions) <= _FEW else self._took_neighbours
+        if took(claim):
             return
         numbers, found = self._found(claim)
         with self._lock:
@@ -70,9 +74,23 @@ class Addressees:
                 taken[at] = True
         return last >= 0
 
+    def _took_neighbours(self, claim: Claim) -> bool:
+        """Do as `take` for recipients who stand in the plan one after the other; return whether that is so."""
+        first, count = claim.positions[0], len(claim.positions)
+        here = slice(first, first + count)
+        if claim.positions[-1] != first + count - 1:
+            return False
+        if not np.array_equal(self._numbers[here], _numbers(claim)) or not (self._keys[here] == claim.body).all():
+            return False
+        with self._lock:
+            if self._taken[here].any():
+                return False
+            self._taken[here] = True
+        return True
+
     def _found(self, claim: Claim) -> tuple[Ints, Ints]:
         """Return the numbers of a claim and their places: as recorded, or by person if the list is in another order."""
-        numbers, at = np.array([*map(int, claim.to)], np.int64), np.array(claim.positions, np.int64)
+        numbers, at = _numbers(claim), np.array(claim.positions, np.int64)
         if len(at) and at[0] >= 0 and at[-1] < len(self._numbers) and (self._numbers[at] == numbers).all():
             return numbers, at  # positions rise, each once
         found = self._by_person(numbers)
@@ -119,6 +137,11 @@ def _planned(plan: AnyPlan) -> tuple[Ints, Ints]:
     numbers[going] = rows["to"].iloc[going].str[1:].astype("int64[pyarrow]").to_numpy()
     keys[going] = np.asarray(plan.body_keys)[rows["body"].iloc[going].to_numpy("int64")]
     return numbers, keys
+
+
+def _numbers(claim: Claim) -> Ints:
+    """Return the numbers of a claim without their plus; numpy reads a text of them faster than Python each of them."""
+    return np.fromstring(",".join(claim.to), np.int64, sep=",")
 
 
 def _repeated(found: Ints) -> Flags:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Unpack
 
+import numpy as np
 import pandas as pd
 
 from .._calls import in_our_words
@@ -179,7 +180,9 @@ class _Sending:
         run.keep(client.settings.deadline)
         run.release()
         run.set_aside()
-        self._addressees = Addressees(plan, run)
+        self._at_first = run.counts()
+        begun = any(many for state, many in self._at_first.items() if state not in {"planned", "skipped"})
+        self._addressees = Addressees(plan, run.reached() if begun else np.zeros(0, np.int64))
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
@@ -194,7 +197,7 @@ class _Sending:
 
     def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
         """Send every chunk still to go and return the result table."""
-        chunks, counts = self._run.chunks(), self._run.counts()
+        chunks, counts = self._run.chunks(), self._at_first
         billed = self._run.billed() if counts["accepted"] else {}
         tally = Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
         callback(tally.progress())

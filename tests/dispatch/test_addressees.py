@@ -98,7 +98,7 @@ def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger:
 
 def test_what_was_not_sent_may_be_claimed_again(client: Client, ledger: Ledger) -> None:
     with ledger.begin(made(), service=client.service) as run:
-        known = Addressees(made(), run)
+        known = Addressees(made(), run.reached())
         claim = run.claim(0)
         assert claim is not None
         known.take(claim)
