@@ -60,7 +60,7 @@ CRAFTED = (
 
 
 def planned(campaign: str, people: slice) -> Plan:
-    frame = pd.DataFrame({"phone": NUMBERS[people], "team": (list("abcd") * 4)[people]})
+    frame = pd.DataFrame({"phone": NUMBERS[people], "team": (list("abcd") * 4)[people], "city": "Rome"})
     return plan(
         frame,
         to="phone",
@@ -68,7 +68,7 @@ def planned(campaign: str, people: slice) -> Plan:
         text=f"Hello {{team}} of {campaign}",
         chunk_size=2,
         policy=None,
-        keep=["team"],
+        keep=["team", "city"],  # all are of one city, so the ledger keeps sums by it
     )
 
 
@@ -174,7 +174,10 @@ def _sums(connection: sqlite3.Connection, chance: random.Random) -> None:
     column = chance.choice(("sums", "by_shared"))
     connection.execute(f"UPDATE sums SET {column}=?", (_zeros(width * rows),))
     if chance.random() < 0.5:
-        connection.execute("UPDATE sums SET shared=?", (chance.choice(('[["team"], ["a"]]', '[["team"]]', "[]")),))
+        connection.execute(
+            "UPDATE sums SET shared=?",
+            (chance.choice(('[["city"], ["Rome"]]', '[["team"], ["a"]]', '[["team"]]', "[]")),),
+        )
 
 
 @functools.cache
@@ -242,6 +245,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "in doubt": _each(lambda campaign: (campaign.in_doubt, campaign.rejected, campaign.counts)),
     "spending": lambda ledger: cost.spending(ledger, service="sandbox"),
     "by kept": lambda ledger: cost.by(cost.spending(ledger, "team", service="sandbox"), "team"),
+    "by shared": lambda ledger: cost.by(ledger, ["city", "month"]),
     "by country": cost.by_country,
     "words": cost.words,
     "cost card": lambda ledger: cost.card(ledger).html(),
