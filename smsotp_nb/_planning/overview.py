@@ -11,6 +11,7 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
 from .._visible import label as shown_label
+from .._visible import visible
 from ..problems import of_stage
 from . import segment_blocks
 from .wording import label_of
@@ -34,7 +35,7 @@ def one_line(plan: Plan) -> str:
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
     return (
-        f"<Plan {plan.campaign}: {cards.counted(len(planned), 'recipient')} in "
+        f"<Plan {visible(plan.campaign)}: {cards.counted(len(planned), 'recipient')} in "
         f"{cards.counted(_requests(planned), 'request')}, "
         f"{_parts(planned)} parts, estimated cost {_cost(planned)}{_unrated(planned)}; "
         f"{cards.counted(len(rows) - len(planned), 'row')} left out>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,8 +61,9 @@ def read_recipients(
         [2, 4]
     """
     refuse(not_flag("numbered", numbered))
-    parts = _parts(_checked(path, sep, encoding), sheet, sep, encoding)
-    return _frame(tables.joined(list(parts)), 0, numbered)
+    file = _checked(path, sep, encoding)
+    with _on_its_disk(file):
+        return _frame(tables.joined(list(_parts(file, sheet, sep, encoding))), 0, numbered)
 
 
 def read_chunks(
@@ -86,7 +88,8 @@ def read_chunks(
     """
     if not isinstance(rows, int) or rows < 1:
         raise UsageError(f"rows={rows!r}: pass the maximum number of rows of a chunk, such as 50000")
-    return _chunks(_parts(_checked(path, sep, encoding), sheet, sep, encoding), rows, numbered)
+    file = _checked(path, sep, encoding)
+    return _chunks(file, _parts(file, sheet, sep, encoding), rows, numbered)
 
 
 def sheets(path: str | os.PathLike[str]) -> list[str]:
@@ -118,11 +121,27 @@ def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, tupl
     return workbook.every_row(file)
 
 
-def _chunks(parts: Iterator[Part], rows: int, numbered: bool) -> Iterator[pd.DataFrame]:
-    first = 0
-    for part in tables.resized(parts, rows):
+def _chunks(file: Path, parts: Iterator[Part], rows: int, numbered: bool) -> Iterator[pd.DataFrame]:
+    first, resized = 0, tables.resized(parts, rows)
+    while True:
+        with _on_its_disk(file):
+            part = next(resized, None)
+        if part is None:
+            return
         yield _frame(part, first, numbered)
         first += len(part)
+
+
+@contextlib.contextmanager
+def _on_its_disk(file: Path) -> Iterator[None]:
+    """Say of a disk or a share that fails while a file is read which file it is."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise UsageError(
+            f"{file} cannot be read: {why}; see that its disk or share is there, and who may read it"
+        ) from None
 
 
 def _frame(part: Part, first: int, numbered: bool) -> pd.DataFrame:

@@ -56,6 +56,32 @@ CELLS: dict[str, Any] = {
 }
 
 
+MUTE = ["no text", "deep", "5,000 digits", "minus 5,000 digits", "a fraction"]
+WORDS: list[dict[str, Any]] = [{"text": "Hello {k}"}, {"text": {"x": "Hello"}, "by": "k"}]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_in_a_text_is_written_or_named(cell: str, words: dict[str, Any]) -> None:
+    frame = pd.DataFrame({"phone": [GOOD, GOOD], "k": pd.Series(["x", CELLS[cell]()], dtype=object)}).set_axis([*"ab"])
+    if cell not in MUTE:
+        sms.plan(frame, to="phone", campaign="c", policy=None, **words)
+        return
+    with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type \w+ \(\w+\) has no text; make"):
+        sms.plan(frame, to="phone", campaign="c", policy=None, **words)
+
+
+def test_a_result_table_of_objects_that_fail_is_refused_by_column() -> None:
+    table = pd.DataFrame({"status": ["accepted"], "price": pd.Series([Mute()], dtype=object), "iso": [Mute()]})
+    with pytest.raises(UsageError, match=r"column 'price' holds an object whose own code fails \(RuntimeError\)"):
+        sms.results.check(table, columns=["status"])
+
+
+def test_the_repr_of_a_plan_moves_no_cursor() -> None:
+    assert repr(sms.plan(pd.DataFrame({"phone": [GOOD]}), to="phone", campaign=CONTROL, text="Hello")).isprintable()
+
+
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_that_cannot_be_read_is_a_row_with_its_problem(cell: str) -> None:

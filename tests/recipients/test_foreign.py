@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 import zipfile
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from smsotp_nb import read_recipients, results
+from smsotp_nb import read_recipients, recipients, results
 from smsotp_nb._foreign.gate import COLUMNS, ours
 from smsotp_nb.errors import SmsOtpError, UsageError
 
@@ -137,3 +138,11 @@ def test_a_quote_that_is_never_closed_is_told_in_linear_time(tmp_path: Path) -> 
             times.append(time.process_time() - began)
         seconds.append(min(times))
     assert seconds[1] < 8 * seconds[0]  # the rest of the file was copied for each piece: it took 16 times as long
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="no file that fails when it is read")
+def test_a_file_whose_disk_fails_is_named() -> None:
+    with pytest.raises(UsageError, match=r"/proc/self/mem cannot be read: Input/output error; see that its disk"):
+        read_recipients("/proc/self/mem")
+    with pytest.raises(UsageError, match="/proc/self/mem cannot be read"):
+        next(recipients.read_chunks("/proc/self/mem"))
