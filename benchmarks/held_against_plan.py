@@ -61,7 +61,7 @@ class Unchecked:
 def turn(made: Plan, client: sms.Client, kind: type, folder: str, threads: int) -> float:
     """Send a campaign into a new ledger; return the CPU seconds."""
     timed, marks = Timed(kind), []
-    sending.Addressees = timed  # type: ignore[assignment, misc]
+    sending.Addressees = timed  # type: ignore[assignment, attr-defined]
     with tempfile.TemporaryDirectory(dir=folder) as place, sms.Ledger(Path(place) / "ledger", create=True) as ledger:
         gc.collect()
         sms.send(
