@@ -19,8 +19,8 @@ _LEAST_DIGITS: Final = 5  # of a number
 _MONTHS: Final = 12
 _TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
 _SHOWN: Final = 40  # characters of a cell
-_WITH_COMMA: Final = r"^[+-]?(?:\d+|\d{1,3}(?:[. '\u00a0\u2019\u202f]\d{3})+)(?:,\d+)?$"
-_THOUSANDS: Final = r"[. '\u00a0\u2019\u202f]"
+_THOUSANDS: Final = "[. '\u00a0\u2019\u202f]"  # the characters themselves: Arrow's expressions know no \u
+_WITH_COMMA: Final = rf"^[+-]?(?:\d+|\d{{1,3}}(?:{_THOUSANDS}\d{{3}})+)(?:,\d+)?$"
 _EXPECTED: Final = {
     "price": "a number such as 0.0075",
     "parts": "a whole number",
