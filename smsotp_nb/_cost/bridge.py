@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -62,7 +62,7 @@ class Bridge(WithCard):
 
     totals: pd.DataFrame
     groups: pd.DataFrame
-    _months: Mapping[str, str] | None = None
+    _months: Mapping[str, str] = field(default_factory=dict, repr=False)  # in which a currency was billed
 
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
@@ -356,7 +356,7 @@ def _change(amount: float, currency: str) -> str:
 
 
 def _nothing(bridge: Bridge, currency: str) -> str:
-    months = (bridge._months or {}).get(currency)
+    months = bridge._months.get(currency)
     return f"{currency}: nothing to compare" + (f" (billed in {months})" if months else "")
 
 

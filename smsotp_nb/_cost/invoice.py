@@ -158,7 +158,9 @@ def reconcile_invoice(
     Raises:
         UsageError: a column is missing, dates can be read in two ways, the time zone does not exist, or the ledger has
             several services.
-        SmsOtpWarning: prices, parts or times cannot be read; it names the column, rows and an example.
+
+    Warns:
+        SmsOtpWarning: prices, parts or times that cannot be read; it names the column, rows and an example.
 
     Example:
         >>> import pathlib, tempfile, smsotp_nb as sms

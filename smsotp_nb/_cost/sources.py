@@ -73,10 +73,8 @@ def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:
 
 def _with_derived(frame: pd.DataFrame, names: list[str], tz: str) -> pd.DataFrame:
     """Put month, day and kind into a result table, where they are asked for and it has none of its own."""
-    if not isinstance(frame, pd.DataFrame) or is_summed(frame):
-        return frame
     missing = [name for name in names if name in _DERIVED and name not in frame.columns]
-    if not missing:
+    if not missing or is_summed(frame):
         return frame
     table = contract.check(frame, columns=(*NEEDED, *(["at"] if {*missing} - {"kind"} else [])))
     return table.assign(**{name: derived(table, name, tz) for name in missing})

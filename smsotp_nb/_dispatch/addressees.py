@@ -45,8 +45,7 @@ class Addressees:
         Raises:
             LedgerError: somebody in it is not in the plan, is to have other words, or was texted; nobody is counted.
         """
-        took = self._took_few if len(claim.positions) <= _FEW else self._took_neighbours
-        if took(claim):
+        if len(claim.positions) <= _FEW and self._took_few(claim):
             return
         numbers, found = self._found(claim)
         with self._lock:
@@ -74,23 +73,9 @@ class Addressees:
                 taken[at] = True
         return last >= 0
 
-    def _took_neighbours(self, claim: Claim) -> bool:
-        """Do as `take` for recipients who stand in the plan one after the other; return whether that is so."""
-        first, count = claim.positions[0], len(claim.positions)
-        here = slice(first, first + count)
-        if claim.positions[-1] != first + count - 1:
-            return False
-        if not np.array_equal(self._numbers[here], _numbers(claim)) or not (self._keys[here] == claim.body).all():
-            return False
-        with self._lock:
-            if self._taken[here].any():
-                return False
-            self._taken[here] = True
-        return True
-
     def _found(self, claim: Claim) -> tuple[Ints, Ints]:
         """Return the numbers of a claim and their places: as recorded, or by person if the list is in another order."""
-        numbers, at = _numbers(claim), np.array(claim.positions, np.int64)
+        numbers, at = np.array([*map(int, claim.to)], np.int64), np.array(claim.positions, np.int64)
         if len(at) and at[0] >= 0 and at[-1] < len(self._numbers) and (self._numbers[at] == numbers).all():
             return numbers, at  # positions rise, each once
         found = self._by_person(numbers)
@@ -137,11 +122,6 @@ def _planned(plan: AnyPlan) -> tuple[Ints, Ints]:
     numbers[going] = rows["to"].iloc[going].str[1:].astype("int64[pyarrow]").to_numpy()
     keys[going] = np.asarray(plan.body_keys)[rows["body"].iloc[going].to_numpy("int64")]
     return numbers, keys
-
-
-def _numbers(claim: Claim) -> Ints:
-    """Return the numbers of a claim without their plus; numpy reads a text of them faster than Python each of them."""
-    return np.fromstring(",".join(claim.to), np.int64, sep=",")
 
 
 def _repeated(found: Ints) -> Flags:

@@ -16,7 +16,7 @@ import pandas as pd
 from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, until
+from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried, until
 from .._planning import AnyPlan, DatasetPlan, Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply
@@ -181,8 +181,7 @@ class _Sending:
         run.release()
         run.set_aside()
         self._at_first = run.counts()
-        begun = any(many for state, many in self._at_first.items() if state not in {"planned", "skipped"})
-        self._addressees = Addressees(plan, run.reached() if begun else np.zeros(0, np.int64))
+        self._addressees = Addressees(plan, run.reached() if tried(self._at_first) else np.zeros(0, np.int64))
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.

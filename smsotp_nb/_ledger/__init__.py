@@ -5,8 +5,9 @@
 was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
 ``wordings`` what is kept of its words, ``run`` what a running campaign does, ``claims`` what it took, ``answers`` how
 replies are kept, ``evidence`` what doubts were settled by, ``columns`` and ``reading`` how frames come out,
-``address``, ``server``, ``connection``, ``spelling``, ``guessing``, ``leasing``, ``fences`` and ``sighting`` are a
-ledger on a server, ``moving`` and ``moved`` how one in a file comes there, ``people`` says who is one person,
+``numbering`` what number a row gets, ``beginning`` what is asked when a campaign begins, ``address``, ``server``,
+``connection``, ``spelling``, ``guessing``, ``guarding``, ``leasing``, ``fences`` and ``sighting`` are a ledger on a
+server, ``moving`` and ``moved`` how one in a file comes there, ``people`` says who is one person,
 ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until when each planned row is held back,
 ``holdouts`` whom experiments hold out or have in another arm, ``holds`` whom a claim must leave, ``recovering`` what a
 dead runner left, ``damage`` what a file holds that cannot be, ``changing`` how a recorded campaign changes,
@@ -23,7 +24,7 @@ from .listing import Entry, Listing, listed
 from .overview import state_line, until
 from .prospect import Prospect
 from .recording import Piece
-from .run import Run
+from .run import Run, tried
 from .unfinished import Unfinished
 from .wordings import Wordings
 
@@ -47,5 +48,6 @@ __all__ = [
     "places",
     "read_from",
     "state_line",
+    "tried",
     "until",
 ]

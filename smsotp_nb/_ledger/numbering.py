@@ -30,15 +30,17 @@ def numbers_of(
         return []
     names = key or tuple(rows[0])
     keys = [tuple(row[name] for name in names) for row in rows]
-    distinct = dict(zip(reversed(keys), reversed(rows), strict=True))
+    distinct: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for values, row in zip(keys, rows, strict=True):
+        distinct.setdefault(values, row)
     sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
     insert = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({', '.join('?' * len(rows[0]))})"
     foreseen(connection, *((sql, values) for values in distinct))
     found = {values: connection.execute(sql, values).fetchone() for values in distinct}
     new = {
         values: connection.execute(insert, tuple(distinct[values].values()))
-        for values in reversed(found)
-        if found[values] is None
+        for values, row in found.items()
+        if row is None
     }
     numbers = {values: _numbered(new[values]) if row is None else int(row[0]) for values, row in found.items()}
     return [numbers[values] for values in keys]

@@ -163,8 +163,7 @@ class Run:
 
     def tried(self) -> int:
         """Return how many rows are no longer planned."""
-        found = self.counts()
-        return sum(found.values()) - found["planned"] - found["skipped"]
+        return tried(self.counts())
 
     def reached(self) -> Ints:
         """Return the numbers that are being texted or may have been, without their plus."""
@@ -450,6 +449,11 @@ class Run:
                 kind = (countries[country], billing.parts, billing.price_micros)
                 number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
                 billings.update({billing: number} if number else {})
+
+
+def tried(counts: Mapping[str, int]) -> int:
+    """Return how many of the rows that `Run.counts` counted are no longer planned."""
+    return sum(counts.values()) - counts["planned"] - counts["skipped"]
 
 
 def _chunks(campaign: int) -> Question:

@@ -9,22 +9,21 @@ then something that fits nothing.
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
 import itertools
 import pkgutil
 import re
-import signal
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import pytest
+from support.cpu_time import TooSlow, at_most
 
 import smsotp_nb
 
@@ -233,26 +232,6 @@ def _class_text(item: Any) -> str:
 
 
 # -- the tests ---------------------------------------------------------------------------------------------------------
-
-
-class TooSlow(Exception):
-    pass
-
-
-@contextlib.contextmanager
-def at_most(cpu_seconds: float) -> Iterator[None]:
-    """Interrupt what needs more time of the processor than this; how busy the machine is does not count."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def run(pattern: re.Pattern[str], method: str, text: str) -> None:

@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
 import sqlite3
 import sys
 import tempfile
@@ -35,6 +34,7 @@ from smsotp_nb._people import People
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
+from tests.support.cpu_time import TooSlow, at_most
 
 SECONDS = 20.0  # CPU time of one reader; a quiet machine takes a tenth of a second
 BLOCK = 1_000  # ledgers for which one sound one is made
@@ -317,33 +317,13 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
             path, reader = case(seed, sound, work / "case")
             before = memory()
             try:
-                with ends_soon():
+                with at_most(SECONDS):
                     outcomes[read(path, reader, box, client)] += 1
-            except (Exception, TooLong) as error:  # noqa: BLE001 - any is a finding
+            except (Exception, TooSlow) as error:  # noqa: BLE001 - any is a finding
                 wrong.append(f"seed {seed}, {reader}: {type(error).__name__}: {error}"[:300])
             if more := grown(before):
                 wrong.append(f"seed {seed}, {reader}: {more:,} KiB")
     return wrong, outcomes
-
-
-class TooLong(BaseException):
-    """What is read takes more time than it may; nothing of ours catches this."""
-
-
-@contextlib.contextmanager
-def ends_soon() -> Iterator[None]:
-    """Stop what takes more than `SECONDS` of CPU time, so that a loop without an end is a finding as well."""
-
-    def stop(*_: object) -> None:
-        raise TooLong(f"more than {SECONDS:.0f} s")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def memory() -> int:

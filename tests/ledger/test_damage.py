@@ -181,7 +181,7 @@ def test_what_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(ledger_fuzz, "READERS", {"endless": endless})
     monkeypatch.setattr(ledger_fuzz, "SENDERS", {})
     wrong, _ = ledger_fuzz.findings(range(1), tmp_path)
-    assert wrong == ["seed 0, endless: TooLong: more than 0 s"]
+    assert wrong == ["seed 0, endless: TooSlow: more than 0.5 s"]
 
 
 def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
