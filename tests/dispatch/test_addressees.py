@@ -88,6 +88,18 @@ def test_nobody_who_was_texted_takes_the_place_of_another(box: Sandbox, client: 
     assert sorted(box.inbox["to"]) == sorted(numbers(3))
 
 
+def test_nobody_who_was_texted_in_an_earlier_call_is_texted_the_same_words_again(
+    box: Sandbox, client: Client, ledger: Ledger
+) -> None:
+    alike = plan(pd.DataFrame({"phone": numbers(6)}), to="phone", campaign="autumn", text="Hello", chunk_size=3)
+    sent(alike, client, ledger, canary=3)
+    with ledger._store.writing() as connection:
+        connection.execute(ANYBODY.format(numbers(1)[0][1:], 4))
+    with pytest.raises(LedgerError, match=r"request 2 would text people \(\+1201\.\.\.0100\) whom the plan"):
+        sent(alike, client, ledger)
+    assert sorted(box.inbox["to"]) == sorted(numbers(3))
+
+
 def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger: Ledger) -> None:
     sent(made(), client, ledger, canary=2)
     turned = pd.DataFrame({"phone": numbers(6)[::-1], "team": list("bbbaaa")})

@@ -43,6 +43,16 @@ def approved(ledger: Ledger) -> int:
 
 
 @pytest.mark.usefixtures("by")
+def test_who_is_not_approved_takes_no_name(ledger: Ledger) -> None:
+    ledger.require_approval(reason="as agreed")
+    with ledger.begin(plan_of(4, chunk_size=2), service="a service") as run:
+        assert run.claim(0) is None
+        assert run.claim(1) is None
+    with ledger._store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM owner").fetchone()[0] == 0
+
+
+@pytest.mark.usefixtures("by")
 def test_nothing_leaves_before_a_second_person_has_approved(
     ledger: Ledger, client: Client, box: Sandbox, by: By
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -180,18 +181,57 @@ def test_the_server_holds_a_guess_against_what_came(address: str, sql: str, gues
         assert connection.execute("SELECT count(*) FROM imported").fetchone() == (int(right),)
 
 
-def test_a_draft_is_not_confirmed_by_another_database(address: str) -> None:
+def seen_as(opened: Ledger, /, **other: object) -> None:
+    """Let the process believe that it saw another database than it is connected to."""
+    served = opened._store._opened
+    served.sighting = replace(served.sighting, **other)  # type: ignore[union-attr]
+
+
+ANOTHER = [{"log": 2**61}, {"requests": 10**9}, {"system": 1}, {"ledger": b"another"}, {"timeline": "9"}]
+
+
+@pytest.mark.parametrize("other", ANOTHER, ids=lambda other: next(iter(other)))
+def test_a_draft_is_not_confirmed_by_another_database(
+    address: str, messages: list[bool], other: dict[str, Any]
+) -> None:
     """What was seen of the server is compared by the server itself, before it confirms anything."""
     with Ledger(address, create=True) as ledger, begun(ledger) as run:
         assert run.claim(0) is not None
-        served = ledger._store._opened
-        for name, other in [("log", 2**61), ("requests", 10**9), ("system", 1), ("ledger", b"another"), ("since", "9")]:
-            known = served.sighting  # type: ignore[union-attr]
-            served.sighting = replace(known, **{name: other})  # type: ignore[union-attr]
-            if name == "since":
-                assert run.claim(1) is not None  # statement by statement, which says what is wrong with it: nothing
-                continue
-            with pytest.raises(LedgerReplaced):
-                run.claim(1)
-            assert len(attempts(address)) == 1
-            served = ledger._store._served()  # type: ignore[attr-defined]
+        assert messages == [True]
+        seen_as(ledger, **other)
+        with pytest.raises(LedgerReplaced):
+            run.claim(1)
+        assert messages == [True, False]
+        assert len(attempts(address)) == 1
+
+
+def test_a_server_that_started_again_is_asked_statement_by_statement(address: str, messages: list[bool]) -> None:
+    with Ledger(address, create=True) as ledger, begun(ledger) as run:
+        assert run.claim(0) is not None
+        seen_as(ledger, since="9")
+        assert run.claim(1) is not None
+    assert messages == [True, False]
+
+
+def test_what_asks_for_nothing_is_not_confirmed_by_another_database(address: str) -> None:
+    country = "INSERT INTO country (iso, cc) VALUES (?, ?)"
+    with Ledger(address, create=True) as ledger:
+        with ledger._store.writing() as connection:
+            connection.execute(country, ("AA", "1"))
+        seen_as(ledger, requests=10**9)
+        with pytest.raises(LedgerReplaced), ledger._store.writing() as connection:
+            connection.execute(country, ("BB", "2"))
+    with psycopg.connect(address) as recorded:
+        assert recorded.execute("SELECT iso FROM country").fetchall() == [("AA",)]
+
+
+def test_work_that_cannot_be_guessed_leaves_nothing_in_the_draft() -> None:
+    def work(connection: Any) -> None:
+        guessed(connection, "INSERT", (1,), NEXT)
+        connection.execute("SELECT")
+
+    draft = Draft(latest=7)
+    with pytest.raises(NotGuessed):
+        draft.run(work)
+    assert [*draft.guesses()] == []
+    assert guessed(draft, "INSERT", (2,), NEXT).lastrowid == 8  # type: ignore[arg-type]

@@ -111,6 +111,17 @@ def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: P
     assert rows(path, "SELECT version FROM wording WHERE text='Hallo {name}'") == [(1,)]
 
 
+def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: Path) -> None:
+    with Ledger(path, create=True) as ledger:
+        ledger.begin(planned(), service="sandbox:a").close()
+        for german in ("Guten Tag {name}", WORDS["de"]):
+            ledger.campaign("autumn").correct(planned(text=WORDS | {"de": german}))
+    assert rows(path, "SELECT version, text FROM wording WHERE segment='de' ORDER BY id") == [
+        (1, "Hallo {name}"),
+        (2, "Guten Tag {name}"),
+    ]
+
+
 def test_people_who_are_added_later_have_the_wording_in_its_version(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
         ledger.begin(
