@@ -215,7 +215,7 @@ class Campaign:
         refuse(None if reason is None else not_text("reason", reason))
         rows = None if rows is None else _hidden(rows)
         numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
-        with self._store.writing() as connection:
+        with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
     def heed_opt_outs(self) -> int:
@@ -270,7 +270,7 @@ class Campaign:
         self._refuse_passcodes()
         lock = self._ledger._lock(self._number, self.name)
         try:
-            with self._store.writing() as connection:
+            with self._store.deciding() as connection:
                 found = changing.compare(connection, self._number, plan)
                 if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
                     return 0
@@ -398,7 +398,7 @@ class Campaign:
         wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
         try:
-            with self._store.writing() as connection:
+            with self._store.deciding() as connection:
                 found = connection.execute(
                     "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
                 ).fetchall()

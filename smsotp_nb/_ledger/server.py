@@ -193,6 +193,12 @@ class ServerStore(Store):
                 raise
             self._committed(served, synchronous)
 
+    @contextlib.contextmanager
+    def deciding(self) -> Iterator[sqlite3.Connection]:
+        with self.writing() as connection:
+            cast("Connection", connection).send()  # what begins it waits otherwise for the first result
+            yield connection
+
     def _committed(self, served: Served, synchronous: str) -> None:
         attempt, recipients = self._taken_claims()
         if synchronous == "FULL":

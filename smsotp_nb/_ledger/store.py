@@ -109,6 +109,14 @@ class Store:
             if synchronous == "FULL":
                 self._attest(opened)
 
+    def deciding(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """Run a block as `writing` does, for a decision that counts for every claim recorded after it.
+
+        The turn to write is taken before the block begins, so that a time read in it is later than that of every claim
+        which the decision came too late for.
+        """
+        return self.writing()
+
     @contextlib.contextmanager
     def writing_outside(self) -> Iterator[sqlite3.Connection]:
         """Run one statement that SQLite allows only outside of a transaction, with all other writers excluded."""

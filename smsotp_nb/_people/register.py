@@ -227,7 +227,7 @@ class People:
         numbers = _several(numbers)
         with read_from(self._ledger) as book:
             found = _read(numbers, default_region)
-            with book._store.writing() as connection:
+            with book._store.deciding() as connection:
                 now = microseconds(self._now())
                 gone = _out_of_sight(lambda: recorded.forget(book._store, connection, found, now=now))
                 purging.leave_remains(connection)
@@ -282,7 +282,7 @@ class People:
         return new
 
     def _record(self, said: Iterable[Said], source: str) -> int:
-        with opened(self._ledger) as book, book._store.writing() as connection:
+        with opened(self._ledger) as book, book._store.deciding() as connection:
             now = microseconds(self._now())
             return _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
 
