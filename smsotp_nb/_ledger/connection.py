@@ -7,7 +7,6 @@ of what waited is raised by the statement that sends it, and the transaction is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, cast
 
@@ -21,7 +20,7 @@ from .guessing import Brought, Guess, Row
 from .spelling import spelled
 
 TOGETHER = 500  # statements of one round trip
-_CHANGES = re.compile(r"INSERT|UPDATE|DELETE|WITH answer\(")
+_CHANGES = ("INSERT ", "UPDATE ", "DELETE ")
 
 
 class _Cursor(psycopg.ClientCursor[Any]):
@@ -161,7 +160,7 @@ class Connection:
     def execute(self, sql: str, values: Sequence[Any] = ()) -> _Cursor | Late:
         """Run a statement; one that changes rows in a transaction waits until its result is asked for."""
         cursor = self._cursor()
-        if self.in_transaction and _CHANGES.match(sql):
+        if self.in_transaction and _changes(sql):
             return self._wait(self._text(cursor, sql, values))
         if not self._waiting and not self._foreseen:
             cursor.execute(cast("Any", spelled(sql)), values)
@@ -268,6 +267,11 @@ class Connection:
 
     def close(self) -> None:
         self._raw.close()
+
+
+def _changes(sql: str) -> bool:
+    """Return whether a statement changes rows, also with a table of values before it."""
+    return sql.startswith(_CHANGES) or (sql.startswith("WITH ") and any(f") {verb}" in sql for verb in _CHANGES))
 
 
 def _brought(cursor: _Cursor) -> Brought:

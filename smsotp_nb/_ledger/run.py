@@ -10,10 +10,10 @@ from typing import Self
 
 import pandas as pd
 
-from .._wire import Billing, SendReply
+from .._wire import SendReply
 from ..errors import LedgerError, SmsOtpWarning
-from . import audit, changing, contacts
-from .answers import Country, Ints, Whole, by_row, fits, totals_of, whole
+from . import audit, contacts
+from .answers import Ints
 from .approving import APPROVED, NOT_APPROVED, may_go
 from .beginning import how_many
 from .billed import billed, of_estimate, spent
@@ -22,15 +22,14 @@ from .damage import understood
 from .guessing import ANY, NEXT, ONE, Guess, Question, foreseen, guessed, later
 from .holds import Holds, set_aside
 from .lock import RunLock
-from .numbering import number_of
 from .ownership import OWNED, Ownership
 from .passcodes import learn_currency
 from .reading import counts, digits_of, fates, how_it_stands, outcomes
-from .recording import billing_number
 from .recovering import OWNER_DIED, give_up
+from .settling import Settling
 from .standing import Rules
 from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, spread
+from .tables import MAY_HAVE_LEFT, PLANNED, SENDING
 
 INTERRUPTED = "interrupted a second time before the answer came"
 
@@ -57,8 +56,7 @@ class Run:
     ) -> None:
         self.campaign, self._store, self._lock, self._clock = campaign, store, lock, clock
         self._ownership = ownership
-        self._countries: dict[Country, int] = {}
-        self._billings: dict[Billing, int] = {}
+        self._settling = Settling(store, campaign, clock)
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         contacts.begin_changing(store, campaign)
         with store.reading() as connection:
@@ -219,47 +217,24 @@ class Run:
 
         ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
         """
-        ending = Ending(
-            "partial" if reply.missing else "accepted",
-            phase="body",
-            http_status=200,
-            error="the reply has no record of this number" if reply.missing else None,
-            request_id=reply.request_id,
-            seconds=seconds,
-        )
-        countries: dict[Country, int] = {}
-        billings: dict[Billing, int] = {}
-
-        totals = totals_of(reply)  # before the transaction, in which no other thread records anything
-
-        def work(connection: sqlite3.Connection) -> Found | None:
-            self._note_if_late(connection)
-            self._learn(connection, reply, countries, billings)
-            answers = whole(claim.to, reply.messages, billings) if reply.currency else None
-            if answers and claim.is_whole and self._accept_whole(connection, claim):
-                self._write_attempt(connection, claim, ending, totals, answers)
-            else:
-                self._write_attempt(connection, claim, ending, totals)
-                self._accept_by_row(connection, claim, reply, countries)
-            return self._claim(connection, then) if then else None
-
-        found = self._store.together(work, "FULL" if then else "NORMAL")
-        self._countries.update(countries)  # not before they are recorded
-        self._billings.update(billings)
+        accepted = self._settling.accepted(claim, reply, seconds)
+        found = self._settled(accepted.write, then)
+        accepted.confirm()
         return self._owned(found)
 
     def settle(self, claim: Claim, ending: Ending, *, then: Wanted | None = None) -> Claim | None:
         """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
-        state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
-        problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
+        return self._owned(
+            self._settled(lambda connection: self._settling.not_accepted(connection, claim, ending), then)
+        )
 
+    def _settled(self, write: Callable[[sqlite3.Connection], None], then: Wanted | None) -> Found | None:
         def work(connection: sqlite3.Connection) -> Found | None:
             self._note_if_late(connection)
-            self._write_attempt(connection, claim, ending)
-            self._write_state(connection, claim, state, problem)
+            write(connection)
             return self._claim(connection, then) if then else None
 
-        return self._owned(self._store.together(work, "FULL" if then else "NORMAL"))
+        return self._store.together(work, "FULL" if then else "NORMAL")
 
     def _note_if_late(self, connection: sqlite3.Connection) -> None:
         """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
@@ -372,83 +347,6 @@ class Run:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    def _write_attempt(
-        self,
-        connection: sqlite3.Connection,
-        claim: Claim,
-        ending: Ending,
-        totals: tuple[object, ...] = (None,) * 5,
-        answers: Whole | None = None,
-    ) -> None:
-        guessed(
-            connection,
-            # What is kept whole stays as it is. The plus keeps a server from reading all requests of the campaign.
-            "UPDATE attempt SET settled_at=?, outcome=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
-            "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
-            "ids=?, kinds=? WHERE id=? AND +campaign=? AND ids IS NULL",
-            (
-                self._clock(),
-                ending.outcome,
-                ending.phase,
-                ending.http_status,
-                ending.error_code,
-                ending.error,
-                ending.request_id,
-                ending.seconds,
-                *totals,
-                *(answers or (None, None)),
-                claim.attempt,
-                self.campaign,
-            ),
-            ANY,
-        )
-
-    def _accept_whole(self, connection: sqlite3.Connection, claim: Claim) -> bool:
-        """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
-        sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
-        values = (ACCEPTED, self.campaign, claim.chunk, claim.attempt, SENDING)
-        return guessed(connection, sql, values, ONE).rowcount == 1
-
-    def _accept_by_row(
-        self, connection: sqlite3.Connection, claim: Claim, reply: SendReply, countries: Mapping[Country, int]
-    ) -> None:
-        if claim.is_whole:
-            spread(connection, self.campaign, claim.chunk, claim.attempt, usually=ONE)
-        if reply.messages:
-            place = dict(zip(claim.to, claim.positions, strict=True))
-            answers = by_row(place, reply.messages, countries, packs_ids=self._store.packs_ids)
-            guessed(connection, answers.sql, (*answers.values, self.campaign, claim.chunk, claim.attempt), ANY)
-        if reply.missing:
-            self._write_state(connection, claim, IN_DOUBT, "NO_RECORD")
-
-    def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
-        spread(connection, self.campaign, claim.chunk, claim.attempt)
-        if state == PLANNED:
-            state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
-            changing.leave_forgotten(connection, self.campaign, claim.chunk, attempt=claim.attempt)
-        # Only rows still in this attempt: a person may have resolved a late one in the meantime.
-        connection.execute(
-            "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",
-            (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
-        )
-
-    def _learn(
-        self,
-        connection: sqlite3.Connection,
-        reply: SendReply,
-        countries: dict[Country, int],
-        billings: dict[Billing, int],
-    ) -> None:
-        """Add the numbers of a reply's countries and billings; what is new is recorded."""
-        for billing in reply.messages.tally:
-            country = billing.iso, billing.cc
-            named = {"iso": billing.iso, "cc": billing.cc}
-            countries[country] = self._countries.get(country) or number_of(connection, "country", named)
-            if fits(billing):
-                kind = (countries[country], billing.parts, billing.price_micros)
-                number = self._billings.get(billing) or billing_number(connection, self.campaign, kind)
-                billings.update({billing: number} if number else {})
 
 
 def tried(counts: Mapping[str, int]) -> int:

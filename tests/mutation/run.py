@@ -71,8 +71,11 @@ PHASE: dict[str, frozenset[str]] = {
     "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/run.py": frozenset({
-        "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "work",
-        "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
+        "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "_settled",
+        "work",
+    }),
+    "_ledger/settling.py": frozenset({
+        "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
     "_ledger/recovering.py": frozenset({"give_up"}),
     "_ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
