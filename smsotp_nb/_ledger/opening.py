@@ -59,13 +59,21 @@ class Opened:
             if known == now:
                 self.marks.break_seal()  # from here on the file may change at any time
                 self.connection.execute(f"PRAGMA user_version={known + ONE_GENERATION}")
-        if not self.moving:  # asked in each transaction: another process may have moved it a moment ago
-            refuse_moved(self.connection, self.path)
+        self.refuse_moved()
         if not self.session:
             inserted = self.connection.execute(
                 "INSERT INTO session (token, started_at) VALUES (?, ?)", (self._token, time.time_ns() // 1000)
             )
             self.session = int(inserted.lastrowid or 0)
+
+    def refuse_moved(self) -> None:
+        """Refuse every use of a file whose ledger is on a server, where another process may have moved it a moment ago.
+
+        Raises:
+            LedgerError: it says where the ledger is now.
+        """
+        if not self.moving:
+            refuse_moved(self.connection, self.path)
 
     def note_acts(self, *, durable: bool, claimed: bool) -> None:
         """Count a durable transaction without a request, so that an older copy that lacks it is recognized as well."""

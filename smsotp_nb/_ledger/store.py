@@ -191,7 +191,10 @@ class Store:
         """Run a block of reads on the connection."""
         with self._guard:
             try:
-                yield self._open().connection
+                opened = self._open()
+                if not opened.connection.in_transaction:  # of the block around this one, which has asked
+                    opened.refuse_moved()
+                yield opened.connection
             except damage.OURS:
                 raise
             except FOREIGN as error:

@@ -190,7 +190,7 @@ def test_rows_are_counted_by_one_statement_and_so_at_one_moment(running: Run, le
     with ledger._store.reading() as connection:
         connection.set_trace_callback(asked.append)
         assert sum(running.counts().values()) == 51
-    assert len(asked) == 1
+    assert len([sql for sql in asked if "moved" not in sql]) == 1  # each use asks whether the ledger went elsewhere
 
 
 @pytest.mark.parametrize("look", ["a.kinds", "FROM attempt"])

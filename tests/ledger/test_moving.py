@@ -121,14 +121,21 @@ def test_what_was_sent_from_the_file_is_not_sent_again_from_the_server(made: Mad
 
 def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Path, address: str) -> None:
     with Ledger(path) as open_before:
+        half = open_before.campaign("half")
         run = open_before.begin(plan_of(6, campaign="later", text="later"), service="a service")
         with Ledger(address) as ledger, pytest.raises(CampaignHeld, match="being run by another call"):
             ledger.import_from(path)
         run.close()
         with Ledger(address) as ledger:
             ledger.import_from(path)
-        with pytest.raises(LedgerError, match=r"taken over by postgresql:.* open the one there"):
-            open_before.begin(plan_of(6, campaign="even later", text="later"), service="a service")
+        uses: list[Callable[[], Any]] = [
+            lambda: open_before.begin(plan_of(6, campaign="even later", text="later"), service="a service"),
+            open_before.campaigns, open_before.card, lambda: open_before.campaign("half"),
+            lambda: half.frame, lambda: half.counts, lambda: People(open_before).register, lambda: cost.spending(path),
+        ]  # fmt: skip
+        for use in uses:  # the figures of the file are old from now on
+            with pytest.raises(LedgerError, match=r"taken over by postgresql:.* open the one there"):
+                use()
     with pytest.raises(LedgerError, match=r"taken over by postgresql:.* open the one there"):
         Ledger(path)
 
