@@ -25,6 +25,7 @@ from .errors import UsageError
 __all__ = ["Secret", "Settings"]
 
 
+SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
@@ -216,21 +217,29 @@ def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | Non
     return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
-def ledger_path(environ: Mapping[str, str] | None = None) -> Path:
-    """Return the absolute path of this user's ledger: ``SMSOTP_LEDGER``, else a file in the user's data folder.
+def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
+    """Return where this user's ledger is: what ``SMSOTP_LEDGER`` says, else a file in the user's data folder.
+
+    Returns:
+        The absolute path of a file, or the address of a server, sealed because it may hold a password by mistake.
 
     Example:
-        >>> ledger_path({"SMSOTP_LEDGER": "/data/campaigns.sqlite"}).name
+        >>> ledger_place({"SMSOTP_LEDGER": "/data/campaigns.sqlite"}).name
         'campaigns.sqlite'
+        >>> ledger_place({"SMSOTP_LEDGER": "postgresql://anna@db.example/campaigns"})
+        ***
     """
-    chosen = (os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip()
-    if not chosen:
+    chosen = Secret((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
+    if not chosen.reveal():
         return data_folder(environ) / "ledger.sqlite"
     environ = None  # a traceback may print the variables of every frame, and this one holds the key
+    if chosen.reveal().lower().startswith(SERVERS):
+        return chosen
     try:
-        return Path(chosen).expanduser().absolute()
+        return Path(chosen.reveal()).expanduser().absolute()
     except RuntimeError:
-        raise UsageError(f"SMSOTP_LEDGER begins with the home of a user who is not known here: {chosen}") from None
+        said = f"SMSOTP_LEDGER begins with the home of a user who is not known here: {chosen.reveal()}"
+        raise UsageError(said) from None
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:

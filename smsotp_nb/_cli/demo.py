@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted, terminal_width
 from .._sandbox.command import path_typed
 from ..errors import LedgerOlder, UsageError
-from ..settings import ledger_path
+from ..settings import data_folder
 from .saying import say
 from .shipped import folder_of
 
@@ -43,14 +43,15 @@ def run(options: argparse.Namespace) -> int:
 
     data = _sample_data(options.data)
     try:
-        ledger = Ledger(options.ledger or ledger_path(), create=True, accept_older=options.accept_older)
+        ledger = Ledger(options.ledger, create=True, accept_older=options.accept_older)
     except LedgerOlder as older:
         step = "Where only this demo was recorded, which texts nobody, run it with --accept-older"
         raise LedgerOlder(f"{older}. {step}", recipients=older.recipients) from None
     if options.service:
         box = Sandbox.at(options.service)
     else:
-        box = Sandbox(state=ledger.path.with_name(ledger.path.name + "-demo-sandbox"))
+        beside = ledger.path if isinstance(ledger.path, Path) else data_folder() / ledger.path.name
+        box = Sandbox(state=beside.with_name(beside.name + "-demo-sandbox"))
     with box, ledger, box.client() as client:
         people = read_recipients(data / "recipients.csv")
         made = plan(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import LedgerError, UsageError
-from ..settings import Secret
+from ..settings import SERVERS, Secret
 
-SCHEMES = ("postgresql:", "postgres:")
 _LOCAL = {"", "localhost"}
 _FIXED: dict[str, Any] = {
     "application_name": "smsotp_nb",
@@ -58,7 +57,7 @@ def is_address(given: object) -> bool:
         >>> is_address("postgresql://db.example/campaigns"), is_address("campaigns.sqlite")
         (True, False)
     """
-    return isinstance(given, str) and given.strip().lower().startswith(SCHEMES)
+    return isinstance(given, str) and given.strip().lower().startswith(SERVERS)
 
 
 def read_address(text: Secret) -> Address:

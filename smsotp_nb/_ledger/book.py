@@ -42,7 +42,7 @@ from .damage import understood
 from .guessing import foreseen
 from .lock import RunLock
 from .ownership import Ownership
-from .places import given, not_a_ledger, place_of, sealed, store_of, users_own
+from .places import given, not_a_ledger, own_file, place_of, sealed, store_of
 from .prospect import Prospect, prospect, prospect_in_pieces
 from .recording import AnyPlanned, Planned, PlannedInPieces, record
 from .recovering import OWNER_DIED, give_up
@@ -61,10 +61,11 @@ class Ledger:
     A campaign is identified by its service and its name, so a rehearsal on a sandbox never blocks the real send.
 
     Args:
-        path: the file. By default this user's one ledger (``SMSOTP_LEDGER``, or a file in the user's data folder),
-            which is created when it is first used.
-        create: create the file if there is none. Otherwise a path that does not exist is an error, because a mistyped
-            path would open a record in which nobody was texted.
+        path: the file, or the address of a server's database (``postgresql://...``, docs/guides/team.md). By default
+            this user's one ledger: what ``SMSOTP_LEDGER`` says, or a file in the user's data folder, and a file is
+            created when it is first used.
+        create: create the file, or the tables on a server, if there are none. Otherwise that is an error, because a
+            mistyped path would open a record in which nobody was texted.
         accept_older: use the file although this user has last seen it with more in it, because a backup replaced it.
             What it lacks is then unknown.
         now: the clock, a function that returns an aware datetime.
@@ -95,9 +96,10 @@ class Ledger:
             not_flag("accept_older", accept_older),
             not_callable("now", now, example="datetime.now(UTC)", none=False),
         )
-        new = create or path is None
+        is_own = path is None
         place, path = sealed(path), None
         self.path: Any = place_of(place, create=create)
+        new = create or (is_own and isinstance(self.path, Path))
         self._store = store_of(self.path, create=new, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
@@ -376,7 +378,7 @@ class Ledger:
             >>> len(Ledger.restore(backup, folder / "l.sqlite").campaigns())
             0
         """
-        place = users_own() if path is None else given(path, create=True)
+        place = own_file() if path is None else given(path, create=True)
         kept = copies.restore(given(backup, create=True), place, accept_older=accept_older)
         ledger = cls(place, accept_older=accept_older)
         if kept is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import Secret, data_folder, ledger_path
+from ..settings import Secret, data_folder, ledger_place
 from .address import Address, is_address, load_driver, read_address
 from .disk import in_memory
 from .store import Store
@@ -62,9 +62,32 @@ def store_of(place: Path | Address, *, create: bool, accept_older: bool = False)
     return ServerStore(place, create=create, accept_older=accept_older)
 
 
-def users_own() -> Path:
-    """Return the path of this user's one ledger; refuse a folder named in the environment that does not exist."""
-    path = ledger_path()
+def own_place() -> Path | Address:
+    """Return where this user's one ledger is, or would be."""
+    place = ledger_place()
+    return place if isinstance(place, Path) else read_address(place)
+
+
+def own_file() -> Path:
+    """Return the path of this user's one ledger; refuse one on a server, whose backups are not files of this package.
+
+    Raises:
+        LedgerError: it is on a server.
+    """
+    place = users_own()
+    if isinstance(place, Path):
+        return place
+    raise LedgerError(
+        f"SMSOTP_LEDGER names a ledger on a server, {place}, which the server's own tools back up and restore. Pass "
+        "path=, where the backup becomes a ledger in a file"
+    )
+
+
+def users_own() -> Path | Address:
+    """Return the place of this user's one ledger; refuse a folder named in the environment that does not exist."""
+    path = own_place()
+    if isinstance(path, Address):
+        return path
     folder = path.parent
     if path != data_folder() / path.name and not folder.is_dir():
         raise LedgerError(

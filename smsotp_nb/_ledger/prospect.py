@@ -14,6 +14,7 @@ from .. import _cards as cards
 from .._pandas import STR
 from .._services import shown
 from . import changing
+from .address import Address
 from .contacts import Realm
 from .holdouts import NO_PEOPLE
 from .overview import until
@@ -35,7 +36,7 @@ class Prospect:
     """What a send of a plan would meet in a ledger at one moment.
 
     Attributes:
-        path: the ledger's file.
+        path: the ledger's file, or the address of its server.
         service: of the recorded campaign of this name; None where none is recorded.
         reached: how many of the plan's recipients were texted already, or may have been.
         added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
@@ -47,7 +48,7 @@ class Prospect:
         approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
     """
 
-    path: Path
+    path: Path | Address
     service: str | None = None
     reached: int = 0
     added: int = 0

@@ -18,16 +18,15 @@ from .. import phones
 from .._arguments import not_flag, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, Prospect, opened
+from .._ledger import LedgerOrPath
 from .._pandas import lent
 from .._policy import Policy, not_policy
-from ..errors import LedgerError
-from ..settings import ledger_path
 from . import arguments, assembly, making, suppression
 from .bodies import body_key
 from .dataset import AnyPlan, DatasetPlan, plan_dataset
 from .kept_words import gsm_parts
 from .oneself import to_oneself
+from .prospects import prospect
 from .value import Plan
 from .wording import Column, TemplateData, Words, column
 
@@ -188,20 +187,4 @@ def plan(
     numbers = numbers.reset_index(drop=True)
     made_of = making.MadeOf(lent(recipients), asked, numbers, left_out, making.given(message), kept)
     made = Plan(**assembly.assemble(made_of), policy=policy)
-    return dataclasses.replace(made, prospect=_prospect(made, ledger))
-
-
-def _prospect(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
-    if ledger is UNASKED:
-        return None
-    if ledger is not None:
-        with opened(ledger) as book:
-            return book.prospect(made)
-    path = ledger_path()
-    if not path.is_file():
-        return None
-    try:
-        with opened(path) as book:
-            return book.prospect(made)
-    except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
-        return Prospect(path, trouble=str(error))
+    return dataclasses.replace(made, prospect=None if ledger is UNASKED else prospect(made, ledger))

@@ -48,11 +48,15 @@ def test_less_than_verified_tls_is_refused(mode: str) -> None:
         "postgresql://ann:hunter-2-secret@[db.example/campaigns",
     ],
 )
-def test_a_password_in_an_address_is_refused_and_repeated_nowhere(address: str) -> None:
+@pytest.mark.parametrize("where", ["argument", "environment"])
+def test_a_password_in_an_address_is_refused_and_repeated_nowhere(
+    address: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMSOTP_LEDGER", address)
     with pytest.raises(UsageError, match=r"must not hold a password|cannot be read") as raised:
-        Ledger(address)
+        Ledger(address if where == "argument" else None)
     assert "hunter-2-secret" not in "".join(traceback.format_exception(raised.value))
-    frames = [frame for frame, _ in traceback.walk_tb(raised.tb) if "/_ledger/" in frame.f_code.co_filename]
+    frames = [frame for frame, _ in traceback.walk_tb(raised.tb) if "/smsotp_nb/" in frame.f_code.co_filename]
     assert frames
     assert not [
         name

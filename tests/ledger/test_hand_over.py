@@ -1,15 +1,18 @@
-"""One notebook's kernel dies in the middle of a campaign, on another machine than the one that goes on with it."""
+"""The notebook about it, run by two kernels: one dies in the middle of its campaign, and the other goes on with it."""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import socket
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pandas as pd
 import pytest
-from support.hosts import Host, need_hosts
+from support.hosts import Host, Kernel, need_hosts
 from support.servers import Server
 
 from smsotp_nb._ledger import Ledger
@@ -17,23 +20,38 @@ from smsotp_nb._sandbox import Sandbox
 
 from .test_server_clock import set_clock, with_clock
 
-BEGIN = """
-import warnings; warnings.simplefilter("always")
-import pandas as pd, smsotp_nb as sms
-people = pd.DataFrame({{"phone": [f"+1202555{{number:04d}}" for number in range(100, 160)]}})
-plan = sms.plan(people, to="phone", campaign="autumn", text="Hello", chunk_size=2)
-client = sms.Sandbox.at("http://127.0.0.1:{service}").client()
-ledger = sms.Ledger("postgresql://{user}@127.0.0.1:{ledger}/{name}?sslmode=disable")
-"""
-SEND = "print(sms.send(plan, client=client, ledger=ledger, progress=False)['status'].value_counts().to_string())"
-CARD = "print(ledger.campaign('autumn').card())"
-ROWS, CHUNK, THREADS = 60, 2, 4
+pytestmark = [pytest.mark.slow, pytest.mark.notebook]
+
+ROOT = Path(__file__).parents[2]
+PEOPLE, CHUNK, THREADS = 100, 2, 4
+
+
+class Notebook:
+    """The code of a notebook, in a folder of its own beside the sample data."""
+
+    def __init__(self, folder: Path) -> None:
+        for name in ("notebooks", "sample_data"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.sqlite*", "*.url"))
+        self.folder = folder / "notebooks"
+        cells = json.loads((self.folder / "hand_over.ipynb").read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        self.begins, self.plans, self.sends, self.looks, *self.settles = code
+
+    def begin(self, kernel: Kernel) -> str:
+        """Run it down to the cell that sends; return what its first cell says."""
+        begun = kernel.run(self.begins)
+        assert "requests" in kernel.run(self.plans)
+        return begun
+
+    def settle(self, kernel: Kernel) -> str:
+        """Run what is below the campaign's card; return all that it shows."""
+        return "".join(kernel.run(cell) for cell in self.settles)
 
 
 @pytest.fixture
-def address(server: Server) -> str:
-    """A ledger of two people, on a server whose clock can be set."""
-    return with_clock(server)
+def notebook(tmp_path: Path) -> Notebook:
+    pytest.importorskip("ipykernel")
+    return Notebook(tmp_path)
 
 
 def service_of(box: Sandbox) -> socket.socket:
@@ -46,43 +64,78 @@ def ledger_of(server: Server) -> socket.socket:
     return line
 
 
-@pytest.mark.slow
-@pytest.mark.notebook
-def test_a_kernel_on_another_machine_takes_a_campaign_over_and_texts_nobody_twice(
-    server: Server, address: str, box: Sandbox, tmp_path: Path
+def wait_for_messages(box: Sandbox) -> None:
+    while len(box.inbox) < 10:
+        time.sleep(0.05)
+
+
+def nobody_twice(texted: pd.Series, counts: dict[str, int], told: str) -> None:
+    assert not texted.duplicated().any()
+    assert counts["accepted"] == len(texted) == PEOPLE
+    assert told.endswith(f"{PEOPLE} messages to {PEOPLE} people\n")
+
+
+def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
+    server: Server, box: Sandbox, notebook: Notebook, tmp_path: Path
 ) -> None:
-    pytest.importorskip("ipykernel")
     need_hosts()
+    address = with_clock(server)
     Ledger(address, create=True).close()
-    name = address.split("/")[3].split("?")[0]
-    box.fault("latency", seconds=0.3)
+    path = urlsplit(address).path
     with Host("anna-laptop", "anna", tmp_path) as hers, Host("ben-desktop", "ben", tmp_path) as his:
-        anna, ben = hers.kernel(), his.kernel()
-        for host, kernel in ((hers, anna), (his, ben)):
-            lines = {"service": host.line(lambda: service_of(box)), "ledger": host.line(lambda: ledger_of(server))}
-            assert not kernel.run(BEGIN.format(**lines, name=name, user="postgres"))
-        anna.begin(SEND)
-        while len(box.inbox) < 10:
-            time.sleep(0.05)
+        anna, ben = (
+            host.kernel(
+                notebook.folder,
+                SMSOTP_SANDBOX=f"http://127.0.0.1:{host.line(lambda: service_of(box))}",
+                SMSOTP_LEDGER=f"postgresql://postgres@127.0.0.1:{host.line(lambda: ledger_of(server))}{path}",
+            )
+            for host in (hers, his)
+        )
+        for kernel in (anna, ben):
+            assert notebook.begin(kernel).startswith("Recorded in postgresql://postgres@127.0.0.1:")
+        anna.begin(notebook.sends)
+        wait_for_messages(box)
         anna.kill()
-        refused, card = ben.run(SEND), ben.run(CARD)
+        refused, line = ben.run(notebook.sends), ben.run(notebook.looks)
+        card = ben.run("print(campaign.card())")
         assert re.search(
             r"CampaignHeld: .* is being run by anna on anna-laptop \(process 1\) since 20.* it can be taken over after",
             refused,
         )
+        assert "to go" in line
         assert "Being run by anna on anna-laptop (process 1) since 20" in card
         set_clock(address, "150 seconds")
-        box.clear_faults()
-        went_on = ben.run(SEND)
-        told = ben.run(
-            "print(ledger.campaign('autumn').line())\nprint(ledger.audit()[['who', 'what', 'rows']].to_string())"
-        )
+        went_on = ben.run(notebook.sends)
+        with Ledger(address) as ledger:
+            doubtful = ledger.campaign("hand-over").counts["in_doubt"]
+        told = notebook.settle(ben)
     print(refused, card, went_on, told, sep="\n")
-    texted = box.inbox["to"]
-    assert not texted.duplicated().any()
+    assert 0 < doubtful <= CHUNK * THREADS * 2
+    assert re.search(rf"accepted +{PEOPLE - doubtful}\n", went_on)
     with Ledger(address) as ledger:
-        counts = ledger.campaign("autumn").counts
-    assert counts["accepted"] + counts["in_doubt"] == ROWS
-    assert 0 < counts["in_doubt"] <= CHUNK * THREADS * 2
-    assert len(texted) >= counts["accepted"]
-    assert re.search(r"anna on anna-laptop\) +sending +60\n.*ben on ben-desktop\) +sending", told)
+        nobody_twice(box.inbox["to"], ledger.campaign("hand-over").counts, told)
+        sending = ledger.audit().loc[lambda decisions: decisions["what"].eq("sending"), "who"]
+    assert sending.tolist() == [f"postgres ({who})" for who in ("anna on anna-laptop", *["ben on ben-desktop"] * 2)]
+
+
+def test_two_kernels_on_one_machine_hand_a_campaign_over(notebook: Notebook, tmp_path: Path) -> None:
+    """The ledger is a file, and the sandbox runs in the kernel that dies."""
+    own = {"SMSOTP_LEDGER": str(tmp_path / "ledger.sqlite"), "HOME": str(tmp_path)}
+    state = notebook.folder / "hand_over.sqlite"
+    first, second = Kernel.here(notebook.folder, **own), Kernel.here(notebook.folder, **own)
+    try:
+        for kernel in (first, second):
+            assert "Recorded in" in notebook.begin(kernel)
+        first.begin(notebook.sends)
+        wait_for_messages(Sandbox.at(state.with_suffix(".url").read_text(encoding="utf-8")))
+        assert "CampaignHeld: " in second.run(notebook.sends)
+        first.kill()
+        notebook.begin(second)
+        assert "accepted" in second.run(notebook.sends)
+        assert "hand-over" in second.run(notebook.looks)
+        told = notebook.settle(second)
+    finally:
+        first.end()
+        second.end()
+    with Sandbox(state=state) as box, Ledger(own["SMSOTP_LEDGER"]) as ledger:
+        nobody_twice(box.inbox["to"], ledger.campaign("hand-over").counts, told)

@@ -131,6 +131,23 @@ def campaigns(server: Server) -> Iterator[str]:
     sql(server.address("postgres"), "DROP ROLE anna, ben, cleo, stranger, campaigns_team")
 
 
+def test_the_address_in_the_environment_is_this_users_ledger(
+    address: str, box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMSOTP_LEDGER", address)
+    assert "has no ledger" in plan_of(4).prospect.trouble  # type: ignore[union-attr]
+    with pytest.raises(LedgerError, match="has no ledger"):
+        send(plan_of(4), client=box.client(), progress=False)
+    with Ledger(address, create=True) as ledger:
+        backup = Ledger(tmp_path / "l.sqlite", create=True).backup(tmp_path / "b.sqlite")
+        send(plan_of(4), client=box.client(), progress=False)
+        assert ledger.campaigns()["accepted"].tolist() == [4]
+    assert plan_of(4).prospect.reached == 4  # type: ignore[union-attr]
+    with pytest.raises(LedgerError, match="names a ledger on a server"):
+        Ledger.restore(backup)
+    assert len(box.inbox) == 4
+
+
 def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, client: Client) -> None:
     anna, cleo = (campaigns.replace("postgres@", f"{name}@") for name in ("anna", "cleo"))
     with Ledger(anna, create=True) as ledger:

@@ -20,7 +20,7 @@ from support.tracebacks import chain, frames, has_other_styles, in_other_styles,
 
 from smsotp_nb import Client, Settings
 from smsotp_nb.errors import UsageError
-from smsotp_nb.settings import Secret, data_folder, ledger_path
+from smsotp_nb.settings import Secret, data_folder, ledger_place
 
 KEY = "canary-key-7f3a91"
 HMAC = "canary-secret-c04e5d"
@@ -244,7 +244,7 @@ WRONG_CALLS: dict[str, Callable[[], object]] = {
         {"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_KEYRING": "smsotp_nb"}, base_url=ADDRESS
     ),
     "replace": lambda: dataclasses.replace(settings(access_key_secret=HMAC), base_url="wrong"),
-    "ledger path": lambda: ledger_path({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_LEDGER": "~nobody-7f3a/l.sqlite"}),
+    "ledger path": lambda: ledger_place({"SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_LEDGER": "~nobody-7f3a/l.sqlite"}),
 }
 
 
@@ -267,7 +267,7 @@ def test_a_machine_without_a_home_shows_no_key(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Path, "home", homeless)
     with pytest.raises(RuntimeError) as caught:
-        ledger_path({"SMSOTP_ACCESS_KEY_ID": KEY})
+        ledger_place({"SMSOTP_ACCESS_KEY_ID": KEY})
     ours = [frame for frame in frames(caught.value) if frame.f_code.co_name == "data_folder"]
     assert ours
     assert KEY not in repr([frame.f_locals for frame in ours])
@@ -478,11 +478,11 @@ def test_secrets_are_compared_by_value() -> None:
 def test_the_ledger_is_never_relative_to_where_the_kernel_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A relative SMSOTP_LEDGER becomes absolute, ``~`` is the home, and without it the data folder is used."""
     monkeypatch.chdir(tmp_path)
-    assert ledger_path({"SMSOTP_LEDGER": "a.sqlite"}) == tmp_path / "a.sqlite"
+    assert ledger_place({"SMSOTP_LEDGER": "a.sqlite"}) == tmp_path / "a.sqlite"
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert ledger_path({"SMSOTP_LEDGER": "~/a.sqlite"}) == tmp_path / "a.sqlite"
-    assert ledger_path({"XDG_DATA_HOME": "/data"}) == Path("/data/smsotp_nb/ledger.sqlite")
-    assert ledger_path({"HOME": "/home/ann"}).is_absolute()
+    assert ledger_place({"SMSOTP_LEDGER": "~/a.sqlite"}) == tmp_path / "a.sqlite"
+    assert ledger_place({"XDG_DATA_HOME": "/data"}) == Path("/data/smsotp_nb/ledger.sqlite")
+    assert ledger_place({"HOME": "/home/ann"}).is_absolute()
 
 
 @pytest.mark.parametrize(

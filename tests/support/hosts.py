@@ -14,6 +14,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -43,7 +44,7 @@ class Host:
         self._name, self._user, self._folder = name, user, folder / name
         self._folder.mkdir()
         self._open: list[socket.socket] = []
-        self._kernels: list[Any] = []
+        self._kernels: list[Kernel] = []
 
     def __enter__(self) -> Self:
         self._holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
@@ -53,9 +54,8 @@ class Host:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        for manager, client in self._kernels:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
+        for kernel in self._kernels:
+            kernel.end()
         for one in self._open:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -73,8 +73,8 @@ class Host:
         threading.Thread(target=self._accept, args=(made[0], connect), daemon=True).start()
         return int(made[0].getsockname()[1])
 
-    def kernel(self) -> Kernel:
-        """Start a Jupyter kernel on this host."""
+    def kernel(self, folder: Path, **environment: str) -> Kernel:
+        """Start a Jupyter kernel on this host, in this folder."""
         from jupyter_client.manager import KernelManager
 
         specs = self._folder / "kernels" / "there"
@@ -88,12 +88,9 @@ class Host:
         )  # fmt: skip
         manager.kernel_spec_manager.kernel_dirs = [str(self._folder / "kernels")]
         home = {"HOME": str(self._folder), "LOGNAME": self._user, "JUPYTER_RUNTIME_DIR": str(self._folder)}
-        manager.start_kernel(env={**os.environ, **home, "PYTHONPATH": str(ROOT)}, cwd=str(self._folder))
-        client = manager.client()
-        client.start_channels()
-        client.wait_for_ready(timeout=100)
-        self._kernels.append((manager, client))
-        return Kernel(manager, client)
+        manager.start_kernel(env={**os.environ, **home, "PYTHONPATH": str(ROOT), **environment}, cwd=str(folder))
+        self._kernels.append(Kernel(manager))
+        return self._kernels[-1]
 
     def _listener(self) -> socket.socket:
         """Listen in the network of this host; the thread that does stays there and ends."""
@@ -115,23 +112,40 @@ class Host:
 
 
 class Kernel:
-    """A Jupyter kernel that runs cells."""
+    """A Jupyter kernel that was started and runs cells."""
 
-    def __init__(self, manager: Any, client: Any) -> None:
-        self._manager, self._client = manager, client
+    def __init__(self, manager: Any) -> None:
+        self._manager, self._client = manager, manager.client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=100)
+
+    @classmethod
+    def here(cls, folder: Path, **environment: str) -> Kernel:
+        """Start one on this machine, in this folder."""
+        from jupyter_client.manager import KernelManager
+
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=str(Path(tempfile.mkdtemp()) / "k"))
+        manager.start_kernel(env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, cwd=str(folder))
+        return cls(manager)
+
+    def end(self) -> None:
+        self._client.stop_channels()
+        self._manager.shutdown_kernel(now=True)
 
     def begin(self, cell: str) -> None:
         """Begin a cell and do not wait for it."""
         self._client.execute(cell)
 
     def run(self, cell: str) -> str:
-        """Run a cell and return what it shows: what it prints, or its error in one line."""
+        """Run a cell and return what it shows: what it prints and its value as text, or its error in one line."""
         shown: list[str] = []
 
         def show(message: dict[str, Any]) -> None:
             content = message["content"]
             if message["msg_type"] == "stream":
                 shown.append(content["text"])
+            elif message["msg_type"] == "execute_result":
+                shown.append(content["data"]["text/plain"] + "\n")
             elif message["msg_type"] == "error":
                 shown.append(f"{content['ename']}: {content['evalue']}\n")
 

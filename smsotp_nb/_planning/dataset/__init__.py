@@ -21,13 +21,13 @@ from ... import phones
 from ..._arguments import given, not_flag, not_path, refuse
 from ..._calls import in_our_words
 from ..._frames import AnyFrame, as_pandas
-from ..._ledger import LedgerOrPath, Prospect, opened
+from ..._ledger import LedgerOrPath
 from ..._pandas import STR
 from ..._policy import Policy, not_policy
-from ...errors import FileExists, LedgerError, UsageError
-from ...settings import ledger_path
+from ...errors import FileExists, UsageError
 from .. import arguments, estimating, hints, kept_words, suppression
 from .. import bodies as body_rows
+from ..prospects import prospect
 from ..wording import Column, TemplateData
 from . import engine, joining, overview, source
 from .joining import Found
@@ -182,7 +182,7 @@ def plan_dataset(
     )
     asking = Asking(asked, to, region, default_region, tuple(repair), evidence)
     made = _made(found, target, asking, left_out, policy, limit)
-    return dataclasses.replace(made, prospect=_prospect(made, ledger))
+    return dataclasses.replace(made, prospect=prospect(made, ledger))
 
 
 def _not_a_name(name: str, value: Any) -> str | None:
@@ -312,17 +312,3 @@ def _said(asking: Asking) -> pd.DataFrame:
     words = dataclasses.replace(asking.asked.words, segments=None)
     none = body_rows.table(words.wording, body_rows.Worded({}, ()), joining.NOBODY)
     return kept_words.wordings(words, words.frame, none, joining.NOBODY, keep=asking.asked.keep_bodies).said
-
-
-def _prospect(made: DatasetPlan, ledger: LedgerOrPath | None) -> Prospect | None:
-    if ledger is not None:
-        with opened(ledger) as book:
-            return book.prospect(made)
-    path = ledger_path()
-    if not path.is_file():
-        return None
-    try:
-        with opened(path) as book:
-            return book.prospect(made)
-    except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
-        return Prospect(path, trouble=str(error))
