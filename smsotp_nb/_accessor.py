@@ -181,6 +181,7 @@ class Sms:
         """
         return results.like(self._frame, given)
 
+    @in_our_words
     def masked(self, *columns: str) -> pd.DataFrame:
         """Return the frame with its phone numbers masked, fit to be shown.
 

@@ -140,6 +140,7 @@ class Settings:
         object.__setattr__(self, "base_url", base_url.rstrip("/"))
 
     @classmethod
+    @in_our_words
     def from_env(
         cls, environ: Mapping[str, str] | None = None, *, keyring: str | None = None, **overrides: Any
     ) -> Settings:

@@ -63,6 +63,7 @@ class Template:
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.slots))
 
+    @in_our_words
     def fill(self, frame: AnyFrame, *, fill: Mapping[str, Any] | None = None) -> Filled:
         """Fill the text for every row; ``fill`` has the value that stands in where a column's is missing.
 

@@ -126,11 +126,9 @@ class Client:
             ...     box.client().send_message("+12025550123", text="Hello").messages[0].iso
             'US'
         """
-        if not isinstance(to, Iterable) or isinstance(to, bytes | Mapping):
-            raise UsageError(f"to= must be a number or a list of numbers, got {given(to)}; nothing was sent")
         if template_data is not None:
             refuse(not_mapping("template_data", template_data, example="{'name': 'Ann'}"), said="nothing was sent: ")
-        recipients = wire.Numbers([to] if isinstance(to, str) else to)
+        recipients = _numbers(to)
         to = recipients  # a traceback prints the variables of every frame
         data = tuple(dict(template_data or {}).items())
         body = wire.Body(text, content, template_id, data, signature)
@@ -157,7 +155,7 @@ class Client:
 
         ``may_begin`` is asked right before the first byte; where it says no, nothing is sent.
         """
-        to = wire.Numbers([to] if isinstance(to, str) else to)
+        to = _numbers(to)
         self._check(to, body)
 
         def read(data: Any, request_id: str | None) -> wire.SendReply:
@@ -359,6 +357,12 @@ def _given(found: Any) -> Any:
     if _is_error(found):
         raise found
     return found
+
+
+def _numbers(to: Any) -> wire.Numbers:
+    if not isinstance(to, Iterable) or isinstance(to, bytes | Mapping):
+        raise UsageError(f"to= must be a number or a list of numbers, got {given(to)}; nothing was sent")
+    return wire.Numbers([to] if isinstance(to, str) else to)
 
 
 def _refuse(action: str, wrong: list[str]) -> None:

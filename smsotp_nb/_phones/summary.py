@@ -126,6 +126,7 @@ class Tally:
     examples: dict[str, list[str]] = field(default_factory=dict)
     met: Met = field(default_factory=Met)
 
+    @in_our_words
     def add(self, judged: AnyFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
         """Count a judged frame; return which rows repeat a number seen before, in this frame or an earlier one."""
         judged = as_pandas(judged)

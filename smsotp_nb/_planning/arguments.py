@@ -22,6 +22,7 @@ from . import mistakes, segments, wording
 
 Found = TypeVar("Found")
 PLAN_COLUMNS = ("body", "note")
+LONGEST_NAME = 300  # characters of a campaign's name, which cards, files and errors show
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def read(
     if not isinstance(campaign, str) or not campaign.strip():
         named = "; the send is recorded under it"
         wrong.append(f"campaign= must be a name, such as 'autumn-sale', got {given(campaign)}{named}")
+    elif len(campaign) > LONGEST_NAME:
+        wrong.append(f"campaign= must have at most {LONGEST_NAME} characters, got {len(campaign):,}")
     elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
         wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can store; retype the name")
     whole = not_whole("chunk_size", chunk_size, most=wire.MAX_RECIPIENTS)

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .._arguments import not_list, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR
@@ -163,6 +164,7 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
     frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"a result table is a DataFrame, got {type(frame).__name__}; it is what send() returns")
+    refuse(not_list("columns", columns, of="column names"))
     problems = _column_problems(frame, tuple(columns))
     converted: dict[str, pd.Series] = {}
     if not problems:

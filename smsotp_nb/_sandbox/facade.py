@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
 import weakref
@@ -32,7 +31,7 @@ from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
-from .remote import Remote, good
+from .remote import Remote, good, written
 from .server import HOST, Server, is_loopback
 from .wording import templates
 
@@ -162,6 +161,7 @@ class Sandbox(Remote):
         box._secret, box._end = None, None
         return box
 
+    @in_our_words
     def tenant(self, key: str | None = None, *, label: str = "", **options: Any) -> Self:
         """Open a tenant, an account with its own access key, and return it as a sandbox. Needs
         ``Sandbox(tenants=True)``.
@@ -192,7 +192,7 @@ class Sandbox(Remote):
         }
         if rules is not None and rules.secret is not None:
             asked["secret"] = rules.revealed()
-        status, found = self._asked("POST", "/tenants.json", json.dumps(asked).encode())
+        status, found = self._asked("POST", "/tenants.json", written(asked))
         opened = type(self).__new__(type(self))
         opened._url, opened._tenant = self._url, secret
         opened._token, opened._certificate = self._token, self._certificate

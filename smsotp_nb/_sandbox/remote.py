@@ -31,6 +31,28 @@ if TYPE_CHECKING:
 ANSWER_WITHIN = 90.0  # seconds; waiting takes up to 80
 
 
+def written(asked: Mapping[str, Any]) -> bytes:
+    """Return what a sandbox is asked for as JSON.
+
+    Raises:
+        UsageError: a value is of a kind that JSON does not have.
+
+    Example:
+        >>> written({"seconds": 5})
+        b'{"seconds": 5}'
+    """
+    refuse(*(f"{name}= must be text or a number, got {shown(value)}" for name, value in asked.items() if _odd(value)))
+    return json.dumps(asked).encode()
+
+
+def _odd(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return True
+    return False
+
+
 class Remote:
     """One sandbox by its address, or one of its tenants. `Sandbox` adds starting, closing and its client."""
 
@@ -113,6 +135,7 @@ class Remote:
         found = self._get(f"/inbox.json?{asked}")["messages"]
         return str(found[0]["code"]) if found else None
 
+    @in_our_words
     def expect(self, given: Mapping[str, Any] | None = None, /, **fields: Any) -> pd.DataFrame:
         """Check that the expected messages were accepted, and return them as a frame like `inbox`.
 
@@ -300,7 +323,7 @@ class Remote:
         return self._call("GET", path, None)
 
     def _post(self, path: str, fields: dict[str, Any]) -> Any:
-        return self._call("POST", path, json.dumps(fields).encode())
+        return self._call("POST", path, written(fields))
 
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
         return good(*self._asked(method, path, body))

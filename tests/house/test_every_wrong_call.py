@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -48,6 +50,60 @@ def test_a_wrong_call_is_answered_in_our_words(call: str, kind: str, held: list[
     digits = "".join(filter(str.isdigit, said + repr(getattr(found.value, "problems", ""))))
     assert not any(number in digits for number in PEOPLE), said
     assert all(isinstance(error, errors.SmsOtpError) for error in printed_with(found.value))
+
+
+def broken(base: type, *names: str) -> object:
+    """Return a value of a kind of its own, of which each of these methods raises."""
+    made: dict[str, Any] = {}
+    for name in names:
+        exec(f"def {name}(self, *_):\n    raise RuntimeError('no {name}')", made)
+    return type(f"Broken{base.__name__.title()}", (base,), {name: made[name] for name in names})()
+
+
+SHOWN = ("__str__", "__repr__", "__format__", "__hash__", "__eq__", "__bool__")
+ORDERED = ("__lt__", "__le__", "__gt__", "__ge__", "__int__", "__float__", "__index__")
+BROKEN = (
+    broken(object, *SHOWN, *ORDERED),
+    broken(object, "__len__", "__getitem__", "__contains__", "__fspath__", *SHOWN),
+    broken(object, "__getattr__"),
+    broken(str, *SHOWN, *ORDERED),
+    broken(int, *SHOWN, *ORDERED),
+    broken(float, *SHOWN, *ORDERED),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_value_whose_own_methods_raise_is_refused_in_our_words(names: dict[str, Any]) -> None:
+    """In the place of each argument of each of these calls."""
+    foreign = []
+    for call, _, _ in rows():
+        for spelled in with_another_argument(call):
+            for value in BROKEN:
+                try:
+                    eval(spelled, {**names, "value": value})
+                except errors.SmsOtpError:
+                    pass
+                except Exception as error:  # noqa: BLE001 - any is a finding
+                    foreign.append(f"{ast.unparse(ast.parse(call))} with {type(value).__name__}: {error!r}")
+    assert not foreign, "\n".join(foreign)
+
+
+def with_another_argument(call: str) -> Iterator[CodeType]:
+    """Yield a call of this package with ``value`` in the place of one of its arguments, for each."""
+    read = ast.parse(call, mode="eval")
+    outer = read.body
+    if not isinstance(outer, ast.Call) or isinstance(outer.func, ast.Name):
+        return
+    for place in range(len(outer.args) + len(outer.keywords)):
+        tree = ast.parse(call, mode="eval")
+        assert isinstance(tree.body, ast.Call)
+        value = ast.copy_location(ast.Name("value", ast.Load()), tree.body)
+        if place < len(outer.args):
+            tree.body.args[place] = value
+        else:
+            tree.body.keywords[place - len(outer.args)].value = value
+        yield compile(tree, call, "eval")
 
 
 def printed_with(error: BaseException) -> Iterator[BaseException]:

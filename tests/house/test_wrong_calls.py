@@ -57,6 +57,18 @@ def test_a_passcode_takes_a_sandbox(box: sms.Sandbox) -> None:
     assert challenge.verify(box.code("+12025550123"))
 
 
+def test_what_a_callback_raises_reaches_the_caller(box: sms.Sandbox) -> None:
+    """It is the caller's own code; only the methods of plain values are answered in our words."""
+
+    class Progress:
+        def __call__(self, _: object) -> None:
+            raise ValueError("mine")
+
+    plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="x", text="Hi")
+    with box.client() as client, pytest.raises(ValueError, match="mine"):
+        sms.send(plan, client=client, progress=Progress())
+
+
 ON_A_LEDGER: dict[str, Callable[[Any], object]] = {
     "spending": sms.cost.spending,
     "by_country": sms.cost.by_country,
