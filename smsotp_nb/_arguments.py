@@ -188,7 +188,7 @@ def not_zone(name: str, value: Any) -> str | None:
     """
     try:
         zoneinfo.ZoneInfo(value)
-    except (ValueError, TypeError, AttributeError, OSError, zoneinfo.ZoneInfoNotFoundError):
+    except (ValueError, TypeError, AttributeError, OSError, RecursionError, zoneinfo.ZoneInfoNotFoundError):
         wanted = str(value).lower()
         close = [zone for zone in sorted(zoneinfo.available_timezones()) if zone.lower().rpartition("/")[2] == wanted]
         hint = f"; did you mean {close[-1]!r}?" if close and isinstance(value, str) else ""
