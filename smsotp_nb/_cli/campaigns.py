@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from .._sandbox.command import path_typed
+from .typed import add_ledger
 
 
 def describe(campaigns: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     campaigns.add_argument("name", nargs="?", metavar="NAME", help="the campaign to show (default: list them all)")
     campaigns.add_argument("--service", metavar="ID", help="whose, where several services have one of that name")
-    campaigns.add_argument("--ledger", type=path_typed, metavar="FILE", help="the ledger (default: this user's)")
+    add_ledger(campaigns)
     campaigns.set_defaults(run=run)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted, terminal_width
 from .._sandbox.command import path_typed
 from ..errors import LedgerOlder, UsageError
-from ..settings import data_folder
+from ..settings import data_folder, ledger_place
 from .saying import say
 from .shipped import folder_of
 
@@ -24,7 +24,7 @@ DEMO_CONTENT = "Hi {name}, 20% off until Sunday."
 
 def describe(demo: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
-    demo.add_argument("--ledger", type=path_typed, help="file of the campaign record (default: this user's ledger)")
+    demo.add_argument("--ledger", type=path_typed, help="file of the campaign record (default: this user's own)")
     demo.add_argument(
         "--accept-older", action="store_true", help="use the ledger although more was seen in it, or it was deleted"
     )
@@ -43,15 +43,14 @@ def run(options: argparse.Namespace) -> int:
 
     data = _sample_data(options.data)
     try:
-        ledger = Ledger(options.ledger, create=True, accept_older=options.accept_older)
+        ledger = Ledger(options.ledger or _own_file(), create=True, accept_older=options.accept_older)
     except LedgerOlder as older:
         step = "Where only this demo was recorded, which texts nobody, run it with --accept-older"
         raise LedgerOlder(f"{older}. {step}", recipients=older.recipients) from None
     if options.service:
         box = Sandbox.at(options.service)
     else:
-        beside = ledger.path if isinstance(ledger.path, Path) else data_folder() / ledger.path.name
-        box = Sandbox(state=beside.with_name(beside.name + "-demo-sandbox"))
+        box = Sandbox(state=ledger.path.with_name(ledger.path.name + "-demo-sandbox"))
     with box, ledger, box.client() as client:
         people = read_recipients(data / "recipients.csv")
         made = plan(
@@ -97,6 +96,12 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
             "Rows in doubt are never sent again automatically: "
             f"Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
         )
+
+
+def _own_file() -> Path:
+    """Return this user's ledger; where that is a team's, on a server, the file beside it: a demo is nobody else's."""
+    place = ledger_place()
+    return place if isinstance(place, Path) else data_folder() / "ledger.sqlite"
 
 
 def _sample_data(given: Path | None) -> Path:

@@ -12,6 +12,7 @@ from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import FileExists, UsageError
 from .saying import say
+from .typed import add_ledger
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ def _describe_numbers(command: argparse.ArgumentParser, *, several: bool) -> Non
     else:
         command.add_argument("number", metavar="NUMBER", help="the phone number")
     command.add_argument("--default-region", metavar="CC", help="country of numbers without a calling code, such as DE")
-    command.add_argument("--ledger", type=path_typed, metavar="FILE", help="the ledger (default: this user's)")
+    add_ledger(command)
 
 
 def _describe_said(command: argparse.ArgumentParser, *, opted_out: bool) -> None:
@@ -71,7 +72,7 @@ def _describe_import(command: argparse.ArgumentParser) -> None:
     add("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
     add("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
     add("--ignore-unreadable", action="store_true", help="record the others although some rows cannot be read")
-    add("--ledger", type=path_typed, metavar="FILE", help="the ledger (default: this user's)")
+    add_ledger(command)
     command.set_defaults(run=_import)
 
 

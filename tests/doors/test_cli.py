@@ -19,6 +19,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from kills.people import plan_of
+from support.servers import Server
 
 from smsotp_nb import _cli as cli
 from smsotp_nb._cli.demo import DEMO_CAMPAIGN
@@ -61,6 +63,19 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
     again = run("demo", "--ledger", str(tmp_path / "ledger"))
     assert again.returncode == 0
     assert "Accepted by this run: 0" in again.stdout
+
+
+def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Server, tmp_path: Path) -> None:
+    address = server.database()
+    with Ledger(address, create=True) as ledger:
+        ledger.begin(plan_of(3), service="sandbox:a").close()
+    its_own = {**os.environ, "SMSOTP_LEDGER": address, "XDG_DATA_HOME": str(tmp_path)}
+    demo = run("demo", env=its_own)
+    assert demo.returncode == 0, demo.stderr
+    assert (tmp_path / "smsotp_nb" / "ledger.sqlite").is_file()
+    for listed in (run("campaigns", env=its_own), run("campaigns", "--ledger", address)):
+        assert "autumn" in listed.stdout
+        assert DEMO_CAMPAIGN not in listed.stdout
 
 
 def test_the_demo_says_how_to_begin_anew_where_its_ledger_was_deleted(tmp_path: Path) -> None:
