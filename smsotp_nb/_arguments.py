@@ -50,7 +50,10 @@ def given(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return repr(value)
     if isinstance(value, str | os.PathLike | numbers.Number) and not isinstance(value, bytes):
-        text = str(value)
+        try:
+            text = str(value)
+        except ValueError:  # an integer of more digits than Python writes
+            return kind
         private = sum(map(str.isdigit, text)) >= _DIGITS or (
             isinstance(value, str) and text.isdigit() and len(text) > 3
         )

@@ -166,7 +166,14 @@ class Notes:
             return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:  # also of another version
+        except (
+            OSError,
+            ValueError,
+            RecursionError,
+            TypeError,
+            KeyError,
+            AttributeError,
+        ) as error:  # also of another version
             self._complain(error)
             return None
 

@@ -51,9 +51,10 @@ def write(
     In CSV and Excel, text that begins with ``= + - @`` gets a leading apostrophe; E.164 numbers are unchanged. In CSV,
     ``excel_safe=False`` leaves such text as it is and omits the byte order mark. Excel holds times as ISO text, to the
     microsecond. An empty text is told from a missing one: in CSV it is ``""`` against nothing at all, in Excel a text
-    cell without a sign against no cell. An existing file is replaced only with ``overwrite=True``, and only once the
-    new one is complete. A file named in ``inputs``, from which the table was made, is never replaced. In Excel the
-    sheet of results is named ``results``, that of another table like the file, or as ``sheet_name`` says.
+    cell without a sign against no cell; both are missing once LibreOffice Calc has saved the file. An existing file is
+    replaced only with ``overwrite=True``, and only once the new one is complete. A file named in ``inputs``, from which
+    the table was made, is never replaced. In Excel the sheet of results is named ``results``, that of another table
+    like the file, or as ``sheet_name`` says.
 
     Raises:
         FileExists: the file already exists.
@@ -162,7 +163,8 @@ def read(path: str | Path) -> pd.DataFrame:
     The result columns come back with their dtypes. Your own columns keep theirs in Parquet; in CSV and Excel a column
     of plain numbers comes back as numbers (never one with a leading zero or a plus), everything else as text. An empty
     text comes back as one. In a CSV whose header is quoted, as pandas writes one that quotes everything, ``""`` is
-    missing: such a writer puts it for both. A spreadsheet that saves a file anew may make empty texts missing.
+    missing, also beside cells with nothing at all: most such writers put it for both. LibreOffice Calc makes every
+    empty text missing in the files that it saves, Excel and CSV.
 
     Raises:
         UsageError: file not found or not readable, not a result table, or its numbers have lost their plus.

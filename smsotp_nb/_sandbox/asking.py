@@ -192,7 +192,7 @@ def _digest(pairs: Mapping[str, str], secret: str) -> str:
 def _read(status: int, raw: bytes) -> Reply:
     try:
         envelope = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         envelope = None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("code"), str):
         return Reply(status, f"HTTP {status}", {})

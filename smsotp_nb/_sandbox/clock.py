@@ -95,7 +95,7 @@ class Clock:
                 target = (now if target is None else target) + int(seconds * 1_000_000)
         except (ValueError, TypeError, AttributeError, InvalidOperation, OverflowError):
             raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
-        if target is not None and abs(target - self._base() * 1_000_000) > FAR * 1_000_000:
+        if target is not None and abs(target - int(self._base() * 1_000_000)) > FAR * 1_000_000:
             raise UsageError("that is more than 400 years from now")
         return target
 

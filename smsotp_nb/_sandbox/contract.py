@@ -77,7 +77,7 @@ class Record:
             return cls(observations=observations, **found)
         except OSError as error:
             raise UsageError(f"the record {path} cannot be read: {error.strerror}") from None
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
             raise UsageError(f"{path} is not a record of the contract suite: {error}") from None
 
 

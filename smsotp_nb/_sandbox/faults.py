@@ -206,7 +206,7 @@ def _words(text: str) -> dict[str, Any]:
         name, _, value = setting.partition("=")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
     return found
 
@@ -214,19 +214,19 @@ def _words(text: str) -> dict[str, Any]:
 def _check(fault: Fault) -> list[str]:
     wrong = []
     if not isinstance(fault.kind, str) or fault.kind not in BY_NAME:
-        wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {fault.kind!r}")
+        wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {shown(fault.kind)}")
     if fault.action not in ("", *OPERATIONS):
-        wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {fault.action!r}")
+        wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {shown(fault.action)}")
     if not (_is_number(fault.share) and 0 < fault.share <= 1):
-        wrong.append(f"share must be more than 0 and at most 1, got {fault.share!r}")
+        wrong.append(f"share must be more than 0 and at most 1, got {shown(fault.share)}")
     if fault.next is not None and not (_is_whole(fault.next) and fault.next >= 1):
-        wrong.append(f"next must be a whole number of at least 1, got {fault.next!r}")
+        wrong.append(f"next must be a whole number of at least 1, got {shown(fault.next)}")
     for name in ("seconds", "jitter"):
         value = getattr(fault, name)
         if not (_is_number(value) and 0 <= value <= 3600):
-            wrong.append(f"{name} must be from 0 to 3600, got {value!r}")
+            wrong.append(f"{name} must be from 0 to 3600, got {shown(value)}")
     if fault.status is not None and not (_is_whole(fault.status) and 300 <= fault.status <= 599):
-        wrong.append(f"status must be from 300 to 599, got {fault.status!r}")
+        wrong.append(f"status must be from 300 to 599, got {shown(fault.status)}")
     return wrong
 
 

@@ -340,7 +340,7 @@ class Remote:
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
             return reply.status, json.loads(reply.read())
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError, RecursionError):
             raise SmsOtpError(
                 f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
             ) from None

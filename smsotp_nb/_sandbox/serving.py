@@ -39,8 +39,8 @@ class OneLine(logging.LoggerAdapter[logging.Logger]):
 
     def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
         if isinstance(exc_info, HttpProcessingError):
-            first = str(exc_info.message).strip().partition("\n")[0]
-            self.warning("a request that is no HTTP was refused: %s", first)
+            # its message cites the address of the request, in which the key stands
+            self.warning("a request that is no HTTP was refused: %s", type(exc_info).__name__)
         else:
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 

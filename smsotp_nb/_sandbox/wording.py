@@ -44,7 +44,7 @@ def templates(more: Mapping[str, str] | str | Path | None = None) -> Mapping[str
 def _read_templates(path: Path) -> Mapping[str, str]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"the templates file {path} cannot be read: {reason}") from None
     if not isinstance(found, dict):

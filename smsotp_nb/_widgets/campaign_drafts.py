@@ -105,6 +105,6 @@ def _read(file: Path) -> Kept | None:
         found: Any = json.loads(file.read_text(encoding="utf-8"))
         at = datetime.fromisoformat(found["at"])
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
     return Kept(file, values, at) if at.tzinfo and values else None

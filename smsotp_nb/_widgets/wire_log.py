@@ -59,7 +59,7 @@ def _read(text: object) -> dict[str, Any]:
     """Return a JSON object, or an empty one for anything else."""
     try:
         found = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

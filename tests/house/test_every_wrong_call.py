@@ -7,6 +7,8 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -70,16 +72,18 @@ BROKEN = (
     broken(int, *SHOWN, *ORDERED),
     broken(float, *SHOWN, *ORDERED),
 )
+EXTREME = (10**5000, -(10**5000), Fraction(10**5000, 3), Decimal("1E+999999"), Decimal("sNaN"), float("-inf"), 1e308)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_value_whose_own_methods_raise_is_refused_in_our_words(names: dict[str, Any]) -> None:
+@pytest.mark.parametrize("values", [BROKEN, EXTREME], ids=["methods that raise", "numbers beyond all measure"])
+def test_a_value_that_breaks_code_is_refused_in_our_words(names: dict[str, Any], values: tuple[object, ...]) -> None:
     """In the place of each argument of each of these calls."""
     foreign = []
     for call, _, _ in rows():
         for spelled in with_another_argument(call):
-            for value in BROKEN:
+            for value in values:
                 try:
                     eval(spelled, {**names, "value": value})
                 except errors.SmsOtpError:

@@ -67,6 +67,15 @@ def test_quotes_tell_an_empty_text(tmp_path: Path) -> None:
     assert ",,,,200," in second
 
 
+def test_beside_a_quoted_header_quotes_around_nothing_are_missing(tmp_path: Path) -> None:
+    """Also where other cells are bare: whether the writer told the two apart cannot be known."""
+    file = tmp_path / "r.csv"
+    texts = table(3, error_code=["7", "EMPTY", None]).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    file.write_text(texts.replace('""', "").replace("EMPTY", ""), encoding="utf-8")
+    assert ',"",' in file.read_text(encoding="utf-8")
+    assert results.read(file)["error_code"].isna().tolist() == [False, True, True]
+
+
 OTHERS = {
     "everything quoted": (table(2).to_csv(index=False, quoting=csv.QUOTE_ALL), True),
     "text quoted": (table(2).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC), True),

@@ -198,7 +198,9 @@ def test_a_record_is_kept_without_key_address_or_number_and_checked_later(
     assert contract.compare(contract.Record.load(tmp_path / "service.json"), ours) == contract.compare(found, ours)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 0, "observations": []}', '{"version": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "[" * 100_000, '{"version": 0, "observations": []}', '{"version": 1}']
+)
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "service.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match="is not a record"):

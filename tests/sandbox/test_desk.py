@@ -326,7 +326,7 @@ def test_templates_of_your_own_come_from_a_file(tmp_path: Any) -> None:
         assert "welcome" in get(box, "/sandbox.json")["templates"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": ""}', None])
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": ""}', "[" * 100_000, None])
 def test_a_templates_file_that_is_none_is_refused(tmp_path: Any, text: str | None) -> None:
     file = tmp_path / "templates.json"
     if text is not None:

@@ -221,3 +221,13 @@ def test_no_fault_strikes_more_often_than_it_may(share: float, chances: list[flo
 def test_every_kind_says_when_it_strikes() -> None:
     assert {kind.when for kind in KINDS} == {"before", "after", "around"}
     assert len(BY_NAME) == len(KINDS)
+
+
+@pytest.mark.parametrize(
+    "given", ["latency seconds=" + "[" * 100_000, {"kind": "latency", "share": 10**5000}, {"kind": 10**5000}]
+)
+def test_a_fault_that_nothing_can_read_is_refused_in_few_words(given: Any) -> None:
+    """Nested beyond what the JSON reader bears, and numbers of more digits than Python writes."""
+    with pytest.raises(UsageError) as found:
+        Fault.read(given)
+    assert len(str(found.value)) < 2000

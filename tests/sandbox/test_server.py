@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -211,6 +212,25 @@ def test_the_balance_is_topped_up_by_text_amounts_only(server: Server) -> None:
     ):
         assert talk(server.port, head, bad)[0] == 400
     assert get(server.port, "/sandbox.json")["balance"] == "1012.500000"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "POST /?accessKeyId=SECRETKEY&x=" + "a" * 9000,
+        "POST /?accessKeyId=SECRETKEY &a",
+        "POST /?accessKeyId=SECRETKEY\x01",
+    ],
+    ids=["too long", "no status line", "a control character"],
+)
+def test_a_request_that_is_no_http_is_logged_without_its_address(
+    server: Server, caplog: pytest.LogCaptureFixture, line: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(f"{line} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert b" 400 " in connection.recv(100)
+    assert "a request that is no HTTP was refused" in caplog.text
+    assert "SECRETKEY" not in caplog.text
 
 
 def test_no_code_number_or_key_is_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:

@@ -100,7 +100,7 @@ def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"at": 5, "values": {}}', b'{"at": "2026-01-01", "values": 1}']
+    "content", [b"", b"{", b"[]", b"[" * 100_000, b'{"at": 5, "values": {}}', b'{"at": "2026-01-01", "values": 1}']
 )
 def test_a_file_that_is_no_draft_is_passed_over(tmp_path: Path, content: bytes) -> None:
     drafts = Drafts(tmp_path / "l.sqlite")
