@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from .._arguments import given, not_callable, not_flag, not_whole, refuse
 from .._client import Client
-from .._planning import AnyPlan, DatasetPlan, Plan
+from .._planning import AnyPlan, DatasetPlan
 from .._wire import check_body
 from ..errors import UsageError
 
 MOST_THREADS = 256
 
 
-def check_kinds(plan: AnyPlan, client: Client, *, what: str, kinds: tuple[type, ...] = (Plan,)) -> None:
-    """Check that a plan of one of these kinds and a client were given.
+def check_kinds(plan: AnyPlan, client: Client, *, what: str = "preflight") -> None:
+    """Check that a plan and a client were given.
 
     Raises:
         UsageError: says what was given, and how to make what is needed.
     """
-    if isinstance(plan, DatasetPlan) and DatasetPlan not in kinds:
-        raise UsageError(f"{what} takes no plan of plan_dataset(...): its card shows what a send would do")
-    if not isinstance(plan, kinds):
+    if not isinstance(plan, AnyPlan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
         from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
@@ -49,7 +47,7 @@ def _kinds(plan: AnyPlan) -> list[int]:
 
 def check(plan: AnyPlan, client: Client, concurrency: int) -> None:
     wrong: list[str] = []
-    check_kinds(plan, client, what="send", kinds=(Plan, DatasetPlan))
+    check_kinds(plan, client, what="send")
     wrong += filter(None, [not_whole("concurrency", concurrency, most=MOST_THREADS)])
     settings = client.settings
     for body in _kinds(plan):
@@ -61,6 +59,11 @@ def check(plan: AnyPlan, client: Client, concurrency: int) -> None:
 
 def anybody(plan: AnyPlan) -> bool:
     """Return whether a plan has somebody to text."""
+    return to_go(plan) > 0
+
+
+def to_go(plan: AnyPlan) -> int:
+    """Return how many recipients a plan texts."""
     if isinstance(plan, DatasetPlan):
-        return plan.figures["planned"] > 0
-    return bool(plan.rows["status"].eq("planned").any())
+        return plan.figures["planned"]
+    return int(plan.rows["status"].eq("planned").sum())

@@ -26,7 +26,7 @@ from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
-from .._planning import Plan
+from .._planning import AnyPlan, DatasetPlan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -45,7 +45,7 @@ class Decision:
     """
 
     read: Callable[[Any, list[str]], Any]
-    ahead: Callable[[Any, Plan, datetime], list[cards.Note]]
+    ahead: Callable[[Any, AnyPlan, datetime], list[cards.Note]]
     typed: Callable[..., Any] = str
 
 
@@ -122,7 +122,7 @@ def read(**given: Unpack[GuardArguments]) -> Guards:
     return Guards(**found)
 
 
-def ahead(asked: Guards, plan: Plan, now: datetime) -> list[cards.Note]:
+def ahead(asked: Guards, plan: AnyPlan, now: datetime) -> list[cards.Note]:
     """Return what each guard that is set would do now, as lines of a card."""
     values = {name: getattr(asked, name) for name in DECISIONS}
     return [
@@ -315,7 +315,7 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
         return None
 
 
-def _budget_ahead(budget: Mapping[str, int], plan: Plan, _now: datetime) -> list[cards.Note]:
+def _budget_ahead(budget: Mapping[str, int], plan: AnyPlan, _now: datetime) -> list[cards.Note]:
     estimate = plan.estimate
     unknown = estimate["est_cost"].isna().any() or not set(estimate["currency"].dropna()) <= set(budget)
     lines = []
@@ -352,11 +352,13 @@ def _read_hours(hours: Any, wrong: list[str]) -> QuietHours | None:
     return QuietHours(begins, ends)
 
 
-def _hours_ahead(quiet: QuietHours, plan: Plan, now: datetime) -> list[cards.Note]:
+def _hours_ahead(quiet: QuietHours, plan: AnyPlan, now: datetime) -> list[cards.Note]:
+    span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
+    if isinstance(plan, DatasetPlan):
+        return [cards.Note("i", f"{span}: asked of each request when its turn comes.")]
     rows = plan.rows
     to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
     silent = sum(quiet.silences(number, now) for number in to)
-    span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
     if not silent:
         return [cards.Note("check", f"{span}: nobody is held back now.")]
     people = cards.counted(silent, "recipient")
@@ -377,11 +379,11 @@ def _whole(name: str) -> Callable[[Any, list[str]], int]:
     return read
 
 
-def _canary_ahead(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
+def _canary_ahead(most: int, _plan: AnyPlan, _now: datetime) -> list[cards.Note]:
     return [cards.Note("!", f"Canary: at most {cards.counted(most, 'recipient')}, then it stops.")]
 
 
-def _failures_ahead(most: int, _plan: Plan, _now: datetime) -> list[cards.Note]:
+def _failures_ahead(most: int, _plan: AnyPlan, _now: datetime) -> list[cards.Note]:
     return [cards.Note("i", f"Stops after {cards.counted(most, 'failure')} in a row.")]
 
 

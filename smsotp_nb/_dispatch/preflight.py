@@ -11,17 +11,17 @@ from .._client import Client
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
-from .._planning import Plan
+from .._planning import AnyPlan
 from ..errors import UsageError
 from . import guards
-from .checks import check_kinds
+from .checks import check_kinds, to_go
 from .pacing import check_speed
 
 
 @in_our_words
 @takes_guards
 def preflight(
-    plan: Plan,
+    plan: AnyPlan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
@@ -31,6 +31,8 @@ def preflight(
     **guard_arguments: Unpack[GuardArguments],
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
+
+    Of a plan of ``plan_dataset`` it does not count whom quiet hours would hold back now.
 
     Returns:
         A card with the service, the ledger, what has been recorded already, the number of rows to go, the time it takes
@@ -47,7 +49,7 @@ def preflight(
         ...     "the sandbox" in preflight(plan, client=box.client(), ledger=ledger).text()
         True
     """
-    check_kinds(plan, client, what="preflight")
+    check_kinds(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), clock)
     asked = guards.read(**guard_arguments)
@@ -57,7 +59,7 @@ def preflight(
         prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
         new = ", a new file" if book.created else ""
         lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
-    left = recorded["planned"] if recorded else int(plan.rows["status"].eq("planned").sum())
+    left = recorded["planned"] if recorded else to_go(plan)
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if recorded:
         lines.append(cards.Note("i", f"Already recorded: {state_line(recorded)}. Rows in doubt are not sent again."))
@@ -72,14 +74,14 @@ def preflight(
     )
 
 
-def _recorded(plan: Plan, client: Client, ledger: Ledger) -> dict[str, int] | None:
+def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> dict[str, int] | None:
     try:
         return ledger.campaign(plan.campaign, service=client.service).counts
     except UsageError:
         return None
 
 
-def _estimate(plan: Plan) -> tuple[tuple[str, str], ...]:
+def _estimate(plan: AnyPlan) -> tuple[tuple[str, str], ...]:
     known = plan.estimate.dropna(subset=["est_cost"]).groupby("currency")["est_cost"].sum()
     return tuple(
         (f"whole plan, estimated, {currency}", cards.money(cost, str(currency))) for currency, cost in known.items()

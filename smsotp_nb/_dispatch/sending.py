@@ -17,7 +17,7 @@ from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried, until
-from .._planning import AnyPlan, DatasetPlan, Plan, to_oneself
+from .._planning import AnyPlan, DatasetPlan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply
 from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, TransportError, UsageError
@@ -25,6 +25,7 @@ from . import guards
 from .addressees import Addressees, Bodies
 from .checks import anybody, check, check_switches
 from .crew import Crew, with_rests
+from .excerpt import excerpt
 from .pacing import Pacer, check_speed
 from .slots import AHEAD, MOST_AHEAD, Slots
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
@@ -122,17 +123,19 @@ def send(
 
 
 @in_our_words
-def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
+def send_test(
+    plan: AnyPlan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0
+) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
     Each call sends a message. It is recorded, but not as part of the campaign.
 
     Args:
-        plan: the plan whose message is sent.
+        plan: the plan whose message is sent; one of ``plan_dataset``, too.
         to: your own number, with its plus.
         client: as for ``send``.
         ledger: as for ``send``; tests are kept apart from campaigns.
-        row: whose message to send: the position of a planned recipient, from 0.
+        row: whose message to send: the position of a planned recipient in the list, from 0.
 
     Returns:
         The result table of this one message.
@@ -150,7 +153,7 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | Non
         ...     box.inbox["text"].tolist()
         ['Hello Ann!']
     """
-    one = to_oneself(plan, to, row=row)
+    one = to_oneself(excerpt(plan, row), to) if isinstance(plan, DatasetPlan) else to_oneself(plan, to, row=row)
     check(one, client, 1)
     with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)

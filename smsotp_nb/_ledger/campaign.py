@@ -28,7 +28,7 @@ from .lock import RunLock
 from .overview import state_line
 from .passcodes import KIND
 from .purging import warn_of_unreached
-from .recording import Planned
+from .recording import Planned, PlannedInPieces
 from .recovering import OWNER_DIED, give_up
 from .standing import OPTED_OUT
 from .store import Store
@@ -295,6 +295,11 @@ class Campaign:
             lock.release()
 
     def _not_its_plan(self, plan: Planned) -> str | None:
+        if isinstance(plan, PlannedInPieces):
+            return (
+                "a plan of plan_dataset(...) neither corrects nor extends a campaign: withdraw what is to go, and plan "
+                f"it as a campaign of its own with exclude=ledger.campaign({self.name!r})"
+            )
         if not isinstance(plan, Planned):
             return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
         if plan.campaign != self.name:

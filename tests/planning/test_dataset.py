@@ -20,6 +20,7 @@ import pytest
 from support import phone_lists
 
 import smsotp_nb as sms
+from smsotp_nb import sandbox
 from smsotp_nb._planning import UNASKED, plan
 from smsotp_nb._planning.dataset import joining
 from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
@@ -339,11 +340,42 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     assert made.folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_other_calls_say_that_they_take_no_such_plan(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": "Hi {name} {{20%}}"},
+        {"text": BY, "by": "language", "region": "country", "rates": RATES},
+        {"text": None, "content": "Hi {name}", "signature": "Acme"},
+        {"text": None, "template_id": "code", "template_data": {"to": "name", "text": "points"}},
+    ],
+    ids=["text", "segments", "content", "template"],
+)
+def test_a_test_message_and_a_preflight_are_those_of_the_plan_in_memory(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    mine, other = both(tmp_path, people(900), **changes)
+    rules = sandbox.Rules(templates={"code": "{to} has {text} points"})
+    with ledger_of(tmp_path) as ledger, sms.Sandbox(rules=rules) as box:
+        client, last = box.client(), other.figures["planned"] - 1
+        for row in (0, 1, last // 2, last):
+            for made in (mine, other):
+                sms.send_test(made, to="+14155550100", client=client, ledger=ledger, row=row)
+        texts = box.inbox["text"].tolist()
+        assert texts[::2] == texts[1::2]
+        assert len(set(texts)) > 1
+        with pytest.raises(UsageError, match=f"row={last + 1}: the plan has {last + 1} recipients"):
+            sms.send_test(other, to="+14155550100", client=client, ledger=ledger, row=last + 1)
+        ahead = {"client": client, "ledger": ledger, "canary": 5, "max_per_second": 10}
+        assert str(sms.preflight(other, **ahead)) == str(sms.preflight(mine, **ahead))
+        hours = sms.preflight(other, client=client, ledger=ledger, quiet_hours=("21:00", "08:00"))
+        assert "asked of each request" in str(hours)
+
+
+def test_what_such_a_plan_does_not_do_is_said(tmp_path: Path) -> None:
     place, _ = saved(tmp_path, people(50))
     made: Any = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
-    with sms.Sandbox() as box:
-        with pytest.raises(UsageError, match="its card shows what a send would do"):
-            sms.preflight(made, client=box.client())
-        with pytest.raises(UsageError, match="plan= must be"):
-            sms.send_test(made, to="+14155550100", client=box.client())
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        sent(made, box, ledger)
+        for change in (ledger.campaign("demo").correct, ledger.campaign("demo").extend):
+            with pytest.raises(UsageError, match="neither corrects nor extends"):
+                change(made)
