@@ -246,7 +246,10 @@ def _repeated(rows: list[_Row]) -> list[str]:
 
 
 def _blank(value: Any) -> bool:
-    return not value.strip() if isinstance(value, str) else value is None or bool(pd.isna(value))
+    try:
+        return not value.strip() if isinstance(value, str) else value is None or bool(pd.isna(value))
+    except InvalidOperation:  # a signaling NaN, which is there
+        return False
 
 
 def _code(value: Any) -> str:
@@ -256,14 +259,14 @@ def _code(value: Any) -> str:
 def _micros(value: Any) -> int | None:
     if isinstance(value, str):
         return wire.micros(value.strip())
-    if isinstance(value, bool) or pd.isna(value):
+    if isinstance(value, bool) or _blank(value):
         return None
     try:
         exact = Decimal(str(value))
         amount = exact.quantize(Decimal("0.000001"))
-    except InvalidOperation:
+        return wire.micros(amount) if abs(exact - amount) <= _FLOAT_NOISE else None
+    except (InvalidOperation, ValueError):  # also an integer of more digits than Python writes
         return None
-    return wire.micros(amount) if abs(exact - amount) <= _FLOAT_NOISE else None
 
 
 def _date(name: str, value: Any) -> tuple[dt.date | None, list[str]]:
@@ -281,7 +284,12 @@ def _date(name: str, value: Any) -> tuple[dt.date | None, list[str]]:
 
 def _said(cell: Any) -> str:
     """Return a cell as an error shows it: a long one by its beginning."""
-    return repr(cell) if not isinstance(cell, str) or len(cell) <= _LONGEST else f"{cell[:_LONGEST]!r} and more"
+    if isinstance(cell, str) and len(cell) > _LONGEST:
+        return f"{cell[:_LONGEST]!r} and more"
+    try:
+        return repr(cell)
+    except ValueError:  # an integer of more digits than Python writes
+        return given(cell)
 
 
 def _day(moment: Any) -> dt.date | None:

@@ -298,8 +298,9 @@ def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:
         return found
     for currency, limit in budget.items():
         read = _micros_of(limit)
-        if read is None or not re.fullmatch(r"[A-Z]{3}", str(currency)):
-            wrong.append(f"budget= must give each currency (three capitals) an amount, got {currency!r}: {limit!r}")
+        if read is None or not isinstance(currency, str) or not re.fullmatch(r"[A-Z]{3}", currency):
+            told = f"{given(currency)}: {given(limit)}"
+            wrong.append(f"budget= must give each currency (three capitals) an amount, got {told}")
         else:
             found[currency] = read
     return found
@@ -311,7 +312,7 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
         limit = f"{limit:.6f}"
     try:
         return micros(Decimal(str(limit)))
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # also an integer of more digits than Python writes
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,16 @@ def test_a_budget_of_floats_is_the_six_decimals_that_it_stands_for(limit: Any, m
 def test_an_amount_that_is_none_is_refused(limit: Any) -> None:
     with pytest.raises(UsageError, match="budget="):
         guards.read(budget={"USD": limit})
+
+
+@pytest.mark.parametrize(
+    "limit", [10**5000, -(10**5000), Decimal("sNaN"), Decimal("1E+999999")], ids=["1", "2", "3", "4"]
+)
+def test_a_budget_beyond_all_measure_is_refused_in_few_words(limit: object) -> None:
+    with pytest.raises(UsageError, match="budget= must give each currency"):
+        guards.read(budget={"USD": limit})
+    with pytest.raises(UsageError, match="budget= must give each currency"):
+        guards.read(budget={10**5000: 5})
 
 
 def test_the_estimate_of_a_plan_is_a_budget_that_covers_it(service: Service, ledger: Ledger) -> None:
