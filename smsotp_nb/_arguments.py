@@ -190,11 +190,11 @@ def not_zone(name: str, value: Any) -> str | None:
         "tz= must be a time zone such as 'Europe/Berlin' or 'UTC', got 'Berlin'; did you mean 'Europe/Berlin'?"
     """
     try:
-        zoneinfo.ZoneInfo(value)
+        zoneinfo.ZoneInfo(value if isinstance(value, str) else "")
     except (ValueError, TypeError, AttributeError, OSError, RecursionError, zoneinfo.ZoneInfoNotFoundError):
-        wanted = str(value).lower()
+        wanted = value.lower() if isinstance(value, str) else ""
         close = [zone for zone in sorted(zoneinfo.available_timezones()) if zone.lower().rpartition("/")[2] == wanted]
-        hint = f"; did you mean {close[-1]!r}?" if close and isinstance(value, str) else ""
+        hint = f"; did you mean {close[-1]!r}?" if close else ""
         return f"{name}= must be a time zone such as 'Europe/Berlin' or 'UTC', got {given(value)}{hint}"
     return None
 

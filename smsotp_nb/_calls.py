@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import numbers
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from ._arguments import nearest
+from ._unusable import unusable
 from .errors import SmsOtpError, UsageError
 
 Given = ParamSpec("Given")
@@ -44,8 +44,8 @@ _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try i
 def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
 
-    A value whose own methods raise, such as ``__str__`` or ``__hash__``, is refused by the name of its class; so is a
-    number that no float holds, such as an integer of thousands of digits or a signaling NaN.
+    A value whose own methods raise, such as ``__str__`` or ``__hash__``, is refused by the name of its class. So is, by
+    the name of its argument, a number that no float holds, pd.NA, or half a character, if the call broke on it.
 
     Raises:
         UsageError: in place of Python's TypeError, or of what a value raised. Other errors from within the function,
@@ -72,7 +72,7 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
         except Exception as error:
             if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
                 wrong = _why(function, args, kwargs)
-            elif not (wrong := _of_a_value(error) or _of_a_number(error, args, kwargs)):
+            elif not (wrong := _of_a_value(error) or unusable(error, function, args, kwargs)):
                 raise
         finally:
             args, kwargs = (), {}  # type: ignore[assignment]  # a traceback may print the variables of every frame
@@ -92,26 +92,6 @@ def _of_a_value(error: Exception) -> str:
         value = type(frame.f_locals.get("self")).__name__
         return f"a value of the class {value} cannot be used: its method {method} raised {type(error).__name__}"
     return ""
-
-
-def _of_a_number(error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Say that a number among the arguments cannot be computed with; empty where none is, or that is no reason."""
-    if not isinstance(error, ArithmeticError | ValueError | TypeError):
-        return ""
-    odd = [type(value).__name__ for value in (*args, *kwargs.values()) if _no_float(value)]
-    return f"a number of the kind {odd[0]} is beyond what can be computed with" if odd else ""
-
-
-def _no_float(value: Any) -> bool:
-    if not isinstance(value, numbers.Number):
-        return False
-    try:
-        float(value)  # type: ignore[arg-type]  # a complex number is not beyond measure
-    except (ArithmeticError, ValueError):
-        return True
-    except TypeError:
-        return False
-    return False
 
 
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

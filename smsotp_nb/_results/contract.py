@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_list, refuse
+from .._arguments import not_all_text, not_list, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR
@@ -165,7 +165,9 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"a result table is a DataFrame, got {type(frame).__name__}; it is what send() returns")
     refuse(not_list("columns", columns, of="column names"))
-    problems = _column_problems(frame, tuple(columns))
+    columns = tuple(columns)
+    refuse(not_all_text("columns", columns))
+    problems = _column_problems(frame, columns)
     converted: dict[str, pd.Series] = {}
     if not problems:
         for name in [name for name in COLUMNS if name in frame.columns]:

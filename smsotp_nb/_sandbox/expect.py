@@ -180,7 +180,9 @@ def _problem(name: str, value: Any) -> str:
         return _pattern_problem(name, value)
     if field in WHOLE:
         return "" if _is_whole(value, MOST_TIMES) else f"{name} must be a whole number, got {value!r}"
-    return "" if value is None or isinstance(value, str) else f"{name} must be one text, got {value!r}"
+    if value is not None and not isinstance(value, str):
+        return f"{name} must be one text, got {value!r}"
+    return f"{name} holds half a character" if any("\ud800" <= sign <= "\udfff" for sign in value or "") else ""
 
 
 def _is_whole(value: Any, top: int) -> bool:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from .. import _wire as wire
+from .._arguments import not_all_text, refuse
 from ..errors import SmsOtpWarning, UsageError
 from . import gate
 from .account import Account
@@ -85,6 +86,7 @@ class Server:
         name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         scheme = "https" if https else "http"
         names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
+        refuse(not_all_text("allow_hosts", names))
         self.certificate = Certificate.made([name, *gate.LOOPBACK, *names]) if https else None
         self._tls = None if self.certificate is None else self.certificate.context()
         options = Options(

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import smsotp_nb as sms
@@ -73,11 +75,12 @@ BROKEN = (
     broken(float, *SHOWN, *ORDERED),
 )
 EXTREME = (10**5000, -(10**5000), Fraction(10**5000, 3), Decimal("1E+999999"), Decimal("sNaN"), float("-inf"), 1e308)
+ODD = ((10**5000,), {"a": 10**5000}, pd.NA, np.zeros((2, 2)), "\ud800", "x" * 100_000, b"\xff")
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("values", [BROKEN, EXTREME], ids=["methods that raise", "numbers beyond all measure"])
+@pytest.mark.parametrize("values", [BROKEN, EXTREME, ODD], ids=["methods that raise", "numbers beyond measure", "odd"])
 def test_a_value_that_breaks_code_is_refused_in_our_words(names: dict[str, Any], values: tuple[object, ...]) -> None:
     """In the place of each argument of each of these calls."""
     foreign = []

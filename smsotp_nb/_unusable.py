@@ -1,0 +1,73 @@
+"""Arguments with which nothing can be done, found when a call has broken on one: said by name, and why."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import itertools
+import numbers
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+_MOST = 1_000  # items of a list that are looked at
+
+
+def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Say which argument of a call broke it; empty where none of them explains the error.
+
+    Example:
+        >>> unusable(ValueError(), lambda most: str(most), (10**5000,), {})
+        'most= cannot be used: a number of the kind int is beyond what can be computed with'
+    """
+    signature = inspect.signature(function)
+    for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
+        free = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+        for word, given in value.items() if free else ((name, value),):
+            for why in filter(None, (_why(error, one) for one in _inside(given))):
+                return f"{word}= cannot be used: {why}"
+    return ""
+
+
+def _inside(value: Any, depth: int = 2) -> Iterator[Any]:
+    """Yield a value, and what lists and mappings hold, so deep."""
+    yield value
+    held: Iterable[Any] = ()
+    if depth and isinstance(value, Mapping):
+        held = itertools.chain(value.keys(), value.values())
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        held = value
+    for one in itertools.islice(held, _MOST):
+        yield from _inside(one, depth - 1)
+
+
+def _why(error: Exception, value: Any) -> str:
+    if isinstance(error, ArithmeticError | ValueError | TypeError) and _is_beyond_measure(value):
+        return f"a number of the kind {type(value).__name__} is beyond what can be computed with"
+    if isinstance(error, TypeError) and type(value).__name__ == "NAType":
+        return "it is missing (pd.NA)"
+    if isinstance(error, ValueError) and hasattr(value, "__array__") and "ambiguous" in str(error):
+        return f"{type(value).__name__} in the place of one value"
+    if isinstance(error, UnicodeDecodeError) and isinstance(value, bytes):
+        return "bytes that are no text"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and isinstance(value, str | os.PathLike):
+        return f"text of {len(os.fspath(value)):,} characters is no path of a file"
+    if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and _has_half_a_character(value):
+        return "it holds half a character; retype it"
+    return ""
+
+
+def _is_beyond_measure(value: Any) -> bool:
+    if not isinstance(value, numbers.Number):
+        return False
+    try:
+        float(value)  # type: ignore[arg-type]  # a complex number is not beyond measure
+    except (ArithmeticError, ValueError):
+        return True
+    except TypeError:
+        return False
+    return False
+
+
+def _has_half_a_character(text: str) -> bool:
+    return any("\ud800" <= sign <= "\udfff" for sign in text)
