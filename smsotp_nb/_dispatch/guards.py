@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, Unpack
 
 import numpy as np
+import pandas as pd
 
 from .. import _cards as cards
 from .._arguments import given, not_whole
@@ -26,7 +27,7 @@ from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
-from .._planning import AnyPlan, DatasetPlan
+from .._planning import AnyPlan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -35,17 +36,29 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 
 
 @dataclass(frozen=True, slots=True)
+class Outlook:
+    """What guards look at beforehand: the plan, the numbers still to go, and the present moment.
+
+    ``going`` is None of a plan larger than memory.
+    """
+
+    plan: AnyPlan
+    going: pd.Series[str] | None = field(repr=False)
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """How one guard is read and told.
 
     Attributes:
         read: the checked value of the argument; what is wrong with it is added to the list.
-        ahead: its lines in ``preflight``, for the checked value, the plan and the present moment.
+        ahead: its lines in ``preflight``, for the checked value.
         typed: the argument that the form's fields stand for, at least one of them filled in.
     """
 
     read: Callable[[Any, list[str]], Any]
-    ahead: Callable[[Any, AnyPlan, datetime], list[cards.Note]]
+    ahead: Callable[[Any, Outlook], list[cards.Note]]
     typed: Callable[..., Any] = str
 
 
@@ -122,11 +135,11 @@ def read(**given: Unpack[GuardArguments]) -> Guards:
     return Guards(**found)
 
 
-def ahead(asked: Guards, plan: AnyPlan, now: datetime) -> list[cards.Note]:
+def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:
     """Return what each guard that is set would do now, as lines of a card."""
     values = {name: getattr(asked, name) for name in DECISIONS}
     return [
-        line for name, value in values.items() if value is not None for line in DECISIONS[name].ahead(value, plan, now)
+        line for name, value in values.items() if value is not None for line in DECISIONS[name].ahead(value, outlook)
     ]
 
 
@@ -316,8 +329,8 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
         return None
 
 
-def _budget_ahead(budget: Mapping[str, int], plan: AnyPlan, _now: datetime) -> list[cards.Note]:
-    estimate = plan.estimate
+def _budget_ahead(budget: Mapping[str, int], outlook: Outlook) -> list[cards.Note]:
+    estimate = outlook.plan.estimate
     unknown = estimate["est_cost"].isna().any() or not set(estimate["currency"].dropna()) <= set(budget)
     lines = []
     for currency, limit in budget.items():
@@ -353,13 +366,11 @@ def _read_hours(hours: Any, wrong: list[str]) -> QuietHours | None:
     return QuietHours(begins, ends)
 
 
-def _hours_ahead(quiet: QuietHours, plan: AnyPlan, now: datetime) -> list[cards.Note]:
+def _hours_ahead(quiet: QuietHours, outlook: Outlook) -> list[cards.Note]:
     span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
-    if isinstance(plan, DatasetPlan):
+    if outlook.going is None:
         return [cards.Note("i", f"{span}: asked of each request when its turn comes.")]
-    rows = plan.rows
-    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
-    silent = sum(quiet.silences(number, now) for number in to)
+    silent = sum(quiet.silences(number, outlook.now) for number in outlook.going)
     if not silent:
         return [cards.Note("check", f"{span}: nobody is held back now.")]
     people = cards.counted(silent, "recipient")
@@ -380,11 +391,11 @@ def _whole(name: str) -> Callable[[Any, list[str]], int]:
     return read
 
 
-def _canary_ahead(most: int, _plan: AnyPlan, _now: datetime) -> list[cards.Note]:
+def _canary_ahead(most: int, _: Outlook) -> list[cards.Note]:
     return [cards.Note("!", f"Canary: at most {cards.counted(most, 'recipient')}, then it stops.")]
 
 
-def _failures_ahead(most: int, _plan: AnyPlan, _now: datetime) -> list[cards.Note]:
+def _failures_ahead(most: int, _: Outlook) -> list[cards.Note]:
     return [cards.Note("i", f"Stops after {cards.counted(most, 'failure')} in a row.")]
 
 

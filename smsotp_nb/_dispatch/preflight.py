@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Unpack
 
+import pandas as pd
+
 from .. import _cards as cards
 from .._arguments import not_callable, not_flag, refuse
 from .._calls import in_our_words
 from .._client import Client
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Ledger, LedgerOrPath, opened, state_line
+from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
-from .._planning import AnyPlan
+from .._planning import AnyPlan, DatasetPlan
 from ..errors import UsageError
 from . import guards
 from .checks import check_kinds, to_go
@@ -55,7 +57,9 @@ def preflight(
     asked = guards.read(**guard_arguments)
     check_speed(max_per_second)
     with opened(ledger) as book:
-        recorded = _recorded(plan, client, book)
+        campaign = _recorded(plan, client, book)
+        recorded = campaign.counts if campaign else None
+        outlook = guards.Outlook(plan, _going(plan, campaign), now())
         prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
         new = ", a new file" if book.created else ""
         lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
@@ -67,18 +71,26 @@ def preflight(
         took = _duration(left / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
     lines += prospect.notes(plan.campaign)
-    lines += guards.ahead(asked, plan, now())
+    lines += guards.ahead(asked, outlook)
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(
         f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
     )
 
 
-def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> dict[str, int] | None:
+def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
     try:
-        return ledger.campaign(plan.campaign, service=client.service).counts
+        return ledger.campaign(plan.campaign, service=client.service)
     except UsageError:
         return None
+
+
+def _going(plan: AnyPlan, campaign: Campaign | None) -> pd.Series[str] | None:
+    """Return the numbers still to go; None of a plan larger than memory."""
+    if isinstance(plan, DatasetPlan):
+        return None
+    rows = campaign.frame if campaign else plan.rows
+    return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
 
 
 def _estimate(plan: AnyPlan) -> tuple[tuple[str, str], ...]:

@@ -261,8 +261,11 @@ def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client,
     """After a canary the card counts who is done and who is left."""
     with pytest.warns(CampaignIncomplete):
         send(campaign(), client=client, ledger=ledger, canary=5, progress=False)
-    said = " ".join(preflight(campaign(), client=client, ledger=ledger).text().split())
+    night = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+    hours = {"quiet_hours": ("21:00", "08:00"), "now": lambda: night}
+    said = " ".join(preflight(campaign(), client=client, ledger=ledger, **hours).text().split())
     assert "55 recipients to go" in said
+    assert "quiet for 55 recipients now" in said
     assert "Already recorded: 5 accepted" in said
 
 

@@ -227,6 +227,18 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
     assert cells(table) == [["planned", "SAME_TEXT", 1], ["accepted", None, 57], ["skipped", "OPTED_OUT", 2]]
 
 
+def test_what_a_plan_has_and_such_a_plan_has_not_is_said(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, people(50))
+    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    there = plan(people(5), ledger=UNASKED, **CALL)
+    public = [name for name in dir(there) if not name.startswith("_") and name not in dir(made)]
+    assert {"rows", "reworded"} <= {*public}
+    for name in public:
+        with pytest.raises(AttributeError, match="plan larger than memory"):
+            getattr(made, name)
+    assert not hasattr(made, "row")
+
+
 def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
     """Other words under the same name are not sent, and the card says so beforehand."""
     place, _ = saved(tmp_path, people(300))

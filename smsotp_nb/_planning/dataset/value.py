@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,17 @@ from .staging import MEASURED, VARYING
 _PREVIEWED: Final = 3
 _SAMPLED: Final = 50
 _PIECE: Final = 100_000  # rows
+_ROWS = "a plan larger than memory keeps its rows in files: read planned.parquet and skipped.parquet in plan.folder"
+_BODIES = "a plan larger than memory keeps its messages in bodies.parquet in plan.folder; plan.preview(n) shows some"
+_INSTEAD: Final = {  # what a Plan has and this has not
+    "rows": _ROWS,
+    "bodies": _BODIES,
+    "texts": _BODIES,
+    "wordings": _BODIES,
+    "measure": _BODIES,
+    "estimate_by_segment": f"{_ROWS}; est_parts and est_cost stand there beside the column of segments",
+    "reworded": "a plan larger than memory is planned again for other words: plan_dataset(...) with the same folder",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,6 +94,11 @@ class DatasetPlan:
     _keep_bodies: bool = field(repr=False)
     _shown: tuple[int, ...] = field(repr=False)  # bodies to look at first
     prospect: Prospect | None = field(default=None, repr=False)
+
+    if not TYPE_CHECKING:  # mypy knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(_INSTEAD.get(name, f"{type(self).__name__!r} object has no attribute {name!r}"))
 
     @property
     def problems(self) -> pd.DataFrame:
