@@ -166,15 +166,8 @@ class Notes:
             return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None
-        except (
-            OSError,
-            ValueError,
-            RecursionError,
-            TypeError,
-            KeyError,
-            AttributeError,
-        ) as error:  # also of another version
-            self._complain(error)
+        except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+            self._complain(error)  # of another version, perhaps
             return None
 
     def _open(self) -> None:

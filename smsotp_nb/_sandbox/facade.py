@@ -17,7 +17,6 @@ from .._arguments import (
     given,
     nearest,
     not_a,
-    not_all_text,
     not_file,
     not_flag,
     not_list,
@@ -289,7 +288,6 @@ def _refuse_wrong(
         not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
         not_text("host", host),
         not_list("allow_hosts", names, of="names"),
-        not_all_text("allow_hosts", names) if isinstance(names, list | tuple) else None,
         None if token is None else not_text("token", token),
     )
 
