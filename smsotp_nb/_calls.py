@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sysconfig
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from ._arguments import nearest
@@ -29,14 +26,6 @@ _OTHER_NAMES = {
     "batch_size": "chunk_size", "limit": "canary", "dry_run": "preflight",
     "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
 }  # fmt: skip
-
-# Whose frames lie between a call and the method of a value that was passed to it.
-_LIBRARIES = (
-    "<frozen", str(Path(__file__).parent), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-)  # fmt: skip
-_MADE = ("<string>", "__init__")  # by dataclasses, of our classes too
-# Methods by which somebody's own code is meant to run: its errors are the caller's.
-_RUN = frozenset({"__call__", "__enter__", "__exit__", "__init__", "__iter__", "__new__", "__next__"})
 
 _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try it"
 
@@ -72,26 +61,13 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
         except Exception as error:
             if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
                 wrong = _why(function, args, kwargs)
-            elif not (wrong := _of_a_value(error) or unusable(error, function, args, kwargs)):
+            elif not (wrong := unusable(error, function, args, kwargs)):
                 raise
         finally:
             args, kwargs = (), {}  # type: ignore[assignment]  # a traceback may print the variables of every frame
         raise UsageError(wrong)
 
     return call
-
-
-def _of_a_value(error: Exception) -> str:
-    """Say which value broke a call by one of its own methods; empty where none did."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        file, method = frame.f_code.co_filename, frame.f_code.co_name
-        if file.startswith(_LIBRARIES) or file.endswith((".pyx", ".pxi")) or (file, method) == _MADE:
-            continue
-        if not (method.startswith("__") and method.endswith("__")) or method in _RUN:
-            return ""
-        value = type(frame.f_locals.get("self")).__name__
-        return f"a value of the class {value} cannot be used: its method {method} raised {type(error).__name__}"
-    return ""
 
 
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -7,19 +7,30 @@ import inspect
 import itertools
 import numbers
 import os
+import sysconfig
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from ._visible import is_whole
+
 _MOST = 1_000  # items of a list that are looked at
+_MADE = ("<string>", "__init__")  # by dataclasses, of our classes too
+# Methods by which somebody's own code is meant to run: its errors are the caller's.
+_RUN = frozenset({"__call__", "__enter__", "__exit__", "__init__", "__iter__", "__new__", "__next__"})
 
 
 def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """Say which argument of a call broke it; empty where none of them explains the error.
+    """Say which value broke a call, by its own methods or because of what it is; empty where none explains the error.
 
     Example:
         >>> unusable(ValueError(), lambda most: str(most), (10**5000,), {})
         'most= cannot be used: a number of the kind int is beyond what can be computed with'
     """
+    if said := _of_its_methods(error):
+        return said
     signature = inspect.signature(function)
     for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
         free = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
@@ -27,6 +38,25 @@ def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ..
             for why in filter(None, (_why(error, one) for one in _inside(given))):
                 return f"{word}= cannot be used: {why}"
     return ""
+
+
+def _of_its_methods(error: Exception) -> str:
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        file, method = frame.f_code.co_filename, frame.f_code.co_name
+        if file.startswith(_libraries()) or file.endswith((".pyx", ".pxi")) or (file, method) == _MADE:
+            continue
+        if not (method.startswith("__") and method.endswith("__")) or method in _RUN:
+            return ""
+        value = type(frame.f_locals.get("self")).__name__
+        return f"a value of the class {value} cannot be used: its method {method} raised {type(error).__name__}"
+    return ""
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Return where the code is whose frames lie between a call and the method of a value."""
+    installed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+    return "<frozen", str(Path(__file__).parent), *installed
 
 
 def _inside(value: Any, depth: int = 2) -> Iterator[Any]:
@@ -52,7 +82,7 @@ def _why(error: Exception, value: Any) -> str:
         return "bytes that are no text"
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and isinstance(value, str | os.PathLike):
         return f"text of {len(os.fspath(value)):,} characters is no path of a file"
-    if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and _has_half_a_character(value):
+    if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and not is_whole(value):
         return "it holds half a character; retype it"
     return ""
 
@@ -67,7 +97,3 @@ def _is_beyond_measure(value: Any) -> bool:
     except TypeError:
         return False
     return False
-
-
-def _has_half_a_character(text: str) -> bool:
-    return any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -69,6 +69,16 @@ def label(value: Any) -> str:
     return ", ".join(mask(part) if _WHOLE.fullmatch(part) else masked(part) for part in parts)
 
 
+def is_whole(text: str) -> bool:
+    """Return whether a text holds no half of a character (of a surrogate pair), which no file or message can carry.
+
+    Example:
+        >>> is_whole("\\U0001f600"), is_whole("\\ud83d")
+        (True, False)
+    """
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _DIRECTIONS
 

@@ -25,7 +25,7 @@ from .errors import UsageError
 __all__ = ["Secret", "Settings"]
 
 
-SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
+_SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
@@ -218,6 +218,16 @@ def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | Non
     return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
+def is_address(given: object) -> bool:
+    """Return whether a text is the address of a server rather than a path.
+
+    Example:
+        >>> is_address("postgresql://db.example/campaigns"), is_address("campaigns.sqlite")
+        (True, False)
+    """
+    return isinstance(given, str) and given.strip().lower().startswith(_SERVERS)
+
+
 def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     """Return where this user's ledger is: what ``SMSOTP_LEDGER`` says, else a file in the user's data folder.
 
@@ -234,7 +244,7 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     if not chosen.reveal():
         return data_folder(environ) / "ledger.sqlite"
     environ = None  # a traceback may print the variables of every frame, and this one holds the key
-    if chosen.reveal().lower().startswith(SERVERS):
+    if is_address(chosen.reveal()):
         return chosen
     try:
         return Path(chosen.reveal()).expanduser().absolute()

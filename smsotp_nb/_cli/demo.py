@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
     data = _sample_data(options.data)
     try:
-        ledger = Ledger(options.ledger or _own_file(), create=True, accept_older=options.accept_older)
+        ledger = Ledger(options.ledger or _file(), create=True, accept_older=options.accept_older)
     except LedgerOlder as older:
         step = "Where only this demo was recorded, which texts nobody, run it with --accept-older"
         raise LedgerOlder(f"{older}. {step}", recipients=older.recipients) from None
@@ -98,7 +98,7 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
         )
 
 
-def _own_file() -> Path:
+def _file() -> Path:
     """Return this user's ledger; where that is a team's, on a server, the file beside it: a demo is nobody else's."""
     place = ledger_place()
     return place if isinstance(place, Path) else data_folder() / "ledger.sqlite"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .._sandbox.command import path_typed
-from ..settings import SERVERS
+from ..settings import is_address
 
 
 def ledger_typed(text: str) -> str | Path:
@@ -16,7 +16,7 @@ def ledger_typed(text: str) -> str | Path:
         >>> ledger_typed("postgresql://anna@db.example/campaigns"), ledger_typed("/data/l.sqlite").name
         ('postgresql://anna@db.example/campaigns', 'l.sqlite')
     """
-    return text if text.strip().lower().startswith(SERVERS) else path_typed(text)
+    return text if is_address(text) else path_typed(text)
 
 
 def add_ledger(command: argparse.ArgumentParser) -> None:

@@ -24,10 +24,10 @@ import pandas as pd
 from .. import _cards as cards
 from .._arguments import given, not_whole
 from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
-from .._ledger import Pending, Run, Wanted
+from .._ledger import Campaign, Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
-from .._planning import AnyPlan
+from .._planning import AnyPlan, DatasetPlan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -37,14 +37,18 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What guards look at beforehand: the plan, the numbers still to go, and the present moment.
-
-    ``going`` is None of a plan larger than memory.
-    """
+    """What guards look at beforehand: the plan, its campaign if that is recorded, and the present moment."""
 
     plan: AnyPlan
-    going: pd.Series[str] | None = field(repr=False)
+    campaign: Campaign | None
     now: datetime
+
+    def going(self) -> pd.Series[str] | None:
+        """Return the numbers still to go; None of a plan larger than memory."""
+        if isinstance(self.plan, DatasetPlan):
+            return None
+        rows = self.campaign.frame if self.campaign else self.plan.rows
+        return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,9 +372,10 @@ def _read_hours(hours: Any, wrong: list[str]) -> QuietHours | None:
 
 def _hours_ahead(quiet: QuietHours, outlook: Outlook) -> list[cards.Note]:
     span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
-    if outlook.going is None:
+    going = outlook.going()
+    if going is None:
         return [cards.Note("i", f"{span}: asked of each request when its turn comes.")]
-    silent = sum(quiet.silences(number, outlook.now) for number in outlook.going)
+    silent = sum(quiet.silences(number, outlook.now) for number in going)
     if not silent:
         return [cards.Note("check", f"{span}: nobody is held back now.")]
     people = cards.counted(silent, "recipient")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Unpack
 
-import pandas as pd
-
 from .. import _cards as cards
 from .._arguments import not_callable, not_flag, refuse
 from .._calls import in_our_words
@@ -13,7 +11,7 @@ from .._client import Client
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
-from .._planning import AnyPlan, DatasetPlan
+from .._planning import AnyPlan
 from ..errors import UsageError
 from . import guards
 from .checks import check_kinds, to_go
@@ -59,7 +57,7 @@ def preflight(
     with opened(ledger) as book:
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None
-        outlook = guards.Outlook(plan, _going(plan, campaign), now())
+        ahead = guards.ahead(asked, guards.Outlook(plan, campaign, now()))
         prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
         new = ", a new file" if book.created else ""
         lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
@@ -71,7 +69,7 @@ def preflight(
         took = _duration(left / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
     lines += prospect.notes(plan.campaign)
-    lines += guards.ahead(asked, outlook)
+    lines += ahead
     figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
     return cards.Card(
         f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
@@ -83,14 +81,6 @@ def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
         return ledger.campaign(plan.campaign, service=client.service)
     except UsageError:
         return None
-
-
-def _going(plan: AnyPlan, campaign: Campaign | None) -> pd.Series[str] | None:
-    """Return the numbers still to go; None of a plan larger than memory."""
-    if isinstance(plan, DatasetPlan):
-        return None
-    rows = campaign.frame if campaign else plan.rows
-    return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
 
 
 def _estimate(plan: AnyPlan) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import LedgerError, UsageError
-from ..settings import SERVERS, Secret
+from ..settings import Secret
 
 _LOCAL = {"", "localhost"}
 _FIXED: dict[str, Any] = {
@@ -48,16 +48,6 @@ class Address:
     def arguments(self) -> dict[str, Any]:
         """Return what the driver is called with."""
         return {**_FIXED, **dict(self.options)}
-
-
-def is_address(given: object) -> bool:
-    """Return whether a text is the address of a server rather than a path.
-
-    Example:
-        >>> is_address("postgresql://db.example/campaigns"), is_address("campaigns.sqlite")
-        (True, False)
-    """
-    return isinstance(given, str) and given.strip().lower().startswith(SERVERS)
 
 
 def read_address(text: Secret) -> Address:

@@ -96,10 +96,9 @@ class Ledger:
             not_flag("accept_older", accept_older),
             not_callable("now", now, example="datetime.now(UTC)", none=False),
         )
-        is_own = path is None
         place, path = sealed(path), None
         self.path: Any = place_of(place, create=create)
-        new = create or (is_own and isinstance(self.path, Path))
+        new = create or (place is None and isinstance(self.path, Path))
         self._store = store_of(self.path, create=new, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import Secret, data_folder, ledger_place
-from .address import Address, is_address, load_driver, read_address
+from ..settings import Secret, data_folder, is_address, ledger_place
+from .address import Address, load_driver, read_address
 from .disk import in_memory
 from .store import Store
 

@@ -16,6 +16,7 @@ from .. import rates as rate_tables
 from .. import results, templates
 from .._arguments import given, not_flag, not_frame, not_whole, refuse
 from .._frames import AnyFrame
+from .._visible import is_whole
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording
@@ -77,7 +78,7 @@ def read(
         wrong.append(f"campaign= must be a name, such as 'autumn-sale', got {given(campaign)}{named}")
     elif len(campaign) > LONGEST_NAME:
         wrong.append(f"campaign= must have at most {LONGEST_NAME} characters, got {len(campaign):,}")
-    elif any("\ud800" <= sign <= "\udfff" for sign in campaign):
+    elif not is_whole(campaign):
         wrong.append(f"campaign= holds half a character ({campaign!a}), which no file can store; retype the name")
     whole = not_whole("chunk_size", chunk_size, most=wire.MAX_RECIPIENTS)
     wrong += filter(None, [whole, not_flag("keep_bodies", keep_bodies)])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlite3 import Row
 from typing import Any, Final
 
+from .._visible import is_whole
 from ..errors import UsageError
 from . import inbox, parameters
 from .state import State
@@ -182,7 +183,7 @@ def _problem(name: str, value: Any) -> str:
         return "" if _is_whole(value, MOST_TIMES) else f"{name} must be a whole number, got {value!r}"
     if value is not None and not isinstance(value, str):
         return f"{name} must be one text, got {value!r}"
-    return f"{name} holds half a character" if any("\ud800" <= sign <= "\udfff" for sign in value or "") else ""
+    return "" if is_whole(value or "") else f"{name} holds half a character"
 
 
 def _is_whole(value: Any, top: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._visible import is_whole
 from .interface import (
     CHANNELS,
     CODE,
@@ -152,7 +153,7 @@ def _check_text(what: str, value: object, *, empty: bool = False) -> list[str]:
         return [f"{what} must be text, got {type(value).__name__}"]
     if not (empty or value.strip()):
         return [f"{what} is empty"]
-    return [] if _is_unicode(value) else [f"{what} holds half of a surrogate pair, which no message can carry"]
+    return [] if is_whole(value) else [f"{what} holds half of a surrogate pair, which no message can carry"]
 
 
 def _check_signature(signature: str | None) -> list[str]:
@@ -179,10 +180,6 @@ def _check_code(code: str) -> list[str]:
     if isinstance(code, str) and CODE.fullmatch(code):
         return []
     return [f"code= must be text of {low} to {high} digits (given: {type(code).__name__} of length {len(str(code))})"]
-
-
-def _is_unicode(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ SAME_LEVEL = {
         ("calls", "errors"),
         ("calls", "arguments"),
         ("calls", "unusable"),
+        ("unusable", "visible"),
         ("columns", "errors"),
     ),
     *(
