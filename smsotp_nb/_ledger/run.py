@@ -286,7 +286,7 @@ class Run:
         row = later(
             connection,
             "SELECT count(*), group_concat(r.position), group_concat(r.number), max(c.body), "
-            "count(*) FILTER (WHERE typeof(r.number)<>'integer') FROM chunk c "
+            "count(*) FILTER (WHERE typeof(r.number)<>'integer' OR r.number<=0) FROM chunk c "
             "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
             "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
             (*mine, attempt, attempt, SENDING),

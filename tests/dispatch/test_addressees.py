@@ -56,6 +56,8 @@ ALTERED = {
     "somebody of this request": ANYBODY.format("(SELECT number FROM recipient WHERE position=2)", 1),
     "no number": ANYBODY.format("NULL", 1),
     "text": ANYBODY.format("'abc'", 1),
+    "a negative number": ANYBODY.format("-1", 1),
+    "nought": ANYBODY.format("0", 1),
     "a number beyond all": ANYBODY.format("9223372036854775807", 1),
     "another's words": "UPDATE chunk SET body=(SELECT body FROM chunk WHERE chunk=1) WHERE chunk=0",
     "no words of the plan": "UPDATE chunk SET body=7 WHERE chunk=0",
