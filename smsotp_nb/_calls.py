@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from ._arguments import nearest
+from ._tracebacks import without_variables
 from ._unusable import unusable
 from .errors import SmsOtpError, UsageError
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+Made = TypeVar("Made", bound=type)
 
 # What others call the same thing; a name that is merely misspelt is found by its letters.
 _OTHER_NAMES = {
@@ -36,6 +38,8 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     A value whose own methods raise, such as ``__str__`` or ``__hash__``, is refused by the name of its class. So is, by
     the name of its argument, a number that no float holds, pd.NA, or half a character, if the call broke on it.
 
+    A frame that it returns is fit to be printed, see `_printable`; an error shows no variable, see `_tracebacks`.
+
     Raises:
         UsageError: in place of Python's TypeError, or of what a value raised. Other errors from within the function,
             those of callbacks among them, pass as they are.
@@ -55,19 +59,41 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
         try:
             if shown and not kwargs.keys() <= shown.parameters.keys():
                 raise TypeError
-            return function(*args, **kwargs)
-        except SmsOtpError:
-            raise
-        except Exception as error:
-            if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
-                wrong = _why(function, args, kwargs)
-            elif not (wrong := unusable(error, function, args, kwargs)):
+            return as_printed(function(*args, **kwargs))
+        except BaseException as error:
+            wrong = _said(error, function, args, kwargs)
+            without_variables(error)
+            if not wrong:
                 raise
         finally:
             args, kwargs = (), {}  # type: ignore[assignment]  # a traceback may print the variables of every frame
         raise UsageError(wrong)
 
     return call
+
+
+def made_in_our_words(kind: Made) -> Made:
+    """Let a dataclass be made as functions are called, see `in_our_words`."""
+    kind.__init__ = in_our_words(kind.__init__)  # type: ignore[misc]
+    return kind
+
+
+def as_printed(found: Found) -> Found:
+    """Return what a caller is given: a frame or column that prints no control character; anything else as it is."""
+    if not type(found).__module__.startswith("pandas"):
+        return found
+    from ._printable import printable  # pandas: loaded already, or this would be no frame
+
+    return printable(found)  # type: ignore[no-any-return]
+
+
+def _said(error: BaseException, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return in our words what was wrong with a call; empty if the error is to pass as it is."""
+    if isinstance(error, SmsOtpError) or not isinstance(error, Exception):
+        return ""
+    if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
+        return _why(function, args, kwargs)
+    return unusable(error, function, args, kwargs)
 
 
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

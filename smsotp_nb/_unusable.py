@@ -7,13 +7,11 @@ import inspect
 import itertools
 import numbers
 import os
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from ._tracebacks import beneath
 from ._visible import is_whole
 
 _MOST = 1_000  # items of a list that are looked at
@@ -43,20 +41,13 @@ def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ..
 def _of_its_methods(error: Exception) -> str:
     for frame, _ in traceback.walk_tb(error.__traceback__):
         file, method = frame.f_code.co_filename, frame.f_code.co_name
-        if file.startswith(_libraries()) or file.endswith((".pyx", ".pxi")) or (file, method) == _MADE:
+        if file.startswith(beneath()) or file.endswith((".pyx", ".pxi")) or (file, method) == _MADE:
             continue
         if not (method.startswith("__") and method.endswith("__")) or method in _RUN:
             return ""
         value = type(frame.f_locals.get("self")).__name__
         return f"a value of the class {value} cannot be used: its method {method} raised {type(error).__name__}"
     return ""
-
-
-@cache
-def _libraries() -> tuple[str, ...]:
-    """Return where the code is whose frames lie between a call and the method of a value."""
-    installed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-    return "<frozen", str(Path(__file__).parent), *installed
 
 
 def _inside(value: Any, depth: int = 2) -> Iterator[Any]:

@@ -7,7 +7,6 @@ where a list is indexed by its numbers.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any, Final
 
 LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of them
@@ -19,9 +18,20 @@ _NUMBER: Final = re.compile(
     rf"(?<![\w.:/\\-])(?:\+\(?(?:\d[ ()./-]{{0,2}}){{7,14}}\d|\(\d{{2,5}}\)(?:[ ./-]?\d){{6,10}}|\d{{9,15}}){_AFTER}"
     r"|(?<=['\"])(?!\d{1,3}(?:\.\d{1,3}){3}['\"])[(\d](?:[ ()./-]{0,2}\d){8,14}(?=['\"])"  # as a label is quoted
 )
+_PASSWORD: Final = re.compile(  # the slashes may have been joined to one, as a path is
+    r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)\S{1,256}(?=@)"
+    r"|(\bpassword\s?=\s?)(?:'[^']{1,256}'|[^\s'\"&]{1,256})"
+)
 _WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")
 
-_DIRECTIONS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# First and last of what moves a cursor, breaks a line or turns its direction.
+CONTROLS: Final = (
+    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069),
+)  # fmt: skip
+_LINES: Final = (0x09, 0x0A)  # harmless where a text may have several lines
+_HALVES: Final = (0xD800, 0xDFFF)  # of characters: no terminal is sent them
+_SPANS: Final = tuple(f"{chr(first)}-{chr(last)}" for first, last in (*CONTROLS, _LINES, _HALVES))
+_UNFIT: Final = re.compile(f"[{''.join(_SPANS)}]")
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -33,7 +43,17 @@ def visible(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c in keep or not _is_control(c) else f"\\u{ord(c):04x}" for c in text)
+    return _UNFIT.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
+
+
+def without_passwords(text: str) -> str:
+    """Return text in which the passwords of addresses are masked.
+
+    Example:
+        >>> without_passwords("postgresql://anna:tr/ub@dor@db/x, or host=db password='a b'")
+        'postgresql://anna:***@db/x, or host=db password=***'
+    """
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}***", text)
 
 
 def mask(number: str) -> str:
@@ -79,10 +99,6 @@ def is_whole(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _DIRECTIONS
-
-
 def said(text: str) -> str:
     """Return a message as an error may carry it: visible, masked, and of an endless one its beginning and its end.
 
@@ -91,7 +107,8 @@ def said(text: str) -> str:
         ('no\\\\u001b[2J', "row '+1202...0123'", 1900)
     """
     ends = text if len(text) <= ENDS else text[: ENDS // 2] + text[-ENDS // 2 :]
-    shown = visible(masked(ends), keep="\n\t")  # before it is cut: half of a number would not be known as one
+    hidden = masked(without_passwords(ends))  # before it is cut: half of a number would not be known as one
+    shown = visible(hidden, keep="\n\t")
     if len(shown) <= LONGEST:
         return shown
     gap = " [...] "

@@ -20,6 +20,7 @@ import pandas as pd
 from . import _wire as wire
 from ._arguments import given, not_path, refuse
 from ._calls import in_our_words
+from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
 from ._pandas import STR
 from .columns import absent, listed
@@ -90,10 +91,7 @@ def read(path: str | Path) -> pd.DataFrame:
         [['NA', 0.0395]]
     """
     refuse(not_path("path", path, example="'rates.csv'"))
-    file = Path(path).expanduser()
-    if not file.is_file():
-        what = "is a folder" if file.is_dir() else "file not found"
-        raise UsageError(f"rates {str(path)!r}: {what}; give the path of a CSV file with {', '.join(NEEDED)}")
+    file = file_at(path, kind=f"a CSV file of rates, with {', '.join(NEEDED)}")
     try:
         text = file.read_text(encoding="utf-8-sig")
         separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
@@ -101,6 +99,7 @@ def read(path: str | Path) -> pd.DataFrame:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         kind = type(error).__name__
         raise UsageError(f"rates cannot be read from {str(path)!r} ({kind}); it must be a UTF-8 CSV") from None
+    refuse_large(file, columns=len(header))
     uneven = [str(place) for place, row in enumerate(rows) if len(row) != len(header)]
     if uneven:
         shown = ", ".join(uneven[:_SHOWN])

@@ -6,8 +6,11 @@ This is the only module that reads ``os.environ`` and the keyring.
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import os
+import re
 import shlex
+import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from urllib.parse import urlsplit
 from ._arguments import given, not_flag
 from ._calls import in_our_words
 from ._services import account_id, claims_rehearsal
+from ._tracebacks import bare
 from ._wire import Form, Variant
 from .errors import UsageError
 
@@ -26,6 +30,7 @@ __all__ = ["Secret", "Settings"]
 
 
 _SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
+_SCHEME = re.compile(r"\A(?!file:|sqlite:)[a-z][a-z0-9+.-]{1,31}://")  # of any server, for it may hold a password
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
@@ -218,14 +223,33 @@ def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | Non
     return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
-def is_address(given: object) -> bool:
-    """Return whether a text is the address of a server rather than a path.
+def is_loopback(host: str | None) -> bool:
+    """Return whether a host is this machine, by whichever of its names.
 
     Example:
-        >>> is_address("postgresql://db.example/campaigns"), is_address("campaigns.sqlite")
-        (True, False)
+        >>> [is_loopback(host) for host in ("localhost.", "127.1", "::ffff:127.0.0.1", "0.0.0.0", "127.example")]
+        [True, True, True, True, False]
     """
-    return isinstance(given, str) and given.strip().lower().startswith(_SERVERS)
+    name = (host or "").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        found = ipaddress.ip_address(socket.inet_aton(name) if name[:1].isdigit() and ":" not in name else name)
+    except (OSError, ValueError):
+        return False
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_loopback or found.is_unspecified
+
+
+def is_address(given: object) -> bool:
+    """Return whether a text is the address of a server rather than a path, of whichever kind.
+
+    Example:
+        >>> is_address("postgresql://db.example/campaigns"), is_address("mysql://h/d"), is_address("campaigns.sqlite")
+        (True, True, False)
+    """
+    text = given.strip().lower() if isinstance(given, str) else ""
+    return text.startswith(_SERVERS) or _SCHEME.match(text) is not None or "password=" in text.replace(" ", "")
 
 
 def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
@@ -372,16 +396,25 @@ def _add_keyring(found: dict[str, Any], named: str | None, given: Mapping[str, A
 
 def _read_keyring(service: str) -> tuple[dict[str, Secret], str]:
     """Return what the keyring holds for a service, sealed, and in words why it holds no key."""
-    try:
-        import keyring
-
-        read = {name: Secret((keyring.get_password(service, name) or "").strip()) for name in _KEYS}
-    except Exception as error:  # noqa: BLE001 - a backend raises what its system raises
-        return {}, f"{_keyring_trouble(error)}. {NO_KEYRING}"
+    read = _asked_keyring(service)
+    if isinstance(read, Exception):
+        return {}, f"{_keyring_trouble(read)}. {NO_KEYRING}"
+    if isinstance(read, BaseException):
+        raise read
     keys = {name: value for name, value in read.items() if value.reveal()}
     if "access_key_id" in keys:
         return keys, ""
     return {}, f"it holds none; put it there with `keyring set {shlex.quote(service)} access_key_id`. {NO_KEYRING}"
+
+
+def _asked_keyring(service: str) -> dict[str, Secret] | BaseException:
+    """Return what the keyring holds for a service, sealed, or what ended it, without the frames that saw a key."""
+    try:
+        import keyring
+
+        return {name: Secret((keyring.get_password(service, name) or "").strip()) for name in _KEYS}
+    except BaseException as error:  # noqa: BLE001 - returned; a backend raises what its system raises
+        return bare(error)
 
 
 def _keyring_trouble(error: Exception) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
+from .._visible import visible
+
 MISSING: Final = "–"
 
 
@@ -50,7 +52,7 @@ def money(value: float | Decimal | None, currency: str | None = "", *, places: i
     if value is None or _is_missing(value):
         return MISSING
     shown = f"{value:,.{places_of([value]) if places is None else places}f}"
-    return f"{currency} {shown}" if currency else shown
+    return f"{visible(currency)} {shown}" if currency else shown
 
 
 def about(value: float | Decimal | None, currency: str | None = "") -> str:

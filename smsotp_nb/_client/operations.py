@@ -14,6 +14,7 @@ from .. import _wire as wire
 from .._arguments import given, not_a, not_mapping, refuse
 from .._calls import in_our_words
 from .._moments import Now, utc_now
+from .._tracebacks import bare
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Secret, Settings
 from . import signing
@@ -289,7 +290,7 @@ class Client:
         try:
             return self._attempt(request)
         except BaseException as error:  # noqa: BLE001 - returned, and raised again by the caller
-            return _bare(error)
+            return bare(error)
 
     def _attempt(self, request: _Request) -> Any:
         settings = self.settings
@@ -340,12 +341,6 @@ def once(client: Client) -> Client:
     made = object.__new__(type(client))
     vars(made).update(vars(client), patience=Patience(attempts=1))
     return made
-
-
-def _bare(error: BaseException) -> BaseException:
-    """Return an error without its frames and without the errors behind it, whose frames would be shown too."""
-    error.__cause__ = error.__context__ = None
-    return error.with_traceback(None)
 
 
 def _is_error(found: object) -> bool:

@@ -37,7 +37,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from ..errors import UsageError
-from ..settings import LOOPBACK, Secret
+from ..settings import Secret, is_loopback
 from .unpacking import ReplyTooLarge, unpacked
 
 _URLLIB3: str = vars(urllib3)["__version__"]
@@ -374,7 +374,7 @@ class Transport:
         session = requests.Session()
         session.trust_env = trust_env
         found: dict[str, Any] = dict(session.merge_environment_settings(self._address, {}, True, ca_bundle, None))
-        if urlsplit(prepared).hostname in LOOPBACK:  # a proxy would carry key and numbers off this machine
+        if is_loopback(urlsplit(prepared).hostname):  # a proxy would carry key and numbers off this machine
             found["proxies"] = {}
         self._options = found
         self._renew()

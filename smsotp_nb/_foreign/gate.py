@@ -6,6 +6,7 @@ and what no list of people reaches is refused in words.
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +22,24 @@ CELLS: Final = 50_000_000
 UNPACKED: Final = 1 << 30  # bytes
 RATIO: Final = 250  # unpacked to packed, of a part that is large: rows of numbers reach 50
 LARGE: Final = 1 << 24  # bytes; a smaller part may be packed as tightly as it likes
+
+
+def file_at(path: str | os.PathLike[str], *, kind: str) -> Path:
+    """Return the path of a file that there is; refuse a folder, and a pipe or a device, on which reading may wait.
+
+    Example:
+        >>> file_at("no.csv", kind="a CSV file")
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: file not found: no.csv; pass the path of a CSV file
+    """
+    file = Path(os.path.expanduser(path))
+    if not os.path.exists(file):
+        raise UsageError(f"file not found: {file}; pass the path of {kind}")
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder; pass the path of {kind} in it")
+    if not file.is_file():
+        raise UsageError(f"{file} is a pipe or a device, and a list is read more than once: save it in a file first")
+    return file
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
+from .._calls import as_printed
 from .._schema import FARTHEST, is_text
 from .._visible import visible
 from ..errors import LedgerError, SmsOtpError, SmsOtpWarning
@@ -104,7 +105,7 @@ def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return function(self, *args, **kwargs)
+            return as_printed(function(self, *args, **kwargs))
         except OURS:
             raise
         except FOREIGN as error:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .._arguments import given, not_flag, refuse
 from .._calls import in_our_words
+from .._foreign.gate import file_at
 from ..errors import UsageError
 from . import comma, parquet, tables, workbook
 from .tables import Part
@@ -169,11 +170,4 @@ def _checked(path: object, sep: object, encoding: object) -> Path:
         raise UsageError(f"sep={sep!r}: pass the one character that separates cells, such as ';', or omit it")
     if encoding is not None and (not isinstance(encoding, str) or not encoding):
         raise UsageError(f"encoding={encoding!r}: pass a name such as 'utf-8' or 'cp1252', or omit it")
-    file = Path(os.path.expanduser(path))
-    if not os.path.exists(file):
-        raise UsageError(f"file not found: {file}; pass the path of a CSV, Excel or Parquet file")
-    if file.is_dir():
-        raise UsageError(f"{file} is a folder; pass the path of a CSV, Excel or Parquet file in it")
-    if not file.is_file():
-        raise UsageError(f"{file} is a pipe or a device, and a list is read more than once: save it in a file first")
-    return file
+    return file_at(path, kind="a CSV, Excel or Parquet file")

@@ -20,7 +20,7 @@ import pyarrow
 
 from .._arguments import given, not_flag, not_path, refuse
 from .._calls import in_our_words
-from .._foreign.gate import ours, refuse_large
+from .._foreign.gate import file_at, ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
@@ -178,13 +178,9 @@ def read(path: str | Path) -> pd.DataFrame:
         ['NA']
     """
     refuse(not_path("path", path, example="'results.csv'"))
-    file = Path(path).expanduser()
-    reader = _by_ending(file, {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
-    try:
-        frame = reader(file)
-    except FileNotFoundError:
-        raise UsageError(f"file not found: {str(file)!r}") from None
-    return _with_plus(check(frame), file)
+    reader = _by_ending(Path(path), {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
+    file = file_at(path, kind="a CSV, Excel or Parquet file that results.write wrote")
+    return _with_plus(check(reader(file)), file)
 
 
 def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
@@ -247,7 +243,7 @@ def _read_csv(file: Path) -> pd.DataFrame:
     refuse_large(file, columns=head.count(separator) + 1)
     try:
         cells = quoted.read(text, separator)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
     cells.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in cells.columns]
     if separator == ";":
@@ -275,7 +271,7 @@ def _points_for_commas(texts: pd.DataFrame) -> pd.DataFrame:
 def _quoted(text: str, separator: str, first: dict[int, int]) -> set[int]:
     """Return the columns whose first value (its row in ``first``) stands in quotes: text, whatever it looks like."""
     quoted, row, at, last = set(), -1, 0, max(first.values(), default=-1)
-    for match in re.finditer(rf'("(?:[^"]|"")*"|[^{separator}\r\n]*)({separator}|\r?\n|\Z)', text):
+    for match in re.finditer(rf'("[^"]*+(?:""[^"]*+)*+"|[^{separator}\r\n]*)({separator}|\r?\n|\Z)', text):
         if row > last:
             break
         if first.get(at) == row and match[1].startswith('"'):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -59,14 +60,17 @@ def read(file: bytes, separator: str) -> pd.DataFrame:
     unused = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign.encode() not in file)
     zero, empty = next(unused), next(unused)
     told = _with_sign(file, separator, empty) if tells_empty(file, separator) else file
-    texts = pd.read_csv(
-        io.BytesIO(told.replace(b"\0", zero.encode())),
-        sep=separator,
-        dtype=STR,
-        keep_default_na=False,
-        na_values=[""],
-        encoding="utf-8-sig",
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # a row with more cells than there are names
+        texts = pd.read_csv(
+            io.BytesIO(told.replace(b"\0", zero.encode())),
+            sep=separator,
+            dtype=STR,
+            keep_default_na=False,
+            na_values=[""],
+            encoding="utf-8-sig",
+            index_col=False,
+        )
     if told is not file:
         texts = texts.apply(lambda column: column.mask(column == empty, ""))
         texts.columns = [name.replace(empty, "") for name in texts.columns]

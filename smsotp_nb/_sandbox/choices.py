@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._calls import made_in_our_words
 from ..errors import UsageError
 from ..settings import Secret
 
 
+@made_in_our_words
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The switchable part of `CHOICES`; each field is named in the ``switch`` of its row.

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _wire as wire
+from .._calls import as_printed
 from .._pandas import STR
 from .._results import contract
 from . import inbox
@@ -27,7 +28,7 @@ def messages(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     frame["parts"] = frame["parts"].astype("Int64")
     frame["price"] = contract.money(frame["price"].map(wire.micros, na_action="ignore"))
     frame["at"] = pd.to_datetime(frame["at"], utc=True).astype("datetime64[us, UTC]")
-    return frame
+    return as_printed(frame)
 
 
 def requests(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -35,7 +36,7 @@ def requests(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     rows = [{**one, **_lines(one)} for one in told]
     frame = pd.DataFrame(rows, columns=list(_REQUEST))
     frame["at"] = pd.to_datetime(frame["at"], utc=True)
-    return frame.astype(dict(_REQUEST))
+    return as_printed(frame.astype(dict(_REQUEST)))
 
 
 def _lines(one: Mapping[str, Any]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from .. import _wire as wire
 from .._arguments import given as shown
 from .._arguments import not_mapping, not_number, refuse
 from .._calls import in_our_words
+from .._tracebacks import shown_without_variables
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret
 from .faults import Fault
@@ -328,6 +329,7 @@ class Remote:
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
         return good(*self._asked(method, path, body))
 
+    @shown_without_variables  # a tenant's key and a token are among them
     def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, Any]:
         where = urlsplit(self._url)
         if self._tenant is not None and path != "/":

@@ -12,6 +12,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
+from .._visible import visible
 from .interface import MAX_RECIPIENTS, is_int
 from .money import amount, micros
 from .people import mask
@@ -49,7 +50,8 @@ class MessageRecord:
     price_micros: int | None = None
 
     def __repr__(self) -> str:
-        return f"<MessageRecord for {mask(self.to)}, iso {self.iso}, {self.parts} parts, price {self.price}>"
+        made = f"<MessageRecord for {mask(self.to)}, iso {self.iso}, {self.parts} parts, price {self.price}>"
+        return visible(made)
 
     @property
     def price(self) -> Decimal | None:
@@ -159,7 +161,7 @@ class SendReply:
     def __repr__(self) -> str:
         others = f", missing {len(self.missing)}, unexpected {len(self.unexpected)}"
         shown = others if self.missing or self.unexpected else ""
-        return f"<SendReply: messages {len(self.messages)}{shown}, total {self.currency} {self.total}>"
+        return visible(f"<SendReply: messages {len(self.messages)}{shown}, total {self.currency} {self.total}>")
 
     @property
     def total(self) -> Decimal | None:

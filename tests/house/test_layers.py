@@ -19,7 +19,8 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
     "schema": 0, "visible": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
-    "guards": 0, "problems": 0, "columns": 0, "arguments": 0, "calls": 0, "unusable": 0,
+    "tracebacks": 0, "printable": 0, "guards": 0, "problems": 0, "columns": 0,
+    "arguments": 0, "calls": 0, "unusable": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "frames": 1, "foreign": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "policy": 1,
@@ -38,6 +39,11 @@ SAME_LEVEL = {
         ("calls", "errors"),
         ("calls", "arguments"),
         ("calls", "unusable"),
+        ("calls", "tracebacks"),
+        ("calls", "printable"),
+        ("unusable", "tracebacks"),
+        ("printable", "pandas"),
+        ("printable", "visible"),
         ("unusable", "visible"),
         ("columns", "errors"),
     ),

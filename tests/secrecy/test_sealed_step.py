@@ -25,7 +25,7 @@ from faults.server import BreakingServer, Script
 from support.canaries import hits
 from support.tracebacks import chain, in_other_styles, shown
 
-from smsotp_nb import Client, Sandbox, Settings
+from smsotp_nb import Client, Sandbox, Settings, otp
 from smsotp_nb._client import Patience
 from smsotp_nb._client.operations import Client as Operations
 from smsotp_nb._wire import Body
@@ -80,6 +80,20 @@ class Strike:
             sys.settrace(before)
             gc.enable()
         return None
+
+
+class Called(Strike):
+    """Strikes at lines of the package, but for those by which a call is entered: they hold what the caller wrote."""
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith("smsotp_nb"):
+            return None
+        if event == "line" and name != "smsotp_nb._calls":
+            self.lines += 1
+            if self.lines == self.at:
+                raise self.kind("struck")
+        return self
 
 
 @contextlib.contextmanager
@@ -161,9 +175,40 @@ def test_the_strikes_would_find_a_step_that_is_open(monkeypatch: pytest.MonkeyPa
     """Without the seal, nearly the first line of the step that is struck shows the key."""
     monkeypatch.setattr(Client, "_once", lambda self, request: self._attempt(request))
     monkeypatch.setitem(globals(), "STEP", Client._attempt.__code__)
+    monkeypatch.setattr("smsotp_nb._calls.without_variables", lambda error: None)
     with speaking(signed=False) as client:
         errors = [Strike(at, Struck).during(lambda: CALLS["own code"](client())) for at in range(1, 40)]
     assert {hit for error in errors if error for hit in hits(variables(error), *SECRETS)} >= {CODE}
+
+
+CALLED: dict[str, Callable[[Client], Any]] = {
+    "a passcode": lambda one: one.send_otp(ANN, code=CODE, ttl=60, intent="login"),
+    "a check": lambda one: one.verify_otp(ANN, CODE),
+    "a passcode of a challenge": lambda one: otp.send(ANN, client=one, code=CODE, ttl=60),
+    "settings": lambda one: Settings(base_url="http://127.0.0.1:9", access_key_id=KEY, access_key_secret=HMAC),
+    "the environment": lambda one: Settings.from_env(
+        {"SMSOTP_BASE_URL": "http://127.0.0.1:9", "SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}
+    ),
+    "rules": lambda one: Rules(secret=HMAC),
+}
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("call", CALLED.values(), ids=CALLED.keys())
+def test_struck_down_at_any_line_of_the_package_a_call_shows_no_variable(call: Callable[[Client], Any]) -> None:
+    """Before and after the step, too: where arguments are read, checked and written down."""
+    struck = 0
+    with speaking(signed=True) as client, client() as one:
+        for at in itertools.count(1, 3 if os.environ.get("SMSOTP_STRIKES") != "every line" else 1):
+            strike = Called(at, Struck)
+            error = strike.during(lambda: call(one))
+            if strike.lines < at:
+                break
+            struck += isinstance(error, Struck)
+            assert error is not None
+            assert hits("".join(map(variables, [error, *chain(error)])), *SECRETS) == [], at
+    assert struck > 3
 
 
 # -- what can be saved -------------------------------------------------------------------------------------------------
