@@ -243,7 +243,9 @@ def _read_csv(file: Path) -> pd.DataFrame:
     refuse_large(file, columns=head.count(separator) + 1)
     try:
         cells = quoted.read(text, separator)
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except pd.errors.ParserWarning:
+        raise UsageError(f"{file.name!r} has a row with more cells than its header has names; correct it") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
     cells.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in cells.columns]
     if separator == ";":

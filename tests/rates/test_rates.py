@@ -252,3 +252,9 @@ def test_a_number_beyond_all_measure_is_a_row_that_is_named(column: str, value: 
     frame = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": 1}).astype(object)
     with pytest.raises(UsageError, match=f"row 0: {column} must be"):
         rates.check(frame.assign(**{column: pd.Series([value], dtype=object)}))
+
+
+def test_a_file_of_many_columns_is_refused_at_its_header(tmp_path: Path) -> None:
+    (tmp_path / "rates.csv").write_text("iso,currency,price" + ",more" * 100_000 + "\n")
+    with pytest.raises(UsageError, match=r"rates\.csv has 100,003 columns, and at most 4,000 are read"):
+        rates.read(tmp_path / "rates.csv")
