@@ -91,7 +91,7 @@ def read(path: str | Path) -> pd.DataFrame:
         [['NA', 0.0395]]
     """
     refuse(not_path("path", path, example="'rates.csv'"))
-    file = file_at(path, kind=f"a CSV file of rates, with {', '.join(NEEDED)}")
+    file = file_at(path, kind=f"a CSV file with {', '.join(NEEDED)}", of="rates ")
     try:
         text = file.read_text(encoding="utf-8-sig")
         separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)

@@ -52,7 +52,7 @@ def money(value: float | Decimal | None, currency: str | None = "", *, places: i
     if value is None or _is_missing(value):
         return MISSING
     shown = f"{value:,.{places_of([value]) if places is None else places}f}"
-    return f"{visible(currency)} {shown}" if currency else shown
+    return f"{visible(str(currency))} {shown}" if currency else shown
 
 
 def about(value: float | Decimal | None, currency: str | None = "") -> str:

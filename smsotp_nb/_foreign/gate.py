@@ -24,8 +24,10 @@ RATIO: Final = 250  # unpacked to packed, of a part that is large: rows of numbe
 LARGE: Final = 1 << 24  # bytes; a smaller part may be packed as tightly as it likes
 
 
-def file_at(path: str | os.PathLike[str], *, kind: str) -> Path:
+def file_at(path: str | os.PathLike[str], *, kind: str, of: str = "") -> Path:
     """Return the path of a file that there is; refuse a folder, and a pipe or a device, on which reading may wait.
+
+    The error says first what it is the file ``of``.
 
     Example:
         >>> file_at("no.csv", kind="a CSV file")
@@ -34,11 +36,11 @@ def file_at(path: str | os.PathLike[str], *, kind: str) -> Path:
     """
     file = Path(os.path.expanduser(path))
     if not os.path.exists(file):
-        raise UsageError(f"file not found: {file}; pass the path of {kind}")
+        raise UsageError(f"{of}file not found: {file}; pass the path of {kind}")
     if file.is_dir():
-        raise UsageError(f"{file} is a folder; pass the path of {kind} in it")
+        raise UsageError(f"{of}{file} is a folder; pass the path of {kind} in it")
     if not file.is_file():
-        raise UsageError(f"{file} is a pipe or a device, and a list is read more than once: save it in a file first")
+        raise UsageError(f"{of}{file} is a pipe or a device; save what it gives in a file first")
     return file
 
 

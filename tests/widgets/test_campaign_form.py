@@ -864,7 +864,7 @@ def test_a_fallback_that_would_be_lost_is_an_error_at_its_field(form: CampaignFo
         ({"kind": "content", "signature": "A"}, "signature", "The signature must have 2 to 16 characters"),
         ({"signature": "Acme"}, "signature", "A whole text is sent as it stands."),
         ({"keep": ("x",)}, "keep", "The columns to keep: no column 'x'"),
-        ({"rates": "no.csv"}, "rates", "Rates 'no.csv': file not found"),
+        ({"rates": "no.csv"}, "rates", "Rates file not found: no.csv"),
         ({"suppress": "no.csv"}, "suppress", "The suppression list 'no.csv' not found"),
         ({"suppress": ["hello"]}, "suppress", "tick that only the others are left out"),
         ({"to": "fone"}, "phone", "no column 'fone'"),
