@@ -208,7 +208,8 @@ def not_path(name: str, value: Any, *, example: str) -> str | None:
     """
     if isinstance(value, str) and "://" in value:  # which may hold a password; a folder would be called after it
         return f"{name}= must be the path of a file such as {example}, got the address of a server"
-    if isinstance(value, os.PathLike) or (isinstance(value, str) and value.strip()):
+    named = isinstance(value, os.PathLike) or (isinstance(value, str) and value.strip())
+    if named and "\0" not in str(value):
         return None
     return f"{name}= must be the path of a file such as {example}, got {given(value)}"
 

@@ -100,9 +100,13 @@ class Server:
         account = options.account(None if state is None else Path(state).expanduser().absolute())
         try:
             self.tenants = Tenants(account, options, on=tenants)
-            self._socket = _listen(host, port)
         except UsageError:
             account.close()
+            raise
+        try:
+            self._socket = _listen(host, port)
+        except UsageError:
+            self.tenants.close()
             raise
         self.port: int = self._socket.getsockname()[1]
         self._host = host

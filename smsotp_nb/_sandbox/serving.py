@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from .. import _wire as wire
 from ..errors import UsageError
 from . import gate
-from .account import Received
+from .account import Account, Received
 from .desk import ASSETS, as_json
 from .outcome import Outcome
 from .service import INVALID_PARAMS, MAX_BYTES, Answer
@@ -140,12 +141,18 @@ class Serving:
             received = await _received(request, query)
         except ConnectionError:  # the client has left in the middle of it
             return web.Response()
-        account = self._tenants.of(query.get("accessKeyId", ""))
-        if account is None:
-            outcome, request_id = await self._tenants.own.meet(received, refusal=LIMIT_EXCEEDED)
-        else:
-            outcome, request_id = await account.meet(received)
+        account, refusal = self._account(query.get("accessKeyId", ""))
+        outcome, request_id = await account.meet(received, refusal=refusal)
         return await _carry_out(request, outcome, request_id)
+
+    def _account(self, key: str) -> tuple[Account, str]:
+        """Return the account of an access key; where there is none, the sandbox's own and the code of the refusal."""
+        try:
+            found = self._tenants.of(key)
+        except UsageError as error:  # its files
+            log.warning("no tenant was opened: %s", error)
+            return self._tenants.own, wire.INTERNAL
+        return (found, "") if found else (self._tenants.own, LIMIT_EXCEEDED)
 
     async def _stray(
         self, request: web.BaseRequest, query: Mapping[str, str], refusal: gate.Refusal | None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from pathlib import Path
 
+from .._own_files import own_database
 from .._schema import limit, strange
 from .._visible import visible
 from ..errors import UsageError
@@ -57,12 +57,9 @@ def connect(path: Path | None) -> sqlite3.Connection:
     """Open the file of a state, or an unnamed temporary one.
 
     Raises:
-        UsageError: another process holds it, or it is not a state of this version.
+        UsageError: another process holds it, it is not a state of this version, or no file of this user.
     """
-    if path is not None:
-        _create_private(path)
-    db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
-    db.row_factory = sqlite3.Row
+    db = _opened(path)
     try:
         # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -84,6 +81,17 @@ def connect(path: Path | None) -> sqlite3.Connection:
     except UnicodeDecodeError:  # what SQLite says of a schema quotes its bytes
         db.close()
         raise damaged(path, "its schema is no text") from None
+    return db
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        own_database(path, what="the state file")
+    try:
+        db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
+    except sqlite3.OperationalError as error:
+        raise UsageError(_why(path, error)) from None
+    db.row_factory = sqlite3.Row
     return db
 
 
@@ -109,17 +117,6 @@ def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
             raise damaged(path, f"{found} is not as the sandbox wrote it")
         return
     raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
-
-
-def _create_private(path: Path) -> None:
-    # Never open a file that exists: closing it again would drop the lock of a sandbox in this very process.
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        if path.is_dir():
-            raise UsageError(f"the state file {path} is a folder; name a file in it") from None
-    except OSError as error:
-        raise UsageError(f"the state file {path} cannot be used: {error.strerror}") from None
 
 
 def _why(path: Path | None, error: sqlite3.OperationalError) -> str:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Self, get_args
 
 from .. import _wire as wire
+from .._outputs import write_file
+from .._own_files import own_file, own_folder, read_own
 from ..errors import UsageError
 from . import parameters
 from .account import Account
@@ -21,10 +23,12 @@ from .faults import Fault, Faults
 from .service import Service, millionths, money
 from .state import State
 from .tables import BROKEN, unreadable
+from .wording import templates
 
 MOST: Final = 200
 JOURNAL_SHARE: Final = 1 / 10  # of a journal: with all tenants at most 320 MiB
 LONGEST_KEY: Final = 256
+LONGEST_OPTIONS: Final = 1 << 26  # bytes; templates of its own may be long
 LIMIT_EXCEEDED: Final = "105300"
 NO_TENANTS: Final = "this sandbox has no tenants; start it with tenants (--tenants)"
 HOW: Final = "add tenant=<access key> to the address; GET /tenants.json lists the tenants"
@@ -85,8 +89,9 @@ class Options:
     def to_json(self) -> str:
         """Return what must be stored, beside the state, to open the account again."""
         rules = {name: getattr(self.rules, name) for name in _RULES if name != "templates"}
-        templates = self.rules.templates
-        rules["templates"] = templates if isinstance(templates, Mapping) or templates is None else str(templates)
+        own = self.rules.templates
+        if own is None or isinstance(own, Mapping):  # a file is the sandbox's own, which its next start names
+            rules["templates"] = own and dict(own)
         kept = {"variant": self.variant, "form": self.form, "label": self.label, "secret": self.rules.revealed()}
         return json.dumps(kept | {"rules": rules})
 
@@ -150,10 +155,27 @@ class Tenants:
             self._open_again(self._folder)
 
     def _open_again(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for file in sorted(folder.glob("*/state.sqlite")):
-            options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
-            self._accounts[file.parent.name] = replace(self._options.changed(options), seed=None).account(file)
+        own_folder(folder, what="the folder of the tenants")
+        try:
+            for file in sorted(folder.glob("*/state.sqlite")):
+                self._accounts[file.parent.name] = self._kept(file.parent).account(file)
+        except UsageError:
+            self._close_tenants()
+            raise
+
+    def _kept(self, folder: Path) -> Options:
+        """Read what a tenant began with."""
+        own_folder(folder, what="the folder of a tenant")
+        file = folder / "options.json"
+        found = read_own(file, what="the file", most=LONGEST_OPTIONS)
+        try:
+            options = replace(self._options.changed(json.loads(found)), seed=None)
+            templates(options.rules.templates)
+        except (UsageError, *BROKEN) as error:
+            why = str(error) if isinstance(error, UsageError) else type(error).__name__
+            step = f"Restore a copy, or remove {folder}: that deletes the tenant"
+            raise UsageError(f"the file {file} is damaged or was altered: {why}. {step}") from None
+        return options
 
     def __iter__(self) -> Iterator[Account]:
         return iter((self.own, *self._accounts.values()))
@@ -219,11 +241,10 @@ class Tenants:
         name = self.id_of(key)
         path = None
         if self._folder is not None:
-            (self._folder / name).mkdir(mode=0o700, exist_ok=True)
-            kept = self._folder / name / "options.json"
-            kept.touch(mode=0o600)
-            kept.write_text(options.to_json(), encoding="utf-8")
-            path = self._folder / name / "state.sqlite"
+            folder = self._folder / name
+            own_folder(folder, what="the folder of a tenant")
+            _keep(folder / "options.json", options)
+            path = folder / "state.sqlite"
         self._accounts[name] = options.account(path)
         return self._accounts[name]
 
@@ -275,9 +296,19 @@ class Tenants:
 
     def close(self) -> None:
         """Write everything to the files, and release them."""
+        self._close_tenants()
+        self.own.close()
+
+    def _close_tenants(self) -> None:
         self._close_ended()
-        for account in self:
+        for account in self._accounts.values():
             account.close()
+
+
+def _keep(file: Path, options: Options) -> None:
+    own_file(file, what="the file")
+    written = options.to_json().encode()
+    write_file(file, lambda opened: opened.write(written), overwrite=True)
 
 
 def _full() -> str:
