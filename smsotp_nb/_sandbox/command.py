@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from .._arguments import refuse
 from .._outputs import write_file
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server
 from .choices import Rules
+from .gate import not_token
+
+LONGEST = 1 << 14  # bytes of a file with a secret
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +76,9 @@ def run(options: argparse.Namespace) -> int:
     if options.certificate is not None and not options.https:
         raise UsageError("--certificate is written only with --https")
     secret, token = sandbox_secrets()
+    name = "the token in --token-file" if options.token_file else "SMSOTP_SANDBOX_TOKEN"
+    token = _content(options.token_file) or token
+    refuse(None if token is None else not_token(name, token))
     names = ("templates", "attempts", "max_recipients", "sends", "single_use", "replace", "both_counts")
     rules = Rules(
         secret=_content(options.hmac_secret_file) or secret, **{name: getattr(options, name) for name in names}
@@ -81,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         rules=rules,
         faults=options.fault,
         allow_hosts=options.allow_host,
-        token=_content(options.token_file) or token,
+        token=token,
         **given,
     )
     running.run(lambda _url: _announce(running, options.certificate))
@@ -99,9 +107,14 @@ def _content(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        found = path.read_text(encoding="utf-8").strip()
+        with path.open("rb") as file:  # a pipe is fine: <(pass show token) keeps it off the disk
+            read = file.read(LONGEST + 1)
+        found = read.decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise UsageError(f"{path} cannot be read: {reason}") from None
+    if len(read) > LONGEST:
+        raise UsageError(f"{path} has more than {LONGEST:,} bytes; name the file that holds the secret alone")
     if not found:
         raise UsageError(f"{path} is empty; write the secret into it")
     return found
@@ -110,7 +123,7 @@ def _content(path: Path | None) -> str | None:
 def _announce(running: server.Server, certificate: Path | None) -> None:
     said = [f"smsotp-nb sandbox listening on {running.url}"]
     if running.token is not None:
-        said += [f"Its inbox: {running.url}/?token={running.token}"]
+        said += [f"Its inbox: {running.url}/?token={quote(running.token, safe='')}"]
         said += ["Everything but the three operations asks for the token: Authorization: Bearer TOKEN."]
     if running.certificate is not None and certificate is not None:
         pem = running.certificate.pem.encode("ascii")

@@ -31,6 +31,7 @@ from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
+from .gate import not_token
 from .remote import Remote, good, written
 from .server import HOST, Server, is_loopback
 from .wording import templates
@@ -62,11 +63,12 @@ class Sandbox(Remote):
         host: address to listen on. One beyond this machine admits others and gives a warning; they can read nothing
             without the `token`.
         allow_hosts: further names by which the sandbox may be addressed, such as that of its container.
-        token: token required by everything except the three operations; generated if ``host`` is beyond this machine.
+        token: token required by everything except the three operations, of ASCII without blanks; generated if ``host``
+            is beyond this machine.
         https: serve with a certificate generated now, in the file `certificate`; needs ``smsotp_nb[https]``.
 
     Raises:
-        UsageError: the port, the state file or a fault cannot be used; the message says what to do.
+        UsageError: the port, the state file, the token or a fault cannot be used; the message says what to do.
 
     Example:
         >>> box = Sandbox(balance=10)
@@ -145,7 +147,7 @@ class Sandbox(Remote):
         """
         refuse(
             not_text("url", url, hint="; it is a sandbox's address, such as box.url"),
-            None if token is None else not_text("token", token),
+            None if token is None else not_token("token=", token),
             None if certificate is None else not_file("certificate", certificate),
         )
         if not is_loopback(url) and token is None:
@@ -288,7 +290,7 @@ def _refuse_wrong(
         not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
         not_text("host", host),
         not_list("allow_hosts", names, of="names"),
-        None if token is None else not_text("token", token),
+        None if token is None else not_token("token=", token),
     )
 
 

@@ -17,6 +17,8 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from .._arguments import given
+
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 OWN_SITE: Final = frozenset({"same-origin", "none"})  # none: typed, or opened by a bookmark
 # The page loads nothing from elsewhere, runs no script but its own, and stands in no frame.
@@ -32,7 +34,21 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
 }
+LONGEST_TOKEN: Final = 200  # characters, in every request
 OF_OPERATIONS: Final = {name: HEADERS[name] for name in ("X-Content-Type-Options", "Cross-Origin-Resource-Policy")}
+
+
+def not_token(name: str, value: object) -> str | None:
+    """Complain of what no header, cookie or address carries as it is; the token itself is not repeated.
+
+    Example:
+        >>> not_token("token=", "café")
+        'token= must be 1 to 200 characters of ASCII without blanks or control characters, got text of 4 characters'
+    """
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_TOKEN and all("!" <= sign <= "~" for sign in value):
+        return None
+    got = f"text of {len(value)} characters" if isinstance(value, str) else given(value)
+    return f"{name} must be 1 to {LONGEST_TOKEN} characters of ASCII without blanks or control characters, got {got}"
 
 
 class Asked(NamedTuple):
@@ -108,8 +124,9 @@ class Gate:
             401, "show the token that was printed at the start: Authorization: Bearer TOKEN, or ?token=TOKEN"
         )
 
-    def _shows(self, given: str | None) -> bool:
-        return bool(given) and hmac.compare_digest(str(given).encode(), str(self.token).encode())
+    def _shows(self, shown: str | None) -> bool:
+        # bytes beyond UTF-8 arrive in a header as halves of characters
+        return bool(shown) and hmac.compare_digest(_as_bytes(str(shown)), _as_bytes(str(self.token)))
 
     def _cookie(self, headers: Mapping[str, str]) -> str | None:
         try:
@@ -117,6 +134,10 @@ class Gate:
         except CookieError:
             return None
         return None if found is None else found.value
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 @lru_cache(maxsize=256)  # clients call it by the same name again and again

@@ -57,7 +57,7 @@ class Server:
         https: with a certificate made now.
 
     Raises:
-        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is invalid.
+        UsageError: the port is taken, the state, the templates file or the token cannot be used, or a fault is invalid.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Server:
         https: bool = False,
     ) -> None:
         _check(variant, form)
+        refuse(None if token is None else gate.not_token("token=", token))
         is_open = not _is_loopback(host)
         self.token = token or (secrets.token_urlsafe(24) if is_open else None)
         if is_open:

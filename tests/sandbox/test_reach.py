@@ -21,6 +21,7 @@ from support.sockets import connected
 
 from sandbox.test_desk import SECRET, call
 from sandbox.test_server import BODY, JSON, SPELLINGS, US, talk
+from smsotp_nb import _cli as cli
 from smsotp_nb._sandbox import Sandbox, access
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import UsageError
@@ -79,6 +80,99 @@ def test_a_token_keeps_the_inbox_from_other_users_of_this_machine(path: str) -> 
         assert talk(port, asked, host=f"127.0.0.1:{port}")[0] == 401
         bearer = f"{asked}Authorization: Bearer a-token-of-nobody\r\n"
         assert talk(port, bearer, host=f"127.0.0.1:{port}")[0] == 200
+
+
+PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+ODD_BYTES = {
+    "bearer": b"Authorization: Bearer \xff",
+    "cookie": b"Cookie: smsotp-sandbox-PORT=\xff",
+    "both": b"Authorization: Bearer \xed\xa0\x80\r\nCookie: smsotp-sandbox-PORT=\xc3",
+    "origin": b"Authorization: Bearer \xff\r\nReferer: \xff",
+}
+
+
+@pytest.mark.parametrize("case", ODD_BYTES)
+def test_bytes_that_are_no_text_are_no_token(case: str, caplog: pytest.LogCaptureFixture) -> None:
+    with Sandbox(token="a-token-of-nobody") as box:
+        port = box.url.rpartition(":")[2].encode()
+        head = ODD_BYTES[case].replace(b"PORT", port)
+        with connected(int(port)) as line:
+            line.sendall(b"GET /inbox.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + head + b"\r\n\r\n")
+            assert line.recv(1_000).startswith(b"HTTP/1.1 401")
+    assert caplog.records == []
+
+
+UNUSABLE_TOKENS = {
+    "no ASCII": "é",
+    "a blank": "a b",
+    "too long": "x" * 100_000,
+    "half a character": "\ud800",
+    "a line break": "a\nb",
+    "a zero byte": "a\0",
+    "empty": "",
+    "a number": 10**5_000,
+    "bytes": b"abc",
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE_TOKENS)
+def test_a_token_that_no_header_carries_is_refused_and_not_repeated(case: str) -> None:
+    token: Any = UNUSABLE_TOKENS[case]
+    for call_it in (lambda: Sandbox(token=token), lambda: Server(token=token), lambda: Sandbox.at(URL, token=token)):
+        with pytest.raises(UsageError, match=r"token= must be 1 to 200 characters of ASCII without blanks") as caught:
+            call_it()
+        assert len(str(caught.value)) < 200
+
+
+URL = "http://127.0.0.1:9"
+
+
+def test_every_sign_of_ascii_is_part_of_a_token(tmp_path: Path) -> None:
+    """In the header, in an address and in the page's cookie."""
+    with Sandbox(token=PRINTABLE) as box:
+        assert len(box.inbox) == 0
+        port = int(box.url.rpartition(":")[2])
+        code, headers, _ = talk(port, f"GET /?token={quote(PRINTABLE, safe='')} HTTP/1.1\r\n")
+        kept = f"Cookie: {headers['set-cookie'].partition('; HttpOnly')[0]}"
+        assert (code, talk(port, f"GET / HTTP/1.1\r\n{kept}\r\n")[0]) == (200, 200)
+    (tmp_path / "token").write_text(PRINTABLE)
+    with command("--token-file", str(tmp_path / "token")) as (lines, url):
+        address = next(line for line in lines if "token=" in line).split()[-1]
+        asked = address.removeprefix(url)
+        assert talk(int(url.rpartition(":")[2]), f"GET {asked} HTTP/1.1\r\n")[0] == 200
+
+
+FILES = {
+    "two lines": (b"one\ntwo\n", "the token in --token-file must be 1 to 200 characters"),
+    "no ASCII": ("é".encode(), "the token in --token-file must be 1 to 200 characters"),
+    "no text": (b"\xff\xfe", "it is no text in UTF-8"),
+    "too long": (b"x" * 20_000, "has more than 16,384 bytes"),
+    "empty": (b"\n", "is empty"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_without_a_usable_token_ends_the_command(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, said = FILES[case]
+    (tmp_path / "token").write_bytes(content)
+    assert cli.main(["sandbox", "--token-file", str(tmp_path / "token")]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such device")
+def test_an_endless_file_of_a_token_ends_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["sandbox", "--token-file", "/dev/zero"]) == 2
+    assert "has more than 16,384 bytes" in capsys.readouterr().err
+
+
+def test_an_unusable_token_of_the_environment_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SMSOTP_SANDBOX_TOKEN", "one two")
+    assert cli.main(["sandbox"]) == 2
+    assert "SMSOTP_SANDBOX_TOKEN must be 1 to 200 characters of ASCII" in capsys.readouterr().err
 
 
 def test_every_token_is_its_own(far: Server) -> None:
