@@ -21,6 +21,7 @@ from .._arguments import given as shown
 from .._arguments import not_mapping, not_number, refuse
 from .._calls import in_our_words
 from .._tracebacks import shown_without_variables
+from .._visible import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret
 from .faults import Fault
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ANSWER_WITHIN = 90.0  # seconds; waiting takes up to 80
+GLANCE = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 
 
 def written(asked: Mapping[str, Any]) -> bytes:
@@ -309,14 +311,13 @@ class Remote:
 
     def _summary(self) -> str:
         try:
-            about = self._get("/sandbox.json")
+            about = good(*self._asked("GET", "/sandbox.json", None, within=GLANCE))
         except SmsOtpError:
-            return "not running"
-        if about["tenants"]:
-            return "an account for every access key"
-        balance = Decimal(about["balance"])
-        messages = cards.counted(about["messages"], "message")
-        return f"{messages}, balance {about['currency']} {balance:,.2f}"
+            return "not running, or busy"
+        try:
+            return _summed_up(about)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return "not a sandbox"
 
     # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.
 
@@ -330,7 +331,7 @@ class Remote:
         return good(*self._asked(method, path, body))
 
     @shown_without_variables  # a tenant's key and a token are among them
-    def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, Any]:
+    def _asked(self, method: str, path: str, body: bytes | None, *, within: float = ANSWER_WITHIN) -> tuple[int, Any]:
         where = urlsplit(self._url)
         if self._tenant is not None and path != "/":
             path += f"{'&' if '?' in path else '?'}{urlencode({'tenant': self._tenant.reveal()})}"
@@ -338,7 +339,7 @@ class Remote:
         headers = {"Content-Type": "application/json"} if body else {}
         headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token.reveal()}"}
         try:
-            connection = self._connection(where.hostname or "", where.port)
+            connection = self._connection(where.hostname or "", where.port, within)
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
             return reply.status, json.loads(reply.read())
@@ -350,11 +351,18 @@ class Remote:
             if connection is not None:
                 connection.close()
 
-    def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:
+    def _connection(self, host: str, port: int | None, within: float) -> http.client.HTTPConnection:
         if urlsplit(self._url).scheme != "https":
-            return http.client.HTTPConnection(host, port, timeout=ANSWER_WITHIN)
+            return http.client.HTTPConnection(host, port, timeout=within)
         trusted = ssl.create_default_context(cafile=self.certificate)
-        return http.client.HTTPSConnection(host, port, timeout=ANSWER_WITHIN, context=trusted)
+        return http.client.HTTPSConnection(host, port, timeout=within, context=trusted)
+
+
+def _summed_up(about: Mapping[str, Any]) -> str:
+    if about["tenants"]:
+        return "an account for every access key"
+    messages = cards.counted(about["messages"], "message")
+    return f"{messages}, balance {visible(about['currency'])} {Decimal(about['balance']):,.2f}"
 
 
 def good(status: int, found: Any) -> Any:

@@ -7,20 +7,23 @@ import http.client
 import importlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from support.dtypes import dtype_names
 
 import smsotp_nb._sandbox as room
-from smsotp_nb._sandbox import Rules, Sandbox
+from smsotp_nb._sandbox import Rules, Sandbox, desk
 from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
 
 US, FR = "+12025550123", "+33199001234"
@@ -134,7 +137,24 @@ def test_a_repr_is_short_and_shows_no_number(box: Sandbox) -> None:
     assert f'<a href="{box.url}"' in box._repr_html_()
     assert US not in box._repr_html_()
     box.close()
-    assert repr(box) == f"Sandbox({box.url}, not running)"
+    assert repr(box) == f"Sandbox({box.url}, not running, or busy)"
+
+
+def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
+    """A traceback that prints variables prints every sandbox among them."""
+    with Sandbox() as running, socket.create_server(("127.0.0.1", 0)) as silent:
+        box = Sandbox.at(running.url)
+        box._url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        assert repr(box) == f"Sandbox({box.url}, not running, or busy)"
+        assert "not running, or busy" in box.card().html()
+        assert time.monotonic() - begun < 10, "two looks of a second, not of 90"
+
+
+@pytest.mark.parametrize("answer", [{}, [], None, {"tenants": False, "balance": "much"}, "x"], ids=str)
+def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "_facts", lambda _account: answer)
+    assert repr(box) == f"Sandbox({box.url}, not a sandbox)"
 
 
 def test_an_address_without_a_sandbox_is_a_clear_error() -> None:

@@ -151,6 +151,13 @@ FILES = {
 }
 
 
+@pytest.fixture
+def serves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a command that wrongly takes its options end."""
+    monkeypatch.setattr(Server, "run", lambda server, _announce: server.close())
+
+
+@pytest.mark.usefixtures("serves_nothing")
 @pytest.mark.parametrize("case", FILES)
 def test_a_file_without_a_usable_token_ends_the_command(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -161,12 +168,14 @@ def test_a_file_without_a_usable_token_ends_the_command(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("serves_nothing")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such device")
 def test_an_endless_file_of_a_token_ends_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["sandbox", "--token-file", "/dev/zero"]) == 2
     assert "has more than 16,384 bytes" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("serves_nothing")
 def test_an_unusable_token_of_the_environment_ends_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
