@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
+from typing import Final
 
+from .._arguments import not_a, not_flag, not_whole, refuse
 from .._calls import made_in_our_words
-from ..errors import UsageError
+from .._visible import is_whole
 from ..settings import Secret
+
+MOST: Final = 1_000_000  # of what is counted
+_COUNTS: Final = ("attempts", "max_recipients", "sends")
+_FLAGS: Final = ("single_use", "replace", "both_counts")
 
 
 @made_in_our_words
@@ -34,21 +41,29 @@ class Rules:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "secret", Secret.of(self.secret))
-        for name in ("attempts", "max_recipients", "sends"):
-            value = getattr(self, name)
-            if name == "sends" and value is None:
-                continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
-        for name in ("single_use", "replace", "both_counts"):
-            if not isinstance(getattr(self, name), bool):
-                raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        if isinstance(self.secret, Secret) and not str(self.secret.reveal()).strip():
-            raise UsageError("secret must not be empty; leave it out for the mode without signatures")
+        wanted = "a mapping of ids to texts, or the path of a JSON file"
+        refuse(
+            *(not_whole(name, getattr(self, name), most=MOST, none=name == "sends") for name in _COUNTS),
+            *(not_flag(name, getattr(self, name)) for name in _FLAGS),
+            not_a("templates", self.templates, (Mapping, str, Path, NoneType), wanted=wanted),
+            None if self.secret is None else _not_secret(self.revealed()),
+        )
+        for name, kind in (*((name, int) for name in _COUNTS), *((name, bool) for name in _FLAGS)):
+            value = getattr(self, name)  # numpy's, which JSON does not have
+            object.__setattr__(self, name, value if value is None else kind(value))
 
     def revealed(self) -> str | None:
         """Return the secret in the clear, for what checks signatures with it; None in the mode without."""
         return self.secret.reveal() if isinstance(self.secret, Secret) else None
+
+
+def _not_secret(value: object) -> str | None:
+    """Complain of what cannot sign, by its kind alone."""
+    if not isinstance(value, str):
+        return f"secret= must be text, got a value of the kind {type(value).__name__}"
+    if not is_whole(value):
+        return "secret= holds half a character; retype it"
+    return None if value.strip() else "secret= must not be empty; leave it out for the mode without signatures"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from smsotp_nb import _wire as wire
@@ -17,6 +18,7 @@ from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import Answer, Service
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import UsageError
+from smsotp_nb.settings import Secret
 
 US, FR, CN, SE = "+12025550123", "+33199001234", lookup.example("CN"), "+46701740605"
 
@@ -389,6 +391,35 @@ def test_a_seed_makes_ids_and_codes_repeatable_and_no_seed_makes_them_new() -> N
     assert run(None) != run(None)
 
 
-def test_rules_refuse_what_cannot_be_a_number_of_tries() -> None:
-    with pytest.raises(UsageError, match="attempts must be a whole number of at least 1"):
-        Rules(attempts=0)
+ENDLESS = 10**5_000
+WRONG_RULES: list[tuple[dict[str, Any], str]] = [
+    ({"attempts": 0}, "attempts= must be a whole number from 1 to 1000000, got 0"),
+    ({"attempts": -ENDLESS}, "attempts= must be a whole number from 1 to 1000000, got int"),
+    ({"attempts": ENDLESS}, "attempts= must be a whole number from 1 to 1000000, got int"),
+    ({"attempts": None}, "attempts= must be a whole number from 1 to 1000000, got None"),
+    ({"attempts": True}, "attempts= must be a whole number from 1 to 1000000, got True"),
+    ({"max_recipients": [ENDLESS]}, "max_recipients= must be a whole number from 1 to 1000000, got list"),
+    ({"sends": 1.5}, "sends= must be a whole number from 1 to 1000000, or None, got 1.5"),
+    ({"replace": ENDLESS}, "replace= must be True or False, got int"),
+    ({"templates": 5}, "templates= must be a mapping of ids to texts, or the path of a JSON file, got 5"),
+    ({"secret": ENDLESS}, "secret= must be text, got a value of the kind int"),
+    ({"secret": 54321}, "secret= must be text, got a value of the kind int"),
+    ({"secret": Secret(54321)}, "secret= must be text, got a value of the kind int"),
+    ({"secret": "half \ud800"}, "secret= holds half a character; retype it"),
+    ({"secret": " "}, "secret= must not be empty; leave it out for the mode without signatures"),
+    ({"attempts": 0, "sends": 0}, "attempts= must be a whole number from 1 to 1000000, got 0; sends= must be a whole"
+     " number from 1 to 1000000, or None, got 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "said"), WRONG_RULES, ids=[said[:60] for _, said in WRONG_RULES])
+def test_rules_that_cannot_be_are_refused_in_words(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Rules(**given)
+    assert str(caught.value) == said
+
+
+def test_rules_of_numpy_are_plain_ones() -> None:
+    """They are written as JSON beside a tenant's state."""
+    made = Rules(attempts=np.int64(3), single_use=np.bool_(False), sends=np.int8(2))  # type: ignore[arg-type]
+    assert json.loads(json.dumps([made.attempts, made.single_use, made.sends])) == [3, False, 2]
