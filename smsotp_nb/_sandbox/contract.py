@@ -11,9 +11,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from .. import _wire as wire
+from .._outputs import write_file
+from .._visible import visible
 from ..errors import UsageError
 from ..settings import Secret, Settings
 from .asking import Asker, NotAsked, check
@@ -26,6 +28,7 @@ SANDBOX_NUMBER: Final = "+12025550123"  # reserved for fiction
 SANDBOX_SECRET: Final = "a-secret-of-the-contract-suite"
 TEMPLATE: Final = ("pub_passcode_en", "code")
 VERSION: Final = 1
+LONGEST: Final = 300  # characters of an observation
 
 Finding = Literal["agrees", "differs", "not asked", "cannot be seen"]
 Progress = Callable[[str], object]
@@ -33,11 +36,22 @@ Progress = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a service did about one row of the table, in words; if ``said`` is empty, why it was not asked."""
+    """What a service did about one row of the table, in words; if ``said`` is empty, why it was not asked.
+
+    The words hold codes as the service wrote them, so they are made fit to be printed here, of a record too.
+    """
 
     key: str
     said: str = ""
     why: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("said", "why"):
+            object.__setattr__(self, name, _shortened(visible(getattr(self, name))))
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +74,8 @@ class Record:
 
     def save(self, path: str | Path) -> None:
         """Write it to a file of JSON, to be checked against later."""
-        Path(path).write_text(json.dumps({"version": VERSION} | asdict(self), indent=1) + "\n", encoding="utf-8")
+        written = json.dumps({"version": VERSION} | asdict(self), indent=1) + "\n"
+        write_file(path, lambda file: file.write(written.encode()), overwrite=True)
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
@@ -74,11 +89,23 @@ class Record:
             if found.pop("version") != VERSION:
                 raise ValueError("another version")
             observations = tuple(Observation(**one) for one in found.pop("observations"))
-            return cls(observations=observations, **found)
+            return _checked(cls(observations=observations, **found))
         except OSError as error:
             raise UsageError(f"the record {path} cannot be read: {error.strerror}") from None
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
             raise UsageError(f"{path} is not a record of the contract suite: {error}") from None
+
+
+def _checked(record: Record) -> Record:
+    """Return a record from a file; what is no key, variant, form, cost or number of requests is a ValueError."""
+    known = {choice.key for choice in CHOICES}
+    if not all(one.key in known for one in record.observations):
+        raise ValueError("it names a row that the table does not have")
+    if record.variant not in get_args(wire.Variant) or record.form not in get_args(wire.Form):
+        raise ValueError("its variant or form is unknown")
+    if not isinstance(record.signed, bool) or type(record.requests) is not int or wire.micros(record.spent) is None:
+        raise ValueError("what it says of the run cannot be")
+    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +217,13 @@ def _row(key: str, topic: str, ours: Record, theirs: Record) -> Row:
 def as_table(rows: Sequence[Row]) -> str:
     """Return the rows as a Markdown table."""
     lines = ["| where the interface is silent | the sandbox | the service | |", "|---|---|---|---|"]
-    lines += [f"| {row.topic} | {row.sandbox} | {row.service} | {_ending(row)} |" for row in rows]
+    cells = ((row.topic, row.sandbox, row.service, _ending(row)) for row in rows)
+    lines += [f"| {' | '.join(map(_cell, row))} |" for row in cells]
     return "\n".join(lines)
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "\\u007c")  # as a number, like all that would break a line
 
 
 def _ending(row: Row) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import http.server
+import json
+import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -198,13 +201,81 @@ def test_a_record_is_kept_without_key_address_or_number_and_checked_later(
     assert contract.compare(contract.Record.load(tmp_path / "service.json"), ours) == contract.compare(found, ours)
 
 
+def record_of(**changed: Any) -> str:
+    """Return a record as JSON, with other values."""
+    sound = {"version": 1, "variant": "intl", "form": "current", "signed": False, "observations": [], "spent": "0"}
+    return json.dumps(sound | {"requests": 1} | changed)
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[]", "[" * 100_000, '{"version": 0, "observations": []}', '{"version": 1}']
-)
+    "text",
+    [
+        "", "{}", "[]", "[" * 100_000, '{"version": 0, "observations": []}', '{"version": 1}',
+        record_of(spent="\x1b[2J"), record_of(spent=None), record_of(requests="many"), record_of(variant="\x1b[2J"),
+        record_of(form=[]), record_of(signed="no"), record_of(observations=[{"key": "\x1b[2J"}]),
+        record_of(observations=[{"key": "key", "said": 5}]), record_of(observations=[{"key": [], "said": "a"}]),
+    ],
+)  # fmt: skip
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "service.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match="is not a record"):
         contract.Record.load(tmp_path / "service.json")
+
+
+def test_a_record_is_written_through_no_link(tmp_path: Path, ours: contract.Record) -> None:
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "service.json").symlink_to(tmp_path / "theirs")
+    with pytest.raises(UsageError, match="is a link"):
+        ours.save(tmp_path / "service.json")
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+HOSTILE = "10\x1b[2J\x00\u202e\u2028|\n"
+AS_SHOWN = r"10\u001b[2J\u0000\u202e\u2028"
+
+
+class Hostile(http.server.BaseHTTPRequestHandler):
+    """A service whose codes would move a cursor, turn a line and add a column to a table."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"code": HOSTILE, "message": HOSTILE}).encode()
+        self.send_response(400)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def hostile() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_codes_of_a_service_move_no_cursor_and_no_column(
+    hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in the table nor in the lines beside it; nor when a record is checked later, whoever wrote it."""
+    monkeypatch.setenv("SMSOTP_BASE_URL", hostile)
+    monkeypatch.setenv("SMSOTP_ACCESS_KEY_ID", KEY)
+    file = tmp_path / "service.json"
+    live = ["contract", "--to", PHONE, "--cap", "20", "--part", "0.05", "--template", "t:v", "--record", str(file)]
+    assert cli.main(live) == 1
+    shown = capsys.readouterr()
+    file.write_text(record_of(observations=[{"key": "key", "said": HOSTILE * 1_000}, {"key": "list", "why": HOSTILE}]))
+    assert cli.main(["contract", "--against", str(file)]) == 1
+    again = capsys.readouterr().out
+    for text in (shown.out, shown.err, again):
+        assert AS_SHOWN in text
+        assert not [sign for sign in text if sign != "\n" and not sign.isprintable()]
+        assert max(map(len, text.splitlines())) < 1_000
+    for line in (shown.out + again).splitlines():
+        assert not line.startswith("|") or line.count("|") == 5, line
 
 
 def test_the_command_records_and_checks(
