@@ -13,12 +13,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from .._own_files import own_file
 from ..errors import UsageError
 
 if TYPE_CHECKING:
     from cryptography import x509
 
 LIFETIME = timedelta(days=90)
+TEMPORARY = "smsotp-sandbox-"  # what kill -9 leaves behind is known by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,9 @@ class Certificate:
     def context(self) -> ssl.SSLContext:
         """Return the context with which a server presents it."""
         found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        with tempfile.TemporaryDirectory() as folder:  # readable by its owner only
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
             file = Path(folder) / "both.pem"
+            own_file(file, what="the file")
             file.write_text(self._key + self.pem, encoding="ascii")
             found.load_cert_chain(file)
         return found
@@ -75,7 +78,7 @@ class TemporaryPath:
     """A file with a certificate, deleted when nothing refers to this object any more."""
 
     def __init__(self, pem: str) -> None:
-        descriptor, self._path = tempfile.mkstemp(".pem")
+        descriptor, self._path = tempfile.mkstemp(".pem", TEMPORARY)
         weakref.finalize(self, Path(self._path).unlink, missing_ok=True)
         with open(descriptor, "w", encoding="ascii") as file:  # closed at once: Windows opens no such file twice
             file.write(pem)
