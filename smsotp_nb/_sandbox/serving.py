@@ -29,6 +29,7 @@ UNAUTHORIZED: Final = "105001"
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 MOST_ADDRESSES: Final = 200
+UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
 
 Handler = Callable[[Any], Awaitable[web.StreamResponse]]
 
@@ -39,7 +40,7 @@ class OneLine(logging.LoggerAdapter[logging.Logger]):
     """Logs bytes that are not HTTP in one line; errors of our own keep their traceback."""
 
     def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
-        if isinstance(exc_info, HttpProcessingError):
+        if isinstance(exc_info, UNREADABLE):
             # its message cites the address of the request, in which the key stands
             self.warning("a request that is no HTTP was refused: %s", type(exc_info).__name__)
         else:
@@ -172,7 +173,6 @@ class Serving:
         return answer
 
 
-UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
 PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".html"))
 
 

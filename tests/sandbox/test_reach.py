@@ -102,6 +102,15 @@ def test_bytes_that_are_no_text_are_no_token(case: str, caplog: pytest.LogCaptur
     assert caplog.records == []
 
 
+def test_a_body_that_is_not_as_its_headers_say_is_one_line_of_the_log(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = "POST /expect.json HTTP/1.1\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
+    assert talk(server.port, head, b"{}")[0] == 400
+    assert talk(server.port, f"GET{head[4:]}", b"{}")[0] == 405
+    assert all(record.exc_info is None for record in caplog.records)
+
+
 UNUSABLE_TOKENS = {
     "no ASCII": "é",
     "a blank": "a b",
