@@ -6,11 +6,17 @@ import contextlib
 import functools
 import re
 import sqlite3
+from collections import Counter
 from typing import Final
 
 LONGEST: Final = 2**27  # bytes of one value: the packed contacts of sixteen million people
-_COMMENT: Final = re.compile(r"--[^\n]*")  # a quote that hides one in a value stays in front of it
-_STATISTICS: Final = ("sqlite_stat1", "sqlite_stat4")  # of ANALYZE, which anybody may run
+# A quote that hides one in a value stays in front of it, and so does a zero character, where SQLite stops to read.
+_COMMENT: Final = re.compile(r"--[^\n\0]*")
+_BLANKS: Final = re.compile(r"[ \t\n\f\r]+")  # SQLite's: to it a non-breaking space is part of a name
+_STATISTICS: Final = frozenset({  # of ANALYZE, which anybody may run; a trigger of that name is no statistics
+    ("table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("table", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+})  # fmt: skip
 
 FARTHEST: Final = 9_000_000_000_000_000  # a moment in the year 2255, in microseconds; and no sum of them overflows
 _BOUNDED: Final = frozenset({  # not the numbers of shapes, which are hashes
@@ -23,7 +29,7 @@ _SOUND: Final = {
     "BLOB": "typeof({0})='blob'",
 }
 
-Schema = frozenset[tuple[str, str, str]]
+Schema = Counter[tuple[str, str, str]]
 
 
 def limit(connection: sqlite3.Connection) -> None:
@@ -34,7 +40,8 @@ def limit(connection: sqlite3.Connection) -> None:
 
 def strange(connection: sqlite3.Connection, tables: str) -> str:
     """Return in words what is missing from a file that these statements made, differs, or is none of theirs."""
-    names = sorted({name for _, name, _ in _written(tables) ^ _schema(connection)})
+    ours, found = _written(tables), _schema(connection)
+    names = sorted({name for _, name, _ in (ours - found) + (found - ours - Counter(_STATISTICS))})
     return ", ".join(repr(name[:60]) for name in names[:3])
 
 
@@ -78,9 +85,9 @@ def _written(tables: str) -> Schema:
 
 def _schema(connection: sqlite3.Connection) -> Schema:
     found = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master").fetchall()
-    return frozenset((kind, name, _plain(sql)) for kind, name, sql in found if name not in _STATISTICS)
+    return Counter((kind, name, _plain(sql)) for kind, name, sql in found)
 
 
 def _plain(sql: str) -> str:
     """Return SQL without comments and line breaks, so that another wording of a comment is no other table."""
-    return " ".join(_COMMENT.sub("", sql).split())
+    return _BLANKS.sub(" ", _COMMENT.sub("", sql)).strip(" ")

@@ -36,8 +36,8 @@ class Claim:
 class Found(NamedTuple):
     """A claim as its transaction read it, in texts; others may share the transaction, so it is read after that.
 
-    ``row`` gives how many rows there are, their positions and numbers, the body, and how many have no number that
-    may be texted.
+    ``row`` gives how many rows there are, their positions and numbers, the body, and how many have no number
+    that may be texted.
     """
 
     attempt: int

@@ -22,6 +22,8 @@ CRAFTED = {
     "a missing index": "DROP INDEX messages_by_number",
     "a schema of bytes": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=cast(x'cc20' AS TEXT), sql='?' "
     "WHERE name='facts'",
+    "a trigger named as statistics": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
+    "'sqlite_stat4', 'spend', 0, 'CREATE TRIGGER sqlite_stat4 AFTER INSERT ON spend BEGIN DELETE FROM spend; END')",
     "a balance in words": "UPDATE facts SET value='much' WHERE name='balance'",
     "no number of starts": "DELETE FROM facts WHERE name='starts'",
     "an id of bytes": "UPDATE facts SET value=x'ff' WHERE name='id'",
