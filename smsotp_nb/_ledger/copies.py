@@ -12,8 +12,9 @@ from pathlib import Path
 from ..errors import LedgerError
 from . import fences
 from .anchor import in_use
+from .beside import files_of_sqlite
 from .disk import private_folder, sync_file, sync_folder
-from .opening import break_seal, check_ledger, refuse_if_older
+from .opening import break_seal, check_ledger, refuse_if_older, refuse_others
 from .store import Store, named
 
 PARQUET = "month=*/*.parquet"
@@ -37,8 +38,7 @@ def backup(store: Store, path: Path, *, now: int) -> Path:
 
 def _write(store: Store, path: Path) -> None:
     private_folder(path.parent)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    beside = _begun_beside(path)
     try:
         with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
             connection.backup(copy)
@@ -48,6 +48,16 @@ def _write(store: Store, path: Path) -> None:
         sync_folder(path.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _begun_beside(path: Path) -> Path:
+    """Begin a file that is to take a place once it is whole; refuse what SQLite would take for its journal or log."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    for file in files_of_sqlite(beside)[1:]:
+        if os.path.lexists(file):
+            raise LedgerError(f"{file} is in the way: left over, or put there by somebody. Delete it, then call again")
+    os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return beside
 
 
 def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> None:
@@ -96,7 +106,9 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
     """
     if not backup.is_file():
         raise LedgerError(f"backup not found: {backup}")
+    refuse_others(backup)
     if path.exists():
+        refuse_others(path)
         with named(path):
             if os.path.samefile(backup, path):
                 raise LedgerError(f"{path} is the ledger itself; name the backup that is to take its place")
@@ -108,8 +120,7 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
             refuse_if_older(copy, path)
         with named(path):
             private_folder(path.parent)
-            beside = path.with_name(f".{path.name}.{os.getpid()}")
-            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            beside = _begun_beside(path)
             try:
                 with contextlib.closing(sqlite3.connect(beside)) as written:
                     copy.backup(written)

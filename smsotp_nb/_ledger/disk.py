@@ -17,6 +17,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 # Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a file of our own is never one that somebody else's link leads to
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for the other end of a pipe
 READ, READ_WRITE = (how | getattr(os, "O_BINARY", 0) for how in (os.O_RDONLY, os.O_RDWR))
 _seeking = threading.Lock()
 

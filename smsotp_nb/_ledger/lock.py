@@ -11,7 +11,8 @@ import weakref
 from pathlib import Path
 
 from ..errors import CampaignHeld, LedgerError
-from .disk import NO_LINK, READ_WRITE, read_at
+from .beside import open_own, own_folder
+from .disk import READ_WRITE, read_at
 from .fences import Until
 
 if sys.platform == "win32":
@@ -91,8 +92,8 @@ class RunLock:
 
 def _open(path: Path) -> int:
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        return os.open(path, READ_WRITE | NO_LINK | os.O_CREAT, 0o600)
+        own_folder(path.parent)
+        return open_own(path, READ_WRITE | os.O_CREAT)
     except OSError as error:
         reason = error.strerror
     raise LedgerError(

@@ -17,7 +17,7 @@ from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
 from ..settings import state_folder
 from .anchor import Anchor
-from .disk import NO_LINK
+from .beside import files_of_sqlite, is_of_another, open_own, read_own, refuse_other, tighten
 from .marks import Mark, Marks, Seal, Session
 from .moved import refuse_moved
 from .tables import APPLICATION_ID, TABLES, VERSION
@@ -26,6 +26,8 @@ from .tables import APPLICATION_ID, TABLES, VERSION
 ONE_GENERATION = 256
 PATIENCE = 30.0  # seconds to wait for another process's lock
 LATEST_SESSIONS = 64  # that are looked at to the last request
+ID_BYTES = 16
+_LONGEST_NOTE = 4096  # bytes
 
 
 @dataclass(slots=True)
@@ -178,6 +180,12 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
     _refuse(path, _looked_at(connection))
 
 
+def refuse_others(path: Path) -> None:
+    """Refuse a ledger that is no file, or where something else is in the place of what SQLite opens beside it."""
+    for file in files_of_sqlite(path):
+        refuse_other(file)
+
+
 def break_seal(place: Path) -> None:
     """Forget the seal of the file at a path, because another one is about to replace it on purpose."""
     _marks(place, b"").break_seal()
@@ -198,13 +206,25 @@ def _refuse_new(path: Path, connection: sqlite3.Connection, *, create: bool, acc
             f"the file {path} is empty and not a ledger. A new ledger does not know who was texted: correct the path, "
             "or, to begin a record there, pass create=True"
         )
+    _refuse_place_of_others(path)
     seen = _marks(path, b"").sessions()
     if seen and not accept_older:
         raise _older(path, connection, seen)
 
 
+def _refuse_place_of_others(path: Path) -> None:
+    """Refuse an empty file that somebody else may have put there, so that a new ledger becomes theirs to read."""
+    found = "is a link to" if path.is_symlink() else "belongs to another user, as" if is_of_another(path) else ""
+    if found:
+        raise LedgerError(
+            f"the ledger {path} {found} an empty file, and a new ledger is only put into a file of your own. Delete "
+            "it, or name another path, then call again"
+        )
+
+
 def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.Connection, bool]:
     """Return a connection, and whether the file had no log before: it is new, or a backup."""
+    refuse_others(path)
     address = path.absolute().as_uri() + "?mode=rw"  # never a new file in the place of one that is gone
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
@@ -213,6 +233,8 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
         _refuse_altered(connection, path)
         if _is_new(connection):
             _refuse_new(path, connection, create=create, accept_older=accept_older)
+        for file in files_of_sqlite(path):  # not before: a file of another program is left as it is
+            tighten(file)
         began = connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
         _keep_log(connection)
         connection.execute("PRAGMA wal_autocheckpoint=0")  # only where the file is known to be ours, see `Store`
@@ -251,7 +273,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
         for statement in TABLES.split(";\n"):
             connection.execute(statement)
         connection.execute(
-            "INSERT INTO ledger (id, secret) VALUES (?, ?)", (secrets.token_bytes(16), secrets.token_bytes(32))
+            "INSERT INTO ledger (id, secret) VALUES (?, ?)", (secrets.token_bytes(ID_BYTES), secrets.token_bytes(32))
         )
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={VERSION}")
@@ -338,22 +360,25 @@ def _place(path: Path) -> Path:
 def _note_place(path: Path, ledger: bytes) -> None:
     """Note which ledger is at a path; otherwise a deleted one would be started afresh without notice."""
     with contextlib.suppress(OSError):  # the mark in this folder has said so
-        place = _place(path)
-        if not place.exists() or place.read_text() != ledger.hex():
-            how = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | NO_LINK
-            with os.fdopen(os.open(place, how, 0o600), "w") as file:
+        if _noted_at(path) != ledger:
+            with os.fdopen(open_own(_place(path), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), "w") as file:
                 file.write(ledger.hex())
+
+
+def _noted_at(path: Path) -> bytes:
+    """Return which ledger was last noted at a path; of bytes that no such note has, none."""
+    with contextlib.suppress(OSError, ValueError):
+        known = bytes.fromhex(read_own(_place(path), _LONGEST_NOTE).decode())
+        return known if len(known) == ID_BYTES else b""
+    return b""
 
 
 def _marks(path: Path, ledger: bytes) -> Marks:
     """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
     own = [Mark(path.with_name(path.name + "-mark")), Mark(_folder() / f"{ledger.hex()}.mark")]
-    other = []
-    with contextlib.suppress(OSError, ValueError):
-        known = bytes.fromhex(_place(path).read_text())
-        other = [Mark(_folder() / f"{known.hex()}.mark")] if known != ledger else []
-    return Marks(ledger, own, other)
+    known = _noted_at(path)
+    return Marks(ledger, own, [Mark(_folder() / f"{known.hex()}.mark")] if known not in (b"", ledger) else [])
 
 
 def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:

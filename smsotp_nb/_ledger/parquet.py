@@ -23,6 +23,7 @@ from .._results import contract
 from .._services import is_rehearsal
 from ..errors import UsageError
 from . import copies, reading
+from .beside import own_folder
 from .store import Store
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _campaign(
     said = {"ledger": ledger, "campaign": number, "state": state, "months": months}
     for month, part in rows.groupby("month", sort=True):
         path = folder / f"month={month}" / f"campaign-{number}.parquet"
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        own_folder(path.parent)
         _write(_table(part), path, said)
         yield month, service, name, len(part), str(path), "written"
     yield from (_removed(file, service, name) for file in files if file.month not in months)
@@ -174,6 +175,8 @@ def _kept(store: Store, campaign: int, names: list[str]) -> pd.Series:
 
 
 def _make(folder: Path) -> None:
+    if folder.is_symlink():
+        raise UsageError(f"{folder} is a link, and numbers are not put where one leads; name the folder itself")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

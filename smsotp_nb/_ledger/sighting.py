@@ -22,6 +22,7 @@ from .._visible import visible
 from ..errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from ..settings import state_folder
 from .address import Address
+from .beside import open_own, read_own
 from .disk import READ_WRITE, write_at
 from .marks import Mark, Marks, Session
 from .opening import _behind
@@ -36,6 +37,7 @@ SEEN = (
     "current_setting('full_page_writes'), pg_is_in_recovery(), s.since"
 )
 _SIZE = 512
+_LONGEST = 8 * _SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class Notes:
 
     def _noted(self) -> Sighting | None:
         try:
-            values = json.loads(self._path.read_bytes().strip())
+            values = json.loads(read_own(self._path, _LONGEST).strip())
             return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None
@@ -174,7 +176,7 @@ class Notes:
         if self._descriptor is None:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._descriptor = os.open(self._path, os.O_CREAT | READ_WRITE, 0o600)
+                self._descriptor = open_own(self._path, os.O_CREAT | READ_WRITE)
             except OSError as error:
                 self._complain(error)
 

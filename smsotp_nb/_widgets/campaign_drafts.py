@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from .._ledger.beside import own_folder, read_own
 from .._outputs import outputs
-from ..errors import UsageError
+from ..errors import LedgerError, UsageError
 
 MOST = 20  # drafts that are kept
+LONGEST = 1 << 24  # bytes of one
 Values = Mapping[str, str | int]
 
 
@@ -66,10 +68,12 @@ class Drafts:
             return
         content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
         try:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
+            own_folder(self._folder)
             self._file.touch(mode=0o600)
         except OSError as error:
             raise UsageError(f"the draft cannot be kept in {self._folder}: {error.strerror}") from None
+        except LedgerError as error:
+            raise UsageError(f"the draft cannot be kept: {error}") from None
         with outputs(self._file, overwrite=True) as (draft,):
             draft.write(lambda file: file.write(content))
         self._kept = dict(values)
@@ -93,7 +97,7 @@ class Drafts:
             self._kept = {}
 
     def _all(self) -> list[Kept]:
-        if not self._folder.is_dir():
+        if self._folder.is_symlink() or not self._folder.is_dir():
             return []
         found = [_read(file) for file in self._folder.glob("*.json")]
         return sorted((one for one in found if one is not None), key=lambda one: one.at, reverse=True)
@@ -102,9 +106,9 @@ class Drafts:
 def _read(file: Path) -> Kept | None:
     """Return a draft; None for a file that is no draft, or that was deleted meanwhile."""
     try:
-        found: Any = json.loads(file.read_text(encoding="utf-8"))
+        found: Any = json.loads(read_own(file, LONGEST))
         at = datetime.fromisoformat(found["at"])
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
-    except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+    except (LedgerError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
     return Kept(file, values, at) if at.tzinfo and values else None

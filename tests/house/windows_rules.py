@@ -18,9 +18,9 @@ from typing import Any
 
 MISSING_MODULES = ("fcntl", "grp", "pwd", "resource", "termios", "pty", "tty")
 MISSING_FUNCTIONS = (
-    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_SYNC", "O_TMPFILE", "chown", "fchmod", "fchown", "fork", "forkpty"),
-    *("geteuid", "getgid", "getuid", "killpg", "mkfifo", "posix_fallocate", "pread", "pwrite", "register_at_fork"),
-    *("statvfs", "uname"),
+    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_SYNC", "O_TMPFILE", "chown", "fchmod", "fchown"),
+    *("fork", "forkpty", "geteuid", "getgid", "getuid", "killpg", "mkfifo", "posix_fallocate", "pread", "pwrite"),
+    *("register_at_fork", "statvfs", "uname"),
 )
 
 

@@ -72,8 +72,8 @@ def test_a_planted_link_is_not_written_through(tmp_path: Path) -> None:
     with pytest.raises(LedgerError):
         Ledger(tmp_path / "new.sqlite", create=True)
     (tmp_path / "m.sqlite-mark").symlink_to(theirs)
-    with pytest.warns(SmsOtpWarning, match="cannot be noted"), Ledger(tmp_path / "m.sqlite", create=True) as marked:
-        People(marked).opt_out("+12025550100", source="phone call")
+    with pytest.raises(LedgerError, match="-mark is a link"):
+        Ledger(tmp_path / "m.sqlite", create=True)
     assert theirs.read_text() == "theirs"
 
 
