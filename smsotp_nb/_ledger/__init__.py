@@ -2,10 +2,11 @@
 
 ``tables`` says what is true of a row and where it stands, ``disk`` on what it is kept, ``beside`` which files there are
 its own, ``store`` how it is written, ``opening`` that it is a ledger, whole, and as new as it was last seen
-(``anchor``: the files under it, ``marks``: what was seen). ``lock`` is the rule of one runner, ``ownership`` of one account, ``recording`` how a plan comes in,
-``wordings`` what is kept of its words, ``run`` what a running campaign does, ``claims`` what it took, ``settling`` how
-its requests ended, ``answers`` how replies are kept, ``evidence`` what doubts were settled by, ``columns`` and
-``reading`` how frames come out, ``numbering`` what number a row gets, ``beginning`` what is asked when a campaign
+(``anchor``: the files under it, ``marks``: what was seen). ``lock`` is the rule of one runner, ``ownership`` of one
+account, ``recording`` how a plan comes in, ``wordings`` what is kept of its words, ``run`` what a running campaign
+does, ``claims`` what it took, ``settling`` how its requests ended, ``answers`` how replies are kept, ``evidence`` what
+doubts were settled by, ``columns`` and ``reading`` how frames come out, ``numbering`` what number a row gets,
+``beginning`` what is asked when a campaign
 begins, ``address``, ``server``, ``connection``, ``spelling``, ``guessing``, ``guarding``, ``leasing``, ``fences`` and
 ``sighting`` are a ledger on a server, ``moving`` and ``moved`` how one in a file comes there, ``people`` says who is
 one person, ``consents`` what they said, ``contacts`` who was texted when, ``standing`` until when each planned row is

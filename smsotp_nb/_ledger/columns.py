@@ -16,6 +16,7 @@ from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
 from .guessing import Question
 from .kept import BETWEEN
+from .people import recorded
 from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
@@ -75,6 +76,9 @@ class Columns:
             numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
             texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
             chunk, position = numbers["chunk"], numbers["position"]
+            if "number" in numbers:
+                number = numbers["number"]
+                recorded(np.where((number == MISSING) & (chunk >= 0), 0, number))  # who was left out may have none
             self.add(len(chunk), **numbers, **texts)
             before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
             if values <= before:  # the same block again, without end
@@ -130,6 +134,8 @@ def accepted_whole(
         country, parts, price = billings[kind].T
         said = BETWEEN.join(texts.pop()).split(BETWEEN) if text else []
         values = [np.fromstring(",".join(lines), np.int64, sep=",") for lines in texts]
+        if "number" in columns:
+            recorded(values[[*columns].index("number")])
         yield Accepted(
             rows=rows, chunk=np.repeat(chunk, rows), attempt=np.repeat(attempt, rows), ids=b"".join(ids),
             country=country, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)), texts=said,

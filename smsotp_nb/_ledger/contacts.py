@@ -22,7 +22,7 @@ from .answers import Ints
 from .guessing import Question, foreseen
 from .kept import which_kept
 from .packed_sums import pack_sums, sums_to_pack, unpack_sums
-from .people import hashed, persons, secret_of
+from .people import hashed, persons, recorded, secret_of
 from .store import Store
 from .tables import MAY_HAVE_LEFT
 
@@ -79,9 +79,9 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
     times: list[Ints] = [np.array([], np.int64)]
     bodies: list[Ints] = [np.array([], np.int64)]
     whole = connection.execute(
-        "SELECT (SELECT group_concat(number) FROM recipient r WHERE r.campaign=c.campaign AND r.chunk=c.chunk), "
-        "coalesce(a.settled_at, ?), c.body FROM chunk c JOIN attempt a ON a.id=c.attempt "
-        "WHERE c.campaign=? AND c.state IS NOT NULL",
+        "SELECT (SELECT group_concat(coalesce(number, 0)) FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk), coalesce(a.settled_at, ?), c.body "
+        "FROM chunk c JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state IS NOT NULL",
         (now + IN_FLIGHT, campaign),
     )
     while chunks := whole.fetchmany(_CHUNKS):
@@ -95,7 +95,7 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
         by_row = np.array(rows, np.int64).T
         for known, column in zip((numbers, times, bodies), by_row, strict=True):
             known.append(column)
-    return _sorted(persons(np.concatenate(numbers)), np.concatenate(times), np.concatenate(bodies))
+    return _sorted(persons(recorded(np.concatenate(numbers))), np.concatenate(times), np.concatenate(bodies))
 
 
 def _by_row(campaign: int, now: int) -> Question:

@@ -38,6 +38,7 @@ BROKEN: Final = (
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
 _PACKAGE: Final = Path(__file__).parents[1]
+SMALLEST_NUMBER, LARGEST_NUMBER = -(2**62), 10**15 - 1  # of a recipient: a hash, or E.164 with its 15 digits
 _TIMES: Final = ("at", "latest", "not_before", "until")
 _LISTS: Final = ("kept", "variables", "stratum")
 _JSON: Final = (*_LISTS, "forcing", "declared", "currencies", "refused", "shared", "evidence")
@@ -178,6 +179,8 @@ def _sound(name: str, kind: str, needed: object) -> str:
 def _range(name: str) -> str:
     if name in _STATES:
         return f"{name} BETWEEN 0 AND {len(STATES) - 1}"
+    if name == "number":
+        return f"{name}<>0 AND {name} BETWEEN {SMALLEST_NUMBER} AND {LARGEST_NUMBER}"
     if name in _TIMES or name.endswith("_at"):
         return f"{name} BETWEEN 0 AND {FARTHEST}"
     return "1"

@@ -16,7 +16,7 @@ from .answers import Ints
 from .contacts import IN_FLIGHT, Contacts, Realm
 from .guessing import ANY, NO_ROWS, Guess, Question, foreseen, guessed
 from .holdouts import DRAWN, NO_PEOPLE, drawn
-from .people import persons
+from .people import persons, recorded
 from .standing import Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
@@ -191,7 +191,7 @@ def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = 
             blocks.append(np.array([np.fromstring(text, np.int64, sep=",") for text in texts]))
     rows = np.concatenate(blocks, axis=1)
     chunk, position, number = rows[:, np.isin(rows[0], numbered)]  # a chunk kept as a whole: its own state counts
-    return Rows(chunk, position, number, bodies[np.searchsorted(numbered, chunk)])
+    return Rows(chunk, position, recorded(number), bodies[np.searchsorted(numbered, chunk)])
 
 
 def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: Holds) -> bool:
@@ -251,9 +251,10 @@ def _said_since(connection: sqlite3.Connection, latest: int) -> list[tuple[int, 
 def _numbers_of(connection: sqlite3.Connection, attempt: int, campaign: int) -> Ints:
     """Return whom one request may have reached or may still reach."""
     text = connection.execute(
-        "SELECT group_concat(r.number) FROM attempt a JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "
+        "SELECT group_concat(coalesce(r.number, 0)) FROM attempt a "
+        "JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "
         "JOIN recipient r ON r.campaign=c.campaign AND r.chunk=c.chunk WHERE a.id=? AND a.campaign=? "
         f"AND (c.attempt=a.id OR c.state IS NULL AND r.attempt=a.id AND r.own_state IN {MAY_HAVE_LEFT})",
         (attempt, campaign),
     ).fetchone()[0]
-    return np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE
+    return recorded(np.fromstring(text, np.int64, sep=",")) if text else NO_PEOPLE

@@ -15,8 +15,24 @@ import numpy as np
 
 from .._phones.several import one_phone_digits
 from .answers import Ints
+from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
 
 _HASH_BITS = 62
+
+
+def recorded(numbers: Ints) -> Ints:
+    """Return recipients' numbers as they were read from a ledger, where each can be one.
+
+    A number that is none would be passed over in silence: its person would count as never texted.
+
+    Raises:
+        Unfit: one is neither a number of at most 15 digits nor a hash.
+    """
+    if len(numbers) and not (
+        numbers.all() and int(numbers.min()) >= SMALLEST_NUMBER and int(numbers.max()) <= LARGEST_NUMBER
+    ):
+        raise Unfit("a recipient's number is none")
+    return numbers
 
 
 def persons(numbers: Ints) -> Ints:

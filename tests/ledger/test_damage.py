@@ -8,15 +8,17 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from smsotp_nb import People, cost
+from smsotp_nb import People, Policy, cost, plan
 from smsotp_nb._ledger import Campaign, Ledger, fences, holds, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 from . import ledger_fuzz
 
 DEEP = "[" * 100_000
+ANN = pd.DataFrame({"phone": ["+12025550104"]})
 OF_AUTUMN = "WHERE campaign=(SELECT id FROM campaign WHERE name='autumn')"
 DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
     "text for a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.frame, "recipient.number"),
@@ -33,6 +35,18 @@ DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
 }  # fmt: skip
 
 
+NO_NUMBER = {"nought": "0", "16 digits": "9999999999999999", "the largest": "9223372036854775807", "nothing": "NULL"}
+EXCLUDED: dict[str, Callable[[Ledger], object]] = {
+    "excluded": lambda it: plan(ANN, to="phone", campaign="spring", text="Hi", exclude=it.campaign("autumn")),
+    "planned with the ledger": lambda it: it.prospect(
+        plan(ANN, to="phone", campaign="spring", text="Hi", policy=Policy(caps=[(1, "7d")])),
+        service="a service",
+    ),
+    "frame": lambda it: it.campaign("autumn").frame,
+    "numbers": lambda it: it.campaign("autumn").numbers,
+}
+
+
 @pytest.fixture
 def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger of two campaigns, which comes from another machine."""
@@ -45,6 +59,21 @@ def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     path = ledger.backup(tmp_path / "other.sqlite")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
     return path
+
+
+@pytest.mark.parametrize("value", NO_NUMBER)
+@pytest.mark.parametrize("reader", EXCLUDED)
+@pytest.mark.parametrize("where", ["", " AND position=4"], ids=["all rows", "one row"])
+def test_a_number_that_is_none_leaves_nobody_unexcluded(reader: str, value: str, where: str, two: Path) -> None:
+    """It was passed over, so that its person counted as never texted."""
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute("DELETE FROM contacts")  # as of a campaign that still runs
+        connection.execute(f"UPDATE recipient SET number={NO_NUMBER[value]} {OF_AUTUMN}{where}")
+        connection.commit()
+    with Ledger(two) as ledger:
+        with pytest.raises(LedgerError, match=r"is damaged or was altered"):
+            EXCLUDED[reader](ledger)
+        assert len(ledger.campaign("winter").frame) == 6
 
 
 @pytest.mark.parametrize("case", DAMAGED)
