@@ -17,11 +17,11 @@ import pytest
 from kills.child import fork
 from openpyxl.worksheet import _writer
 
-from smsotp_nb import Ledger, People, Sandbox, plan, results, send
+from smsotp_nb import Ledger, Sandbox, plan, results, send
 from smsotp_nb import _cli as cli
 from smsotp_nb._ledger import copies
 from smsotp_nb._widgets.campaign_drafts import Drafts
-from smsotp_nb.errors import LedgerError, SmsOtpWarning
+from smsotp_nb.errors import LedgerError
 from smsotp_nb.sandbox import Rules
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
