@@ -128,6 +128,8 @@ def draw(
         mine = _recorded_rows(connection, people, known)
         chosen = _one_row_each(people, known, mine)
         new = np.flatnonzero(people.may & (mine < 0) & (people.person > 0))
+        if recorded.purged:
+            known = _brought_back(connection, people, recorded, known, mine, chosen, new)
         arm = _arms(people, asked, known, new, place)
         units, strata = people.unit.iloc[new].tolist(), people.stratum.iloc[new].tolist()
         drawn_now = experiments.Drawn(people.person[new], units, arm, strata)
@@ -167,6 +169,32 @@ def _recorded_rows(connection: sqlite3.Connection, people: People, known: pd.Dat
     index = pd.Index(known["person"])
     found = index.get_indexer(pd.Index(as_recorded(connection, people.person, index.to_numpy())))
     return np.where(people.person == 0, -1, found)
+
+
+def _brought_back(
+    connection: sqlite3.Connection,
+    people: People,
+    recorded: experiments.Experiment,
+    known: pd.DataFrame,
+    mine: Codes,
+    chosen: Codes,
+    new: Codes,
+) -> pd.DataFrame:
+    """Put the people of a list in the place of the hashes that a purge left, if the list has all of them."""
+    hidden = experiments.hidden(connection, recorded.number)
+    codes = known["person"].to_numpy("int64")[mine[chosen]]
+    if not np.isin(hidden, codes).all():
+        if len(new):
+            raise UsageError(
+                f"experiment {recorded.name!r} was purged, so people can be added only by a list that has everybody "
+                "who was drawn before. Pass such a list, or declare an experiment of another name"
+            )
+        return known
+    rows = chosen[np.isin(codes, hidden)]
+    units, strata = people.unit.iloc[rows].tolist(), people.stratum.iloc[rows].tolist()
+    back = experiments.Drawn(people.person[rows], units, np.array([], np.int64), strata)
+    experiments.bring_back(connection, recorded.number, codes[np.isin(codes, hidden)], back)
+    return experiments.assigned(connection, recorded.number)
 
 
 def _one_row_each(people: People, known: pd.DataFrame, mine: Codes) -> Codes:

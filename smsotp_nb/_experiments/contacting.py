@@ -30,12 +30,7 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
     """
     store = ledger._store
     with store.snapshot() as connection:
-        found = experiments.find(connection, asked.name)
-        if found is None:
-            raise UsageError(f"experiment {asked.name!r} is not in the ledger {ledger.path}: nobody has an arm yet. "
-                             "Call assign(frame, to=...), send the plans of its arms, then read it")  # fmt: skip
-        if differences := asked.differences(found.declared):
-            raise changed(asked.name, differences)
+        found = recorded(asked, ledger)
         people = experiments.assigned(connection, found.number)
     by_all = found.until is not None  # a holdout of every campaign: whatever was sent from the draw to its end
     span = (found.created_at, found.until) if by_all else (None, None)
@@ -46,9 +41,30 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
             f"nothing was sent in experiment {asked.name!r} yet: {campaigns} has sent anything. "
             "Send the plans of its arms, then read it"
         )
+    if found.purged:
+        raise UsageError(
+            f"experiment {asked.name!r} was purged: of its people only hashes are left. Call assign(frame, to=...) "
+            "with the whole list to bring them back into their arms, then read it"
+        )
     rows = _rows(people, sent.reindex(people["person"]), asked, integers=json.loads(found.declared)["integers"])
     rows["at"] = people["at"] if by_all else rows["at"].ffill().bfill()
     return _finished(_one_row_each(rows))
+
+
+def recorded(asked: Declared, ledger: Ledger) -> experiments.Experiment:
+    """Return the experiment as it is recorded.
+
+    Raises:
+        UsageError: nobody was drawn yet, or it is recorded with other rules.
+    """
+    with ledger._store.snapshot() as connection:
+        found = experiments.find(connection, asked.name)
+    if found is None:
+        raise UsageError(f"experiment {asked.name!r} is not in the ledger {ledger.path}: nobody has an arm yet. "
+                         "Call assign(frame, to=...), send the plans of its arms, then read it")  # fmt: skip
+    if differences := asked.differences(found.declared):
+        raise changed(asked.name, differences)
+    return found
 
 
 def to_go(asked: Declared, ledger: Ledger, *, service: str | None) -> int:

@@ -12,7 +12,7 @@ from .. import _cards as cards
 from .._arguments import not_callable, not_frame, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened, read_from
+from .._ledger import LedgerOrPath, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require
@@ -24,6 +24,8 @@ from .library import distributions
 from .power import Power
 from .reading import Reading
 from .split import Split
+
+_CALLER = 4  # frames above the warning of a purge
 
 
 class Experiment(cards.WithCard):
@@ -294,6 +296,25 @@ class Experiment(cards.WithCard):
         """
         with read_from(self._ledger) as book:
             return contacting.assigned(self._declared, book, service=service)
+
+    @in_our_words
+    def purge(self) -> int:
+        """Delete who is in which arm, with units and strata, also from the file; return how many people those were.
+
+        A keyed hash of each person stays with the arm, so that the holdout and the arms still hold for campaigns of
+        this name. Nothing can be read by it; `assign` with the whole list again brings the people back into their arms.
+        A warning says what could not be reached, as in `Campaign.purge`, which does the same with the last campaign of
+        an experiment; `Ledger.retain` does it by age.
+
+        Raises:
+            UsageError: the ledger has no such experiment.
+        """
+        now = microseconds(self._now())
+        with opened(self._ledger) as book:
+            found = contacting.recorded(self._declared, book)
+            gone = purging.purge_experiment(book._store, found.number, found.name, now=now)
+            purging.warn_of_unreached(book._store, above=_CALLER)
+        return gone
 
     def card(self) -> cards.Card:
         """Return the experiment as it is declared, as a card."""

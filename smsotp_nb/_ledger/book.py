@@ -386,7 +386,7 @@ class Ledger:
 
     @in_our_words
     def retain(self, age: str) -> pd.DataFrame:
-        """Purge campaigns and tests of which nothing was recorded for so long; return them, one row each.
+        """Purge campaigns, tests and experiments of which nothing was recorded for so long; return them, one row each.
 
         It deletes only when it is called. The ledger keeps the age, and its card says what has come due since. What
         people said about being texted (`People`) stays.
@@ -395,8 +395,9 @@ class Ledger:
             age: a whole number with a unit: days, weeks, months or years, such as ``"24 months"``.
 
         Returns:
-            ``campaign, service, kind`` (str: campaign or test), ``latest`` (UTC: its latest request, else when it was
-            recorded), ``rows`` (Int64) and ``purged`` (bool; False for a campaign that is running).
+            ``campaign, service, kind`` (str: campaign, test, passcode or experiment, which has no service), ``latest``
+            (UTC: its latest request, else when it was recorded), ``rows`` (Int64) and ``purged`` (bool; False for a
+            campaign that is running).
 
         Raises:
             UsageError: it is no age.
@@ -410,7 +411,7 @@ class Ledger:
         moment = retention.before(age, self._clock())
         retention.decide(self._store, age, now=self._clock())
         found = retention.older(self._store, moment)
-        found["purged"] = list(map(self._purged, found["id"], found["campaign"]))
+        found["purged"] = list(map(self._purged, found["id"], found["campaign"], found["kind"]))
         if found["purged"].any():
             purging.warn_of_unreached(self._store, above=_CALLER)
         return found.drop(columns="id")
@@ -491,8 +492,11 @@ class Ledger:
         finally:
             lock.release()
 
-    def _purged(self, number: int, name: str) -> bool:
-        """Purge a campaign unless it is running; return whether it was purged."""
+    def _purged(self, number: int, name: str, kind: str) -> bool:
+        """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
+        if kind == retention.EXPERIMENT:
+            purging.purge_experiment(self._store, number, name, now=self._clock())
+            return True
         try:
             self._purge(number, name)
         except CampaignHeld:

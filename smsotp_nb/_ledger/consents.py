@@ -18,7 +18,7 @@ import pandas as pd
 from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
-from . import audit, contacts, mentions
+from . import audit, contacts, experiments, mentions
 from .book import Ledger
 from .packed_sums import pack_sums, sums_to_pack
 from .people import hashed, persons, secret_of
@@ -139,9 +139,11 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
 def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
     """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
     people = np.unique(persons(np.array([*numbers], np.int64)))
-    codes = hashed(people, secret_of(connection)).tolist()
+    codes = hashed(people, secret_of(connection))
+    for one in experiments.everyone(connection):
+        experiments.hide(connection, one.number, people, codes)
     gone: list[int] = []
-    for person, code in zip(people.tolist(), codes, strict=True):
+    for person, code in zip(people.tolist(), codes.tolist(), strict=True):
         connection.execute("DELETE FROM consent WHERE person=?", (person,))
         connection.execute("DELETE FROM opted_out WHERE person=?", (person,))
         connection.execute(
@@ -149,11 +151,6 @@ def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int],
             (code, now, now, FORGOTTEN),
         )
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
-        connection.execute(
-            "UPDATE assigned SET person=?, unit=NULL, stratum=NULL WHERE person=? AND NOT EXISTS ("
-            "SELECT 1 FROM assigned o WHERE o.experiment=assigned.experiment AND o.person=?)",
-            (code, person, code),
-        )
         gone += _forget_rows(connection, person, code)
     mentioned = mentions.forget(connection, [name for person in people.tolist() for name in spellings(person)])
     for campaign in {*gone, *mentioned}:

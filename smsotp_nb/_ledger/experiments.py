@@ -1,4 +1,8 @@
-"""The record of experiments: how each was declared, who is in which arm, and what was sent to them and billed."""
+"""The record of experiments: how each was declared, who is in which arm, and what was sent to them and billed.
+
+A purge leaves hashes in the place of its people, by which holdout and arms still hold. Nothing can be read by them
+until the whole list is drawn again, which brings its people back into their arms.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,13 @@ from .answers import Ints
 from .columns import MISSING, Columns, accepted_whole
 from .holdouts import experiment_key
 from .numbering import inserted
-from .people import persons
+from .people import hashed, persons, secret_of
 from .recording import TOGETHER
 from .store import Store
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
+_EXPERIMENTS = "SELECT id, name, declared, created_at, until, purged FROM experiment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,13 @@ class Experiment:
     declared: str
     created_at: int
     until: int | None
+    purged: int = 0
+
+    def has(self, campaign: str, created_at: int) -> bool:
+        """Return whether a campaign counts for it: one of its name, or any till the end of a holdout of all."""
+        if self.until is not None:
+            return created_at < self.until
+        return experiment_key(campaign) == name_key(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +60,13 @@ class Drawn:
 
 def find(connection: sqlite3.Connection, name: str) -> Experiment | None:
     """Return the experiment of this name, as it is recorded."""
-    found = connection.execute(
-        "SELECT id, name, declared, created_at, until FROM experiment WHERE name_key=?", (name_key(name),)
-    ).fetchone()
+    found = connection.execute(f"{_EXPERIMENTS} WHERE name_key=?", (name_key(name),)).fetchone()
     return None if found is None else Experiment(*found)
 
 
 def everyone(connection: sqlite3.Connection) -> list[Experiment]:
     """Return all experiments, in the order in which they were first drawn."""
-    found = connection.execute("SELECT id, name, declared, created_at, until FROM experiment ORDER BY id")
-    return [Experiment(*row) for row in found]
+    return [Experiment(*row) for row in connection.execute(f"{_EXPERIMENTS} ORDER BY id").fetchall()]
 
 
 def begin(connection: sqlite3.Connection, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
@@ -94,6 +103,60 @@ def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
     ).fetchall()
     frame = pd.DataFrame(found, columns=list(_ASSIGNED), dtype=object)
     return frame.astype(dict.fromkeys(("person", "arm", "place", "at"), "int64"))
+
+
+def hide(connection: sqlite3.Connection, experiment: int, people: Ints, codes: Ints) -> None:
+    """Replace people by the hashes that stand for them, without unit and stratum."""
+    pairs = [*zip(codes.tolist(), people.tolist(), strict=True)]
+    connection.executemany(
+        "DELETE FROM assigned WHERE experiment=? AND person=? AND EXISTS "
+        "(SELECT 1 FROM assigned o WHERE o.experiment=? AND o.person=?)",
+        [(experiment, person, experiment, code) for code, person in pairs],
+    )
+    connection.executemany(
+        "UPDATE assigned SET person=?, unit=NULL, stratum=NULL WHERE experiment=? AND person=?",
+        [(code, experiment, person) for code, person in pairs],
+    )
+
+
+def purge(connection: sqlite3.Connection, experiment: int) -> int:
+    """Replace all people of an experiment by hashes; return how many they were."""
+    found = connection.execute("SELECT person FROM assigned WHERE experiment=? AND person>0", (experiment,)).fetchall()
+    people = np.array(found, np.int64).ravel()
+    hide(connection, experiment, people, hashed(people, secret_of(connection)))
+    connection.execute("UPDATE experiment SET purged=1 WHERE id=?", (experiment,))
+    return len(people)
+
+
+def over(connection: sqlite3.Connection, *, now: int) -> list[int]:
+    """Return the experiments that nobody can read any more, because every campaign of theirs was purged."""
+    sql = "SELECT name, created_at, purged FROM campaign WHERE kind='campaign'"
+    campaigns = connection.execute(sql).fetchall()
+    found = []
+    for one in everyone(connection):
+        mine = [purged for name, created_at, purged in campaigns if one.has(name, created_at)]
+        if mine and all(mine) and not one.purged and (one.until or 0) <= now:
+            found.append(one.number)
+    return found
+
+
+def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
+    """Return the hashes of people of an experiment who did not ask to be forgotten."""
+    found = connection.execute(
+        "SELECT person FROM assigned WHERE experiment=? AND person<0 AND person NOT IN (SELECT person FROM consent)",
+        (experiment,),
+    ).fetchall()
+    return np.array(found, np.int64).ravel()
+
+
+def bring_back(connection: sqlite3.Connection, experiment: int, codes: Ints, drawn: Drawn) -> None:
+    """Put people in the place of their hashes, each with unit and stratum; their arms stay."""
+    values = zip(drawn.person.tolist(), drawn.unit, drawn.stratum, codes.tolist(), strict=True)
+    connection.executemany(
+        "UPDATE assigned SET person=?, unit=?, stratum=? WHERE experiment=? AND person=?",
+        [(person, unit, stratum, experiment, code) for person, unit, stratum, code in values],
+    )
+    connection.execute("UPDATE experiment SET purged=0 WHERE id=?", (experiment,))
 
 
 def sent(

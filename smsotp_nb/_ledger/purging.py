@@ -2,7 +2,7 @@
 
 What a purge leaves names nobody: what a campaign cost, by day and country, and, for the rules on how often a person is
 texted, when somebody was sent which message, with a keyed hash in place of the person. The hashes go as well once no
-rule can ask for them any more.
+rule can ask for them any more. With the last campaign of an experiment its people become hashes, too.
 
 SQLite removes deleted rows from its file only by rewriting it (VACUUM), and from its log only while nobody reads. The
 ledger notes that this is still to be done (``ledger.remains``) in the transaction that deletes, so that it is made up
@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from .._policy import LONGEST
 from ..errors import SmsOtpWarning
-from . import audit, fences
+from . import audit, experiments, fences
 from .contacts import pack_hashed
 from .copies import there
 from .packed_sums import Packed, pack_sums, sums_for_purge
@@ -42,8 +42,20 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
         sums = {number: (sums_for_purge(store, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
+        for experiment in experiments.over(connection, now=now):
+            experiments.purge(connection, experiment)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
+        leave_remains(connection)
+    overwrite(store)
+    return gone
+
+
+def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> int:
+    """Delete who is in which arm of an experiment, from the file and its log too; return how many people they were."""
+    with store.writing() as connection:
+        gone = experiments.purge(connection, experiment)
+        audit.note(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
         leave_remains(connection)
     overwrite(store)
     return gone

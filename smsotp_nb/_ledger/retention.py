@@ -1,4 +1,4 @@
-"""How long campaigns are kept: which ones are older than an age, and the age that somebody decided on.
+"""How long campaigns and experiments are kept: which ones are older than an age, and the age that somebody decided on.
 
 Nothing is deleted by itself: a person calls `Ledger.retain`, and the card of the ledger says what has come due since.
 """
@@ -6,6 +6,8 @@ Nothing is deleted by itself: a person calls `Ledger.retain`, and the card of th
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -13,12 +15,14 @@ import pandas as pd
 from .._arguments import given
 from .._pandas import STR
 from ..errors import UsageError
-from . import audit
+from . import audit, experiments
 from .reading import times
 from .store import Store
 
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
 _MOST: Final = 1_200
+_COLUMNS: Final = ["id", "campaign", "service", "kind", "latest", "rows"]
+EXPERIMENT: Final = "experiment"
 
 
 def before(age: Any, now: int) -> int:
@@ -43,22 +47,37 @@ def before(age: Any, now: int) -> int:
 
 
 def older(store: Store, moment: int) -> pd.DataFrame:
-    """Return campaigns and tests that hold people and of which nothing was recorded since a moment.
+    """Return campaigns, tests and experiments that hold people and of which nothing was recorded since a moment.
 
-    Columns: ``id`` (int64), ``campaign, service, kind`` (str), ``latest`` (UTC: its latest request, else when it was
-    recorded) and ``rows`` (Int64).
+    Columns: ``id`` (int64), ``campaign, service, kind`` (str; an experiment has no service), ``latest`` (UTC: its
+    latest request, else when it was recorded) and ``rows`` (Int64).
     """
     asked = "SELECT max(coalesce(settled_at, started_at)) FROM attempt WHERE campaign=k.id"
     latest = f"max(k.created_at, coalesce(({asked}), 0))"
-    with store.reading() as connection:
-        found = connection.execute(
-            f"SELECT * FROM (SELECT id, name, service, kind, {latest} AS latest, rows FROM campaign k WHERE purged=0) "
-            "AS still WHERE latest<? ORDER BY kind, latest",
-            (moment,),
+    with store.snapshot() as connection:
+        every = connection.execute(
+            f"SELECT id, name, service, kind, {latest} AS latest, rows, purged, created_at FROM campaign k "
+            "ORDER BY kind, latest"
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["id", "campaign", "service", "kind", "latest", "rows"])
+        found = [row for *row, purged, _ in every if not purged]
+        found += _experiments(connection, [(row[1], row[7], row[4]) for row in every if row[3] == "campaign"])
+    found = [row for row in found if row[4] < moment]
+    frame = pd.DataFrame(found, columns=_COLUMNS)
     frame["latest"] = times(frame["latest"])
     return frame.astype({"id": "int64", "campaign": STR, "service": STR, "kind": STR, "rows": "Int64"})
+
+
+def _experiments(connection: sqlite3.Connection, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
+    """Return each experiment that holds people, as campaigns are; of these: name, when it was recorded, its latest."""
+    found: list[list[Any]] = []
+    for one in experiments.everyone(connection):
+        sql = "SELECT count(*), coalesce(max(at), 0) FROM assigned WHERE experiment=?"
+        people, drawn = connection.execute(sql, (one.number,)).fetchone()
+        sent = [latest for name, created_at, latest in campaigns if one.has(name, created_at)]
+        latest = max(one.created_at, drawn, one.until or 0, *sent)
+        if not one.purged:
+            found.append([one.number, one.name, None, EXPERIMENT, latest, people])
+    return found
 
 
 def decide(store: Store, age: str, *, now: int) -> None:
@@ -82,6 +101,6 @@ def due(store: Store, now: int) -> str:
     if age is None:
         return ""
     many = len(older(store, before(age, now)))
-    what = "campaign or test is" if many == 1 else "campaigns and tests are"
+    what = "campaign, test or experiment is" if many == 1 else "campaigns, tests and experiments are"
     said = f"{many:,} {what} older: ledger.retain({age!r}) deletes their numbers" if many else "nothing is older"
     return f"Numbers are kept for {age}; {said}."

@@ -22,7 +22,7 @@ import sqlite3
 from ..results import STATES
 from .guessing import ANY, Guess, guessed
 
-VERSION = 12  # nobody has a file of an earlier one: they are refused
+VERSION = 13  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
@@ -211,20 +211,21 @@ CREATE TABLE opted_out (         -- who does not want to be texted, as the lates
   person INTEGER PRIMARY KEY
 );
 
-CREATE TABLE experiment (        -- as it was declared when its arms were first drawn; no purge touches it
+CREATE TABLE experiment (        -- as it was declared when its arms were first drawn
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   name_key TEXT NOT NULL UNIQUE, -- its campaigns are called so, or so with a slash and more, see holdouts
   declared TEXT NOT NULL,        -- JSON: arms and their shares, holdout, unit, strata, seed, outcomes, window
   created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
   until INTEGER,                 -- until then its holdout holds for every campaign; NULL: for its own only
-  drawn INTEGER NOT NULL         -- how often people were added to it: a campaign that runs looks again
+  drawn INTEGER NOT NULL,        -- how often people were added to it: a campaign that runs looks again
+  purged INTEGER NOT NULL DEFAULT 0  -- 1: its people are hashes, with neither unit nor stratum
 );
 
-CREATE TABLE assigned (          -- who is in which arm of an experiment; no purge touches it
+CREATE TABLE assigned (          -- who is in which arm of an experiment
   experiment INTEGER NOT NULL,
   person INTEGER NOT NULL,       -- see people
-  unit TEXT,                     -- what outcomes are counted by; NULL of somebody who was forgotten
+  unit TEXT,                     -- what outcomes are counted by; NULL of a hash
   arm INTEGER NOT NULL,          -- 0: held out, else the number of the arm
   place INTEGER NOT NULL,        -- in the order of the list, so that neighbours are known
   stratum TEXT,                  -- JSON list

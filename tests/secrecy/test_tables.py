@@ -28,6 +28,7 @@ NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
 ASKED, SUPPRESSED = PEOPLE[4], PEOPLE[7]
 ONESELF = "+14155550100"
 AUTUMN = len(PEOPLE)
+UNITS = [f"yolanda{n:02}@example.org" for n in range(len(PEOPLE))]
 
 
 class Clock:
@@ -52,10 +53,10 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Any:
 LIST = pd.DataFrame({"phone": PEOPLE, "name": NAMES, "customer": range(1000, 1000 + len(PEOPLE))})
 
 
-def trial(ledger: Ledger, clock: Clock) -> Experiment:
+def trial(ledger: Ledger, clock: Clock, **more: Any) -> Experiment:
     return Experiment(
         "trial", arms={"plain": 90}, holdout=10, unit="customer", outcomes={"bought": "binary"}, read_after="14d",
-        ledger=ledger, now=clock,
+        ledger=ledger, now=clock, **more,
     )  # fmt: skip
 
 
@@ -94,7 +95,35 @@ def test_a_purge_leaves_nobody_but_who_said_something_or_was_drawn(ledger: Ledge
     assert {*PEOPLE, ONESELF, *NAMES} - left_of(ledger, numbers=[*PEOPLE, ONESELF]) == {NAMES[7]}
     assert ledger.campaign("autumn").purge() == AUTUMN + 1
     assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
-    assert left_of(ledger, words=[]) == set(PEOPLE)  # of the experiment, which no purge touches
+    assert left_of(ledger, words=[]) == set(PEOPLE)  # of an experiment of another name
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("how", ["its last campaign is purged", "it is purged itself", "it is too old"])
+def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
+    ledger: Ledger, box: Sandbox, clock: Clock, how: str
+) -> None:
+    """Those who were held out and were never texted, too; neither units nor strata stay."""
+    frame = LIST.assign(customer=UNITS, town=["Zetatown", "Ypsiltown"] * 20)
+    test = trial(ledger, clock, strata=["town"])
+    split = test.assign(frame, to="phone")
+    held = split.frame["arm"].eq("holdout").tolist()
+    plain = plan(frame[split.frame["arm"].eq("plain").to_numpy()], to="phone", campaign="trial/plain", text="Hi")
+    if how == "its last campaign is purged":
+        send(plain, client=box.client(), ledger=ledger, progress=False)
+        sampled(ledger)
+        ledger.campaign("trial/plain").purge()
+    elif how == "it is purged itself":
+        sampled(ledger)
+        assert test.purge() == len(PEOPLE)
+    else:
+        clock.at += timedelta(days=400)
+        assert ledger.retain("12 months")["kind"].tolist() == ["experiment"]
+    assert left_of(ledger, words=[*UNITS, "Zetatown", "Ypsiltown"]) == set()
+    after = plan(frame, to="phone", campaign="trial/reminder", text="Last day")
+    table = send(after, client=box.client(), ledger=ledger, progress=False)
+    assert table["problem"].eq("HELD_OUT").fillna(False).tolist() == held
+    assert test.assign(frame, to="phone").frame["arm"].eq("holdout").tolist() == held
 
 
 @pytest.mark.both_ledgers
@@ -104,12 +133,15 @@ def test_retention_leaves_nobody_of_tests_and_passcodes_either(ledger: Ledger, b
     gone = ledger.retain("12 months")
     assert sorted(zip(gone["kind"], gone["rows"], gone["purged"], strict=True)) == [
         ("campaign", AUTUMN, True),
+        ("experiment", len(PEOPLE), True),
         ("passcode", 1, True),
         ("test", 1, True),
     ]
-    assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
+    said = [ASKED, PEOPLE[20]]  # the register is kept
+    assert left_of(ledger, numbers=[*PEOPLE, ONESELF], words=[*NAMES, *UNITS]) == {*said}
     assert ledger.campaigns()["rows"].tolist() == [1, AUTUMN, 1]
-    assert ledger.audit()["what"].tolist()[-4:] == ["retention", "purged", "purged", "purged"]
+    assert ledger.audit()["what"].tolist()[-5:] == ["retention", *["purged"] * 4]
+    assert "nothing is older" in ledger.card().text()
 
 
 @pytest.mark.both_ledgers
