@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pandas as pd
@@ -21,6 +22,7 @@ from .store import Store
 
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
 _MOST: Final = 1_200
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS: Final = ["id", "campaign", "service", "kind", "latest", "rows"]
 EXPERIMENT: Final = "experiment"
 
@@ -42,8 +44,10 @@ def before(age: Any, now: int) -> int:
             f"age= needs a whole number from 1 to {_MOST:,} and a unit (days, weeks, months or years), such as "
             f'"24 months", got {given(age)}. Nothing was deleted'
         )
-    moment = pd.Timestamp(now, unit="us", tz="UTC") - pd.DateOffset(**{f"{found[2]}s": int(found[1])})  # type: ignore[arg-type]
-    return moment.value // 1000
+    # Microseconds have room for years before 1677 and after 2262, where a timestamp's own nanoseconds end.
+    begun = pd.Timestamp(_EPOCH + timedelta(microseconds=now)).as_unit("us")
+    moment = begun - pd.DateOffset(**{f"{found[2]}s": int(found[1])})  # type: ignore[arg-type]
+    return (moment.to_pydatetime() - _EPOCH) // timedelta(microseconds=1)
 
 
 def older(store: Store, moment: int) -> pd.DataFrame:

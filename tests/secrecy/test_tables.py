@@ -145,6 +145,17 @@ def test_retention_leaves_nobody_of_tests_and_passcodes_either(ledger: Ledger, b
 
 
 @pytest.mark.both_ledgers
+@pytest.mark.parametrize("age", ["400 years", "1200 years", "1200 weeks", "1200 months"])
+def test_an_age_that_reaches_far_back_deletes_nobody(ledger: Ledger, box: Sandbox, clock: Clock, age: str) -> None:
+    """Nor does the card of a ledger whose clock is far ahead, of a sandbox's year, break on it."""
+    texted(ledger, box, clock)
+    assert len(ledger.retain(age)) == 0
+    assert "nothing is older" in ledger.card().text()
+    clock.at = datetime(2400, 1, 1, tzinfo=UTC)
+    assert f"Numbers are kept for {age}" in ledger.card().text()
+
+
+@pytest.mark.both_ledgers
 def test_who_asked_to_be_forgotten_is_in_no_table(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
     people = texted(ledger, box, clock)
     assert people.forget(ASKED) == 2
