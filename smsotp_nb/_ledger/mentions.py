@@ -1,8 +1,11 @@
 """Texts that name a person who asked to be forgotten, although they are not about that person alone.
 
-A reason, a proof, the line of an invoice, a kept column of somebody else: what people or their systems wrote. A number
-in them is known by its digits, however it is set apart, with a calling code or as it is dialled at home. In kept
-columns, of which there are millions, only those are looked at that have the digits in one piece.
+A reason, a source, a proof, the line of an invoice, a kept column of somebody else, an id or an error of the service:
+what people or their systems wrote. A number in them is known by its digits, plain or full-width and however they are
+set apart, with a calling code or as it is dialled at home. Digits that touch others belong to another number.
+
+The database finds the few texts that have a number's last digits in this order, whatever stands between them; what they
+say is read here.
 """
 
 from __future__ import annotations
@@ -10,13 +13,48 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 INSTEAD: Final = "(forgotten)"
-_TEXTS: Final = (("consent", "proof"), ("change", "reason"), ("change", "evidence"), ("decision", "reason"))
-_DIGITS: Final = re.compile(r"[+(]{0,2}\d(?:[ ().\-/]{0,3}\d){6,40}")
 _LEAST: Final = 7  # digits; fewer are no number
+_CALLING_CODE: Final = 3  # digits of the longest
+_BEGUN: Final = 8  # digits after a plus or 00 that are still the beginning of a number
+_BETWEEN: Final = r"[\W_]{0,3}"
+_RUN: Final = re.compile(rf"\d(?:{_BETWEEN}\d)*")
+_GROUP: Final = re.compile(r"\d+")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")  # an id as a server keeps it; its digits are no number
+_WIDE: Final = str.maketrans("0123456789", "０１２３４５６７８９")
+
+
+class _Place(NamedTuple):
+    """A column of texts: what people call it, and by what its rows are known."""
+
+    table: str
+    column: str
+    called: str
+    key: tuple[str, ...] = ("id",)
+
+
+_ROW: Final = ("campaign", "chunk", "position")
+_TEXTS: Final = (
+    _Place("consent", "source", "source of an opt-out or opt-in"),
+    _Place("consent", "proof", "proof of an opt-out or opt-in"),
+    _Place("change", "reason", "reason of a change"),
+    _Place("decision", "reason", "reason of a decision"),
+    _Place("attempt", "error_code", "error of a request"),
+    _Place("attempt", "error", "error of a request"),
+    _Place("attempt", "request_id", "id of a request"),
+    _Place("recipient", "message", "id of a message", _ROW),
+)
+_EVIDENCE: Final = _Place("change", "evidence", "line of an invoice")
+_KEPT: Final = _Place("recipient", "kept", "kept column", _ROW)
+
+_SAID_ALREADY: Final = (
+    "DELETE FROM consent WHERE id=? AND EXISTS (SELECT 1 FROM consent o WHERE o.person=consent.person AND "
+    "o.at=consent.at AND o.opted_out=consent.opted_out AND o.source=? AND o.id<>consent.id)"
+)
 
 
 def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
@@ -26,13 +64,24 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
         The campaigns whose kept columns changed.
     """
     names = [str(number) for number in numbers]
-    for table, column in _TEXTS:
-        rows = connection.execute(f"SELECT id, {column} FROM {table} WHERE {column} IS NOT NULL").fetchall()
-        told = [(without(text, names), text, number) for number, text in rows]
-        connection.executemany(
-            f"UPDATE {table} SET {column}=? WHERE id=?", [(new, number) for new, old, number in told if new != old]
-        )
-    return [campaign for name in names for campaign in _forget_in_kept(connection, name)]
+    changed: list[tuple[Any, ...]] = []
+    for place in (*_TEXTS, _EVIDENCE, _KEPT):
+        clean = _in_json if place in (_EVIDENCE, _KEPT) else without
+        found = [(clean(text, names), text, key) for text, key in _quoting(connection, place, names)]
+        changed = [(new, *key) for new, text, key in found if new != text]
+        _write(connection, place, changed)
+    return [campaign for _, campaign, *_ in changed]
+
+
+def quoted(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[dict[str, str]]:
+    """Return where texts of the ledger quote one of these numbers, and how it is written there."""
+    names = [str(number) for number in numbers]
+    return [
+        {"where": place.called, "quoted": text[begin:end]}
+        for place in (*_TEXTS, _EVIDENCE, _KEPT)
+        for text, _ in _quoting(connection, place, names)
+        for begin, end in _spans(text, names)
+    ]
 
 
 def without(text: str, names: Sequence[str]) -> str:
@@ -42,31 +91,124 @@ def without(text: str, names: Sequence[str]) -> str:
         >>> without("of +49 151 2345-6789 and 0151 23456789, not of 49151234567890", ["4915123456789"])
         'of (forgotten) and (forgotten), not of 49151234567890'
     """
-
-    def told(found: re.Match[str]) -> str:
-        digits = re.sub(r"\D", "", found[0])
-        alone = digits.lstrip("0")
-        mine = len(alone) >= _LEAST and any(name.endswith(alone) for name in names)
-        several = " " in found[0] and any(name in digits for name in names)  # numbers with a blank between them
-        return INSTEAD if mine or several else found[0]
-
-    return _DIGITS.sub(told, text)
+    pieces, done = [], 0
+    for begin, end in _spans(text, names):
+        pieces += [text[done:begin], INSTEAD]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
-def _forget_in_kept(connection: sqlite3.Connection, name: str) -> list[int]:
-    found = connection.execute(
-        "SELECT campaign, chunk, position, kept FROM recipient WHERE kept LIKE ?", (f"%{name}%",)
-    ).fetchall()
-    rows = [(json.dumps(_values(kept, name), ensure_ascii=False), *place) for *place, kept in found]
-    connection.executemany("UPDATE recipient SET kept=? WHERE campaign=? AND chunk=? AND position=?", rows)
-    return [row[0] for row in found]
+def _quoting(connection: sqlite3.Connection, place: _Place, names: Sequence[str]) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the texts that may quote a number, each with the key of its row."""
+    endings = [*dict.fromkeys(name[-_LEAST:] for name in names)]
+    like = [f"%{'%'.join(digits)}%" for ending in endings for digits in (ending, ending.translate(_WIDE))]
+    where = " OR ".join([f"{place.column} LIKE ?"] * len(like))
+    rows = connection.execute(f"SELECT {place.column}, {', '.join(place.key)} FROM {place.table} WHERE {where}", like)
+    near = re.compile("|".join(_BETWEEN.join(f"[{one}{one.translate(_WIDE)}]" for one in each) for each in endings))
+    found = [(text, tuple(key)) for text, *key in rows.fetchall() if isinstance(text, str) and near.search(text)]
+    return [(text, key) for text, key in found if not _HEXADECIMAL.fullmatch(text)]
 
 
-def _values(kept: str, name: str) -> list[Any]:
-    return [_without(value, name) for value in json.loads(kept)]
+def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
+    """Write texts, each with the key of its row."""
+    here = " AND ".join(f"{name}=?" for name in place.key)
+    sql = f"UPDATE {place.table} SET {place.column}=? WHERE {here}"
+    if place.column != "source":
+        connection.executemany(sql, texts)
+        return
+    for text, number in texts:  # what somebody said at a time stands once for each source
+        connection.execute(_SAID_ALREADY, (number, text))
+        connection.execute(sql, (text, number))
 
 
-def _without(value: Any, name: str) -> Any:
+# -- numbers in a text -------------------------------------------------------------------------------------------------
+
+
+class _Group(NamedTuple):
+    """Digits without a break: where they stand, and what they say."""
+
+    begin: int
+    end: int
+    digits: str
+
+
+def _spans(text: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where these numbers stand in a text, in its order."""
+    for run in _RUN.finditer(text):
+        groups = [_group(one, run.start()) for one in _GROUP.finditer(run[0])]
+        at = 0
+        while at < len(groups):
+            last = _last(text, groups, at, names)
+            if last is not None:
+                yield _whole(text, groups[at].begin, groups[last].end)
+            at = at + 1 if last is None else last + 1
+
+
+def _group(found: re.Match[str], start: int) -> _Group:
+    digits = found[0] if found[0].isascii() else "".join(str(unicodedata.decimal(sign)) for sign in found[0])
+    return _Group(start + found.start(), start + found.end(), digits)
+
+
+def _last(text: str, groups: Sequence[_Group], at: int, names: Sequence[str]) -> int | None:
+    """Return the last of the groups of digits that are one of these numbers, from this group on."""
+    said, called, found = "", "", None  # with and without the 0 of +49 (0)151
+    at_home = not _is_part(text, groups, at)
+    for last in range(at, len(groups)):
+        digits = groups[last].digits
+        said, skipped = said + digits, digits == "0" and last > at
+        called += "" if skipped else digits
+        tried = {said.lstrip("0")} if skipped else {said.lstrip("0"), called.lstrip("0")}
+        if any(_is(one, names, at_home=at_home) for one in tried):
+            found = last
+        if not any(one.lstrip("0") in name for one in (said, called) for name in names):
+            break
+    return found
+
+
+def _is(digits: str, names: Sequence[str], *, at_home: bool) -> bool:
+    return len(digits) >= _LEAST and any(digits == name or (at_home and name.endswith(digits)) for name in names)
+
+
+def _is_part(text: str, groups: Sequence[_Group], at: int) -> bool:
+    """Say whether digits cannot be a number as it is dialled at home: after a calling code, or of a fraction."""
+    first, fraction = groups[at], {".", ","}
+    if first.digits == "0" and at + 1 < len(groups) and text[first.end : groups[at + 1].begin] in fraction:
+        return True
+    if at and len(groups[at - 1].digits) < _LEAST and text[groups[at - 1].end : first.begin] in fraction:
+        return True
+    begun = 0
+    for one in reversed(groups[max(at - _BEGUN, 0) : at]):
+        begun += len(one.digits)
+        if begun < _BEGUN and (text[max(one.begin - 1, 0) : one.begin] == "+" or one.digits.startswith("00")):
+            return True
+    return False
+
+
+def _whole(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return the place of a number with the plus and the brackets that belong to it."""
+    begin -= text[max(begin - 1, 0) : begin] == "+"
+    if text[max(begin - 1, 0) : begin] == "(" and ")" in text[begin : end + 1]:
+        begin, end = begin - 1, end + (text[end : end + 1] == ")")
+    return begin, end
+
+
+def _in_json(text: str, names: Sequence[str]) -> str:
+    return json.dumps(_value(json.loads(text), names), ensure_ascii=False)
+
+
+def _value(value: Any, names: Sequence[str]) -> Any:
     if isinstance(value, str):
-        return without(value, [name])
-    return None if name in json.dumps(value) else value
+        return without(value, names)
+    if isinstance(value, list):
+        return [_value(one, names) for one in value]
+    if isinstance(value, dict):
+        return {without(name, names): _value(one, names) for name, one in value.items()}
+    return None if _is_number(value, names) else value
+
+
+def _is_number(value: Any, names: Sequence[str]) -> bool:
+    """Say whether a value that is no text is one of these numbers, at least as it is dialled within its country."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 10**15 or value % 1:
+        return False
+    digits = str(int(value))
+    return any(name.endswith(digits) and len(digits) >= len(name) - _CALLING_CODE for name in names)

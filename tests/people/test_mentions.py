@@ -1,0 +1,118 @@
+"""Texts of others that quote a person's number: what forgetting that person takes out of them, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.servers import sampled, stored
+
+from smsotp_nb import Ledger, People, Sandbox, plan, send
+from smsotp_nb._ledger import Ending, mentions
+from smsotp_nb._wire import MessageRecord, Messages, SendReply
+
+from .sending import NUMBERS, plan_of
+
+ASKED = "+12025550123"
+NEIGHBOUR = "+12025550124"
+QUOTED = [
+    ("as it is", "12025550123", "(forgotten)"),
+    ("with a plus", "tel:+12025550123", "tel:(forgotten)"),
+    ("set apart", "+1 202 555 0123", "(forgotten)"),
+    ("in brackets", "call (202) 555-0123.", "call (forgotten)."),
+    ("all in brackets", "Ann (+1 202 555 0123)", "Ann (forgotten)"),
+    ("with hyphens", "202-555-0123", "(forgotten)"),
+    ("with dots", "202.555.0123", "(forgotten)"),
+    ("with other hyphens and blanks", "+1\u00a0202\u2011555\u20130123", "(forgotten)"),
+    ("at home", "2025550123", "(forgotten)"),
+    ("dialled abroad", "001 202 555 0123", "(forgotten)"),
+    ("a number read as a float", "12025550123.0", "(forgotten).0"),
+    ("beside another one", f"12025550123/{NEIGHBOUR[1:]}", f"(forgotten)/{NEIGHBOUR[1:]}"),
+    ("after another one", f"{NEIGHBOUR}, 2025550123", f"{NEIGHBOUR}, (forgotten)"),
+    ("with its place", "form 12025550123-1", "form (forgotten)-1"),
+    ("full-width", "１２０２５５５０１２３", "(forgotten)"),
+    ("full-width and set apart", "＋１ ２０２ ５５５ ０１２３", "＋(forgotten)"),
+    ("before letters", "12025550123x", "(forgotten)x"),
+    ("digit by digit", "1 2 0 2 5 5 5 0 1 2 3", "(forgotten)"),
+    ("of somebody else", NEIGHBOUR, NEIGHBOUR),
+    ("in a longer number", "912025550123", "912025550123"),
+    ("of another country", "+44 202 555 0123", "+44 202 555 0123"),
+    ("a fraction", "0.5550123", "0.5550123"),
+    ("few digits", "555 012", "555 012"),
+]
+TABLE = pytest.mark.parametrize(("text", "left"), [case[1:] for case in QUOTED], ids=[case[0] for case in QUOTED])
+
+
+@TABLE
+def test_a_number_is_known_however_it_is_written(text: str, left: str) -> None:
+    assert mentions.without(text, [ASKED[1:]]) == left
+
+
+@pytest.mark.both_ledgers
+def test_sources_proofs_reasons_and_kept_columns_of_others_lose_the_number(ledger: Ledger, box: Sandbox) -> None:
+    texts, left = [case[1] for case in QUOTED], [case[2] for case in QUOTED]
+    frame = pd.DataFrame({"phone": NUMBERS[: len(texts)], "memo": texts, "tags": [{"of": [text]} for text in texts]})
+    assert ASKED not in set(frame["phone"])
+    made = plan(frame, to="phone", campaign="a", text="Hi", keep=["memo", "tags"])
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    people = People(ledger)
+    for number, text in zip(NUMBERS, texts, strict=False):
+        people.opt_out(number, source=f"web {text}", proof=f"letter {text}")
+    later = plan_of("later", NUMBERS[:1], text="Ho")
+    ledger.begin(later, service=box.client().service).close()
+    ledger.campaign("later").withdraw(reason=" and ".join(texts))
+    people.forget(ASKED)
+    kept = ledger.campaign("a").frame
+    assert kept["memo"].tolist() == left
+    assert [tags["of"][0] for tags in kept["tags"]] == left
+    assert people.register["source"].iloc[: len(texts)].tolist() == [f"web {text}" for text in left]
+    assert people.register["proof"].iloc[: len(texts)].tolist() == [f"letter {text}" for text in left]
+    assert ledger.campaign("later").changes["reason"].tolist() == [" and ".join(left)]
+
+
+@pytest.mark.both_ledgers
+def test_kept_numbers_that_are_no_text_go_where_they_are_the_persons(ledger: Ledger, box: Sandbox) -> None:
+    values = [12025550123, 2025550123.0, 5550123, 12025550124, 0.5550123]
+    frame = pd.DataFrame({"phone": NUMBERS[:5], "other": pd.Series(values, dtype=object)})
+    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["other"]), client=box.client(), ledger=ledger,
+         progress=False)  # fmt: skip
+    People(ledger).forget(ASKED)
+    kept = ledger.campaign("a").frame["other"]
+    assert kept.isna().tolist() == [True, True, False, False, False]
+    assert kept.dropna().tolist() == values[2:]
+
+
+@pytest.mark.both_ledgers
+def test_two_entries_that_differ_by_forgotten_numbers_alone_become_one(ledger: Ledger, box: Sandbox) -> None:
+    people = People(ledger)
+    for other in (ASKED, NEIGHBOUR):
+        people.opt_out(NUMBERS[0], source=f"said by {other}", at="2026-11-01 10:00+00:00")
+    assert people.forget([ASKED, NEIGHBOUR]) == 0
+    assert people.register["source"].tolist().count("said by (forgotten)") == 1
+    assert people.is_opted_out(NUMBERS[0])
+
+
+@pytest.mark.both_ledgers
+def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sandbox, tmp_path: Path) -> None:
+    three = [ASKED, NEIGHBOUR, "+12025550125"]
+    asked = ".".join(number[1:] for number in three)
+    with ledger.begin(plan_of("a", three, chunk_size=3), service=box.client().service) as run:
+        claim = run.claim(0)
+        assert claim
+        records = [MessageRecord(f"id-{number}", number, "US", "1", 1, 7500) for number in three]
+        run.settle_reply(claim, SendReply(Messages.of(records), request_id=f"rq-{asked}"), seconds=0.1)
+    with ledger.begin(plan_of("b", three, text="Ho", chunk_size=3), service=box.client().service) as run:
+        claim = run.claim(0)
+        assert claim
+        run.settle(claim, Ending("rejected", "body", 400, f"107111 {ASKED}", f"InvalidPhoneNumbers: {asked}", asked))
+    sampled(ledger)
+    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert told["number"] == ASKED
+    People(ledger).forget(ASKED)
+    ledger.close()
+    assert ASKED[1:].encode() not in stored(ledger)
+    assert NEIGHBOUR[1:].encode() in stored(ledger)
+    assert ledger.campaign("a").frame["id"].tolist() == ["id-(forgotten)", *(f"id-{number}" for number in three[1:])]
+    assert ledger.campaign("b").requests["error"].iloc[0].startswith("InvalidPhoneNumbers: (forgotten).12025550124")
