@@ -21,11 +21,12 @@ INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
 _CALLING_CODE: Final = 3  # digits of the longest
 _BEGUN: Final = 8  # digits after a plus or 00 that are still the beginning of a number
-_BETWEEN: Final = r"[\W_]{0,3}"
-_RUN: Final = re.compile(rf"\d(?:{_BETWEEN}\d)*")
+_BETWEEN: Final = re.compile(r"[\W_]+")
+_RUN: Final = re.compile(r"\d(?:[\W_]{0,3}\d)*")
 _GROUP: Final = re.compile(r"\d+")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")  # an id as a server keeps it; its digits are no number
 _WIDE: Final = str.maketrans("0123456789", "０１２３４５６７８９")
+_NARROW: Final = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
 class _Place(NamedTuple):
@@ -104,9 +105,14 @@ def _quoting(connection: sqlite3.Connection, place: _Place, names: Sequence[str]
     like = [f"%{'%'.join(digits)}%" for ending in endings for digits in (ending, ending.translate(_WIDE))]
     where = " OR ".join([f"{place.column} LIKE ?"] * len(like))
     rows = connection.execute(f"SELECT {place.column}, {', '.join(place.key)} FROM {place.table} WHERE {where}", like)
-    near = re.compile("|".join(_BETWEEN.join(f"[{one}{one.translate(_WIDE)}]" for one in each) for each in endings))
-    found = [(text, tuple(key)) for text, *key in rows.fetchall() if isinstance(text, str) and near.search(text)]
-    return [(text, key) for text, key in found if not _HEXADECIMAL.fullmatch(text)]
+    found = [(text, tuple(key)) for text, *key in rows.fetchall() if isinstance(text, str)]
+    return [(text, key) for text, key in found if _near(text, endings) and not _HEXADECIMAL.fullmatch(text)]
+
+
+def _near(text: str, endings: Sequence[str]) -> bool:
+    """Say whether a text may quote one of these numbers: of many rows, few need a closer look."""
+    signs = _BETWEEN.sub("", text).translate(_NARROW)
+    return any(ending in signs for ending in endings)
 
 
 def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
