@@ -6,14 +6,14 @@ the message left. While the request is under way, its message is taken to leave 
 The contacts of a campaign that is not running are packed beside it, in the order of people, so that ten million of
 them are read in a second. `Run` deletes them when it begins and packs them when it closes; whatever else changes the
 state of a row deletes them, too. Where they are absent, because the process died, they are read row by row. The packed
-contacts of a purged campaign stay, with hashes in the place of people.
+contacts of a purged campaign stay, with keyed hashes in the place of people and bodies.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from .answers import Ints
 from .guessing import Question, foreseen
 from .kept import which_kept
 from .packed_sums import pack_sums, sums_to_pack, unpack_sums
-from .people import hashed, persons, recorded, secret_of
+from .people import hashed, keyed, persons, recorded, secret_of
 from .store import Store
 from .tables import MAY_HAVE_LEFT
 
@@ -34,11 +34,15 @@ _LIVE = f"substr(service, 1, {len(REHEARSAL)}) <> '{REHEARSAL}'"
 
 @dataclass(frozen=True, slots=True)
 class Contacts:
-    """Arrays with an entry a contact, in the order of people: who, when (microseconds since 1970), which body."""
+    """Arrays with an entry a contact, in the order of people: who, when (microseconds since 1970), which body.
+
+    Those of a purged campaign are ``keyed``: their bodies are hashes that only this ledger makes.
+    """
 
     people: Ints = field(repr=False)
     at: Ints
     body: Ints
+    keyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +66,15 @@ def others(
 ) -> Iterator[tuple[int, Contacts]]:
     """Yield the contacts of each other campaign that may have contacted somebody since a moment."""
     found = connection.execute(
-        "SELECT k.id, c.campaign IS NOT NULL FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
+        "SELECT k.id, c.campaign IS NOT NULL, k.purged FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
         f"WHERE {realm.sql} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id))",
         (realm.service, but, since),
     ).fetchall()
-    for campaign, is_packed in found:
+    for campaign, is_packed, purged in found:
         contacts = packed(connection, campaign) if is_packed else read(connection, campaign, now=now)
         if len(contacts.people):
-            yield campaign, contacts
+            yield campaign, replace(contacts, keyed=bool(purged))
 
 
 def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts:
@@ -161,9 +165,9 @@ def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
 
 
 def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
-    """Pack a campaign's contacts with hashes in the place of people, before its rows are purged."""
-    found = read(connection, campaign, now=now)
-    _write(connection, campaign, _sorted(hashed(found.people, secret_of(connection)), found.at, found.body))
+    """Pack a campaign's contacts with hashes in the place of people and bodies, before its rows are purged."""
+    found, secret = read(connection, campaign, now=now), secret_of(connection)
+    _write(connection, campaign, _sorted(hashed(found.people, secret), found.at, keyed(found.body, secret)))
 
 
 def unpack(connection: sqlite3.Connection, campaign: int) -> None:

@@ -35,18 +35,20 @@ CREATE TABLE runner (
 """
 
 # A server keeps samples of columns for its planner, and goes on showing them after the rows were deleted. It takes none
-# of these: who people are, what they or others wrote, and what identifies a message.
+# of these: who people are, what they or others wrote, what identifies a message, and keyless hashes of words and plans.
 NOT_SAMPLED = {
+    "campaign": ("fingerprint",),
+    "chunk": ("body",),
     "recipient": ("number", "kept", "message"),
     "attempt": ("error", "request_id", "disagreement", "ids", "kinds"),
     "consent": ("person", "source", "proof"),
     "opted_out": ("person",),
     "assigned": ("person", "unit", "stratum"),
-    "contacts": ("people",),
+    "contacts": ("people", "body"),
     "wording": ("text", "variables"),
     "measure": ("forcing",),
     "sums": ("shared", "by_shared"),
-    "change": ("reason", "evidence"),
+    "change": ("reason", "replaced", "evidence"),
     "decision": ("reason",),
 }
 

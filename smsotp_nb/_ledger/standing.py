@@ -17,7 +17,7 @@ from .._policy import Policy
 from .answers import Ints
 from .contacts import Contacts, Realm, others
 from .holdouts import NO_PEOPLE, held_out, in_other_arms
-from .people import hashed, persons, secret_of
+from .people import hashed, keyed, persons, secret_of
 
 OPTED_OUT, HELD_OUT, OTHER_ARM = "OPTED_OUT", "HELD_OUT", "OTHER_ARM"
 SAME_TEXT, CAPPED = "SAME_TEXT", "CAPPED"
@@ -105,6 +105,7 @@ class Standing:
         self._order = np.argsort(self._people, kind="stable")
         self._ascending = self._people[self._order]
         self._hashes: tuple[Ints, Ints] | None = None
+        self._keyed: Ints | None = None  # their bodies, as a purge leaves them
         self.out, self.held_out, self.other_arm = (np.zeros(size, bool) for _ in range(3))
         self.aside = np.zeros(size, bool)  # recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -124,7 +125,7 @@ class Standing:
             for campaign, contacts in others(connection, realm, but=but, since=since, now=now):
                 found, place = self._find(connection, contacts.people, contacts.at > since)
                 at = contacts.at[found]
-                self._same(place, at, contacts.body[found], campaign)
+                self._same(self._alike(connection, contacts, found, place), place, at, campaign)
                 recent.append(_Recent(campaign, place, at))
         for most, window in self._rules.caps:
             many = np.zeros(len(self.out), np.int32)
@@ -178,7 +179,7 @@ class Standing:
         found, place = self._find(connection, contacts.people)
         at = contacts.at[found]
         self.touched |= {*self.rows.chunk[place].tolist()}
-        self._same(place, at, contacts.body[found], campaign)
+        self._same(self._alike(connection, contacts, found, place), place, at, campaign)
         whose = np.full(len(place), campaign)
         if self._counts:
             place, at, whose = self._met(place, at, campaign)
@@ -226,10 +227,19 @@ class Standing:
         until = int(max(self.same_until[place], self.cap_until[place]))
         return Row(position, SAME_TEXT if self.same_until[place] > now else CAPPED, until)
 
-    def _same(self, place: Ints, at: Ints, body: Ints, campaign: int) -> None:
+    def _alike(
+        self, connection: sqlite3.Connection, contacts: Contacts, found: Ints, place: Ints
+    ) -> npt.NDArray[np.bool_]:
+        """Return which of these contacts had the body of the row at the place of each."""
         if not self._rules.same_text:
-            return
-        alike = self.rows.body[place] == body
+            return np.zeros(len(place), bool)
+        if contacts.keyed and self._keyed is None:
+            self._keyed = keyed(self.rows.body, secret_of(connection))
+        bodies = self._keyed if contacts.keyed and self._keyed is not None else self.rows.body
+        return np.asarray(bodies[place] == contacts.body[found], bool)
+
+    def _same(self, alike: npt.NDArray[np.bool_], place: Ints, at: Ints, campaign: int) -> None:
+        """Hold back who had the same body."""
         rows, until = place[alike], at[alike] + self._rules.same_text
         later = until > self.same_until[rows]  # a campaign has each person once
         self.same_until[rows[later]] = until[later]

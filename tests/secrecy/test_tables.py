@@ -21,6 +21,8 @@ from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, sto
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, send, send_test
 from smsotp_nb._ledger import fences, purging
+from smsotp_nb._planning import body_key
+from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
@@ -124,6 +126,36 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
     table = send(after, client=box.client(), ledger=ledger, progress=False)
     assert table["problem"].eq("HELD_OUT").fillna(False).tolist() == held
     assert test.assign(frame, to="phone").frame["arm"].eq("holdout").tolist() == held
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
+@pytest.mark.both_ledgers
+def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
+    """A hash without a key is found by trying names and amounts; the same words are recognized all the same."""
+    made = plan(LIST, to="phone", campaign="autumn", text="Dear {name}, you owe us 111 EUR", chunk_size=1)
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    keys = [body_key(Body(text=f"Dear {name}, you owe us 111 EUR")) for name in NAMES]
+    sampled(ledger)
+    assert len(hashes_left(ledger, keys)) == len(keys)
+    ledger.campaign("autumn").purge()
+    assert hashes_left(ledger, keys) == []
+    clock.at += timedelta(days=2)
+    again = plan(LIST, to="phone", campaign="winter", text="Dear {name}, you owe us 111 EUR")
+    assert set(send(again, client=box.client(), ledger=ledger, progress=False)["problem"]) == {"SAME_TEXT"}
+    other = plan(LIST, to="phone", campaign="spring", text="Dear {name}, you owe us 112 EUR")
+    assert send(other, client=box.client(), ledger=ledger, progress=False)["status"].eq("accepted").all()
+
+
+def hashes_left(ledger: Ledger, keys: list[int]) -> list[int]:
+    """Return which hashes stand in the tables: in a column of their own, or in a packed one."""
+    ledger.close()
+    everything = stored(ledger)
+    forms = {key: [key.to_bytes(8, order, signed=True) for order in ("big", "little")] for key in keys}
+    return [
+        key
+        for key, raw in forms.items()
+        if any(form in everything for form in (*raw, str(key).encode(), *(one.hex().encode() for one in raw)))
+    ]
 
 
 @pytest.mark.both_ledgers
