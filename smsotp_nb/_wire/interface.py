@@ -136,6 +136,12 @@ NOT_SHOWN: tuple[Assumption, ...] = (
         "the message counts as accepted, its price is missing and the totals check says so",
     ),
     Assumption(
+        "an iso that is not two letters, a cc that is not one to four digits, a currency that is not three letters",
+        "unreadable",
+        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and no number or "
+        "name of a person has such a shape",
+    ),
+    Assumption(
         "`to` in a reply",
         "the same digits as in the request, with or without the plus",
         "records are matched by it, never by position",
