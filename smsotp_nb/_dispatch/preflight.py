@@ -12,7 +12,6 @@ from .._guards import GuardArguments, takes_guards
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import AnyPlan
-from ..errors import UsageError
 from . import guards
 from .checks import check_kinds, to_go
 from .pacing import check_speed
@@ -77,10 +76,9 @@ def preflight(
 
 
 def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
-    try:
-        return ledger.campaign(plan.campaign, service=client.service)
-    except UsageError:
-        return None
+    if not ledger.knows(plan.campaign, service=client.service):
+        return None  # a test under its name is not the campaign
+    return ledger.campaign(plan.campaign, service=client.service)
 
 
 def _estimate(plan: AnyPlan) -> tuple[tuple[str, str], ...]:

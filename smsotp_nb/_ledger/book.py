@@ -147,6 +147,9 @@ class Ledger:
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
         """Return one campaign by its name. Pass ``service`` only if several services have a campaign of that name.
 
+        Under the name of a campaign that was never sent it is the latest test message, which can be looked at and
+        purged, and the others with it.
+
         Raises:
             UsageError: there is none, or there are several; the message names them.
 
@@ -162,7 +165,7 @@ class Ledger:
         refuse(None if service is None else not_text("service", service, hint=which))
         with self._store.reading() as connection:
             found = reading.named_so(connection, name, service)
-            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign WHERE kind<>'test'")]
+            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign")]
         if not found:
             held = "it holds " + (", ".join(map(repr, names[:10])) or "none yet")
             raise UsageError(f"no campaign {name!r} in the ledger; {held}")

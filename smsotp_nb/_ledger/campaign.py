@@ -169,7 +169,7 @@ class Campaign:
         """
         refuse(approving.not_proposal(proposal, self.name), None if reason is None else not_text("reason", reason))
         self._refuse_purged()
-        self._refuse_passcodes()
+        self._refuse_other_kinds()
         now = self._ledger._clock()
         return approving.approve(self._store, self._number, proposal, reason=reason, now=now)
 
@@ -267,7 +267,7 @@ class Campaign:
     def _change(self, plan: Planned, what: str, reason: str | None) -> int:
         refuse(None if reason is None else not_text("reason", reason), self._not_its_plan(plan))
         self._refuse_purged()
-        self._refuse_passcodes()
+        self._refuse_other_kinds()
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.deciding() as connection:
@@ -365,11 +365,12 @@ class Campaign:
         if purged:
             raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
 
-    def _refuse_passcodes(self) -> None:
+    def _refuse_other_kinds(self) -> None:
         with self._store.reading() as connection:
             kind = connection.execute("SELECT kind FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
-        if kind == KIND:
-            raise UsageError(f"{self.name!r} are the passcodes of a month, which no plan changes; nothing was changed")
+        if kind != "campaign":
+            what = "are the passcodes of a month" if kind == KIND else "is a message to oneself"
+            raise UsageError(f"{self.name!r} {what}, which no plan changes; nothing was changed")
 
     def _recover(self) -> None:
         """Put rows in doubt whose process is dead, so that they are seen before the next ``send``."""

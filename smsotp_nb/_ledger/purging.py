@@ -91,10 +91,9 @@ def remains(store: Store) -> bool:
 
 
 def _with_tests(connection: sqlite3.Connection, campaign: int) -> Sequence[int]:
-    """Return the numbers of a campaign and of the messages to oneself that were sent under its name."""
+    """Return the numbers of a campaign and of the messages to oneself that any service sent under its name."""
     found = connection.execute(
-        "SELECT id FROM campaign WHERE id=? OR kind='test' AND (service, name_key)="
-        "(SELECT service, name_key FROM campaign WHERE id=?)",
+        "SELECT id FROM campaign WHERE id=? OR kind='test' AND name_key=(SELECT name_key FROM campaign WHERE id=?)",
         (campaign, campaign),
     )
     return [row[0] for row in found]

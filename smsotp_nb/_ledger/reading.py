@@ -39,14 +39,17 @@ _COUNTRIES = "SELECT id, iso, cc FROM country"
 def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
     """Return number, service, kept columns as JSON and name of the campaigns of a name, one of each service.
 
-    A campaign stands before passcodes whose month has that name, and what is not purged before what is.
+    A campaign stands before passcodes whose month has that name, and what is not purged before what is. Tests are found
+    where nothing else has the name: the latest, for all.
     """
     found = connection.execute(
-        "SELECT id, service, kept, name FROM campaign "
-        "WHERE name_key=? AND kind<>'test' AND service=coalesce(?, service) ORDER BY kind='campaign', purged=0, id",
+        "SELECT id, service, kept, name, kind FROM campaign "
+        "WHERE name_key=? AND service=coalesce(?, service) ORDER BY kind='campaign', purged=0, id",
         (name_key(name), service),
     ).fetchall()
-    return list({row[1]: row for row in found}.values())
+    tests = [row[:4] for row in found if row[4] == "test"]
+    others = {row[1]: row[:4] for row in found if row[4] != "test"}
+    return list(others.values()) or tests[-1:]
 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:

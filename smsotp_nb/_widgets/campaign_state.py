@@ -23,7 +23,6 @@ from .._ledger.places import not_a_ledger
 from .._planning import Plan
 from .._policy import Policy, not_policy
 from .._sandbox.facade import client_of
-from ..errors import UsageError
 from ..results import Progress
 from .arguments import names_of
 from .stages import Notice, Sign, Stages
@@ -199,12 +198,9 @@ class CampaignState(Stages):
 
     def recorded(self) -> Campaign | None:
         """Return the campaign as the ledger has it, or None."""
-        if self.plan is None:
+        if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
             return None
-        try:
-            return self.ledger.campaign(self.plan.campaign, service=self.client.service)
-        except UsageError:  # not recorded yet
-            return None
+        return self.ledger.campaign(self.plan.campaign, service=self.client.service)
 
     def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
         """Return the campaigns whose rows in doubt are shown, each with the labels of its rows in the list."""

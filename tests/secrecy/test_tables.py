@@ -19,11 +19,11 @@ import pytest
 from kills.child import fork
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, send, send_test
+from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, preflight, send, send_test
 from smsotp_nb._ledger import fences, purging
 from smsotp_nb._planning import body_key
 from smsotp_nb._wire import Body
-from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
+from smsotp_nb.errors import CampaignHeld, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
 NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
@@ -156,6 +156,30 @@ def hashes_left(ledger: Ledger, keys: list[int]) -> list[int]:
         for key, raw in forms.items()
         if any(form in everything for form in (*raw, str(key).encode(), *(one.hex().encode() for one in raw)))
     ]
+
+
+@pytest.mark.both_ledgers
+def test_tests_belong_to_the_name_of_their_campaign_whatever_service_sent_them(
+    ledger: Ledger, box: Sandbox, clock: Clock
+) -> None:
+    """Also where the campaign itself was never sent: the name opens the latest test, and a purge takes all of them."""
+    made = plan(LIST, to="phone", campaign="autumn", text="Hi")
+    with Sandbox() as rehearsal:
+        send_test(made, client=rehearsal.client(), to=ONESELF, ledger=ledger)
+    send_test(made, client=box.client(), to=PEOPLE[0], ledger=ledger)
+    ready = preflight(made, client=box.client(), ledger=ledger).text()
+    assert "40 recipients to go" in " ".join(ready.split())
+    sampled(ledger)
+    with pytest.raises(UsageError, match="is a message to oneself"):
+        ledger.campaign("autumn").correct(made, reason="typo")
+    assert ledger.campaign("autumn").frame["to"].tolist() == [PEOPLE[0]]
+    assert ledger.campaign("autumn").purge() == 2
+    assert left_of(ledger, numbers=[ONESELF, *PEOPLE]) == set()
+    with Sandbox() as rehearsal:
+        send_test(made, client=rehearsal.client(), to=ONESELF, ledger=ledger)
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    assert ledger.campaign("autumn").purge() == AUTUMN + 1
+    assert left_of(ledger, numbers=[ONESELF, *PEOPLE]) == set()
 
 
 @pytest.mark.both_ledgers
