@@ -136,10 +136,10 @@ NOT_SHOWN: tuple[Assumption, ...] = (
         "the message counts as accepted, its price is missing and the totals check says so",
     ),
     Assumption(
-        "an iso that is not two letters, a cc that is not one to four digits, a currency that is not three letters",
+        "more than four digits in an iso, a cc or a currency",
         "unreadable",
-        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and no number or "
-        "name of a person has such a shape",
+        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and such a text may "
+        "be somebody's number",
     ),
     Assumption(
         "`to` in a reply",

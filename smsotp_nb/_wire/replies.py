@@ -273,7 +273,7 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
         unexpected=unexpected,
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
-        currency=_currency(data.get("currency")),
+        currency=_short(data.get("currency")),
         total_micros=micros(data.get("totalAmount")),
         request_id=request_id,
     )
@@ -333,7 +333,6 @@ def _object_for(data: Any, to: str) -> dict[str, Any]:
 _FIELDS = ("to", "id", "iso", "cc", "parts", "price")
 _ABSENT = dict.fromkeys(_FIELDS)
 _EACH = [*map(itemgetter, _FIELDS)]
-_ISO, _CC, _CURRENCY = re.compile(r"[A-Za-z]{2}"), re.compile(r"[1-9][0-9]{0,3}"), re.compile(r"[A-Za-z]{3}")
 FEW = 4  # records that are read sooner one by one
 _PLAIN = {str, int, type(None)}
 
@@ -366,22 +365,19 @@ def _billing(said: tuple[Any, Any, Any, Any]) -> Billing:
 
 def _country(value: Any) -> str | None:
     """Return a country code in capitals, as every table of countries has it."""
-    return value.upper() if _has_shape(_ISO, value) else None
+    text = _short(value)
+    return text.upper() if text is not None and len(text) == 2 and text.isascii() else text
 
 
 def _calling_code(value: Any) -> str | None:
     """Return a calling code as text; some services write it as a number."""
-    said = str(value) if is_int(value) and 0 < value < 10_000 else value
-    return said if _has_shape(_CC, said) else None
+    return str(value) if is_int(value) and 0 < value < 10_000 else _short(value)
 
 
-def _currency(value: Any) -> str | None:
-    return value if _has_shape(_CURRENCY, value) else None
-
-
-def _has_shape(shape: re.Pattern[str], value: Any) -> bool:
-    """Say whether a value is text of a fixed shape: it stands once for many messages, longer than any of them."""
-    return isinstance(value, str) and shape.fullmatch(value) is not None
+def _short(value: Any) -> str | None:
+    """Return a text that is nobody's number: it stands once for many messages, and longer than any of them."""
+    text = _text(value)
+    return None if text is None or sum(map(str.isdigit, text)) > _MOST_DIGITS else text
 
 
 def _parts_elsewhere(billing: Billing, fields: Mapping[str, Any]) -> Billing:
@@ -399,7 +395,8 @@ def _sum(terms: Iterable[tuple[int | None, int]]) -> int | None:
     return total
 
 
-LONGEST_TEXT = 256  # characters of an id; far above any
+LONGEST_TEXT = 256  # characters of an id, a country, a currency; far above any
+_MOST_DIGITS = 4  # of a country, a calling code or a currency: a number has more
 
 
 def _text(value: Any) -> str | None:

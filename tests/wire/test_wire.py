@@ -236,7 +236,7 @@ def test_half_characters_in_a_reply_become_question_marks() -> None:
     envelope = wire.read_envelope(rb'{"code":"1\ud800","message":"No\udfff","data":{"messages":[]}}')
     assert (envelope.code, envelope.message) == ("1?", "No?")
     found = wire.read_send({"messages": [{"to": ANN, "id": "\ud800", "iso": "U\udc00"}]}, [ANN]).messages[0]
-    assert (found.id, found.iso) == ("?", None)
+    assert (found.id, found.iso) == ("?", "U?")
 
 
 # -- records -----------------------------------------------------------------------------------------------------------
@@ -559,12 +559,12 @@ def test_a_field_longer_than_any_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        *(("iso", said) for said in ("Germany", "D", "U1", "ÄÖ", " US", "US\n", ANN[1:], 49, "", ["US"])),
-        *(("cc", said) for said in (ANN[1:], "12025", "+1", "0", "01", "１", "1\n", "US", 10_000, -1, 1.0, {"1": 1})),
-        *(("currency", said) for said in (f"USD{ANN}", "US", "USDT", "U$D", "usd\x1b", ANN[1:], 840, [])),
+        *(("iso", said) for said in (ANN, ANN[1:], f"US {ANN}", "1 2 0 2 5", "１２０２５", 49, ["US"])),
+        *(("cc", said) for said in (ANN[1:], "12025", "1-202-555", 10_000, -1, 1.0, {"1": 1})),
+        *(("currency", said) for said in (f"USD{ANN}", ANN[1:], 840, [])),
     ],
 )
-def test_a_field_of_another_shape_is_missing_and_its_message_accepted(field: str, said: Any, many: int) -> None:
+def test_a_field_that_may_hold_a_number_is_missing_and_its_message_accepted(field: str, said: Any, many: int) -> None:
     """A purge leaves these three in the ledger, so a number that a service writes there would stay for ever."""
     numbers = [f"+120255501{n:02}" for n in range(many)]
     right = {"iso": "US", "cc": "1", "parts": 1, "price": "0.01"}
@@ -584,7 +584,7 @@ def test_a_field_of_another_shape_is_missing_and_its_message_accepted(field: str
         ({"iso": "De", "cc": "49"}, ("DE", "49")),
         ({"iso": "DE", "cc": 0}, ("DE", None)),
         ({"iso": "DE", "cc": True}, ("DE", None)),
-        ({"iso": "Germany", "cc": 49.0}, (None, None)),
+        ({"iso": "Germany", "cc": 49.0}, ("Germany", None)),
     ],
 )
 def test_a_country_is_read_in_capitals_and_a_calling_code_as_text(
