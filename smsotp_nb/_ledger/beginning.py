@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from .._services import name_key
 from .changing import whether_corrected
 from .contacts import whether_packed, which_unsettled
+from .damage import Unfit
 from .guessing import Question
 from .recovering import whether_under_way
+from .tables import ACCEPTED, SENDING
 
 
 def which(service: str, name: str) -> Question:
@@ -28,6 +32,28 @@ def how_many(campaign: int) -> Question:
     return "SELECT rows FROM campaign WHERE id=?", (campaign,)
 
 
+def whether_contradicted(campaign: int) -> Question:
+    """Ask whether a chunk and its request tell different stories: one says that it was sent, the other does not."""
+    return (
+        f"SELECT EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=? AND a.ids IS NOT NULL AND NOT EXISTS (SELECT 1 "
+        f"FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk AND c.attempt=a.id AND c.state={ACCEPTED})) "
+        "OR EXISTS (SELECT 1 FROM chunk c WHERE c.campaign=? AND c.state IS NOT NULL AND NOT EXISTS (SELECT 1 "
+        "FROM attempt a WHERE a.id=c.attempt AND a.campaign=c.campaign AND a.chunk=c.chunk "
+        f"AND c.state IN ({SENDING}, {ACCEPTED})))",
+        (campaign, campaign),
+    )
+
+
+def refuse_contradicted(connection: sqlite3.Connection, campaign: int) -> None:
+    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise.
+
+    Raises:
+        Unfit: what is recorded of a chunk contradicts what is recorded of its request.
+    """
+    if connection.execute(*whether_contradicted(campaign)).fetchone()[0]:
+        raise Unfit("what it says of rows contradicts what it says of their requests")
+
+
 def before_a_run(campaign: int) -> list[Question]:
     """Return what is asked by whoever holds a campaign, before anything of it is changed."""
     return [
@@ -38,4 +64,5 @@ def before_a_run(campaign: int) -> list[Question]:
         whether_under_way(campaign),
         whether_packed(campaign),
         how_many(campaign),
+        whether_contradicted(campaign),
     ]

@@ -253,6 +253,7 @@ class Ledger:
         try:
             with self._store.reading() as connection:
                 foreseen(connection, *beginning.before_a_run(number))
+                beginning.refuse_contradicted(connection, number)
             self._agree(number, plan)
             self._end_dead_ones(number)
             rules = Rules()

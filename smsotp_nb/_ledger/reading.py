@@ -15,6 +15,7 @@ from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .._schema import FARTHEST
 from .._services import name_key
+from .beginning import refuse_contradicted
 from .columns import Columns, accepted_whole, hexadecimal, which_billings
 from .damage import Unfit
 from .evidence import source_of
@@ -146,6 +147,7 @@ def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
     """Return the numbers of the rows in these states without their plus (Int64), by position."""
     columns = Columns(("position", "chunk", "number", "state"), ())
     with store.snapshot() as connection:
+        refuse_contradicted(connection, campaign)
         columns.read(connection, campaign)
     rows = columns.series()
     mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)

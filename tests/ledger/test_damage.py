@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import People, Policy, cost, plan
+from smsotp_nb import People, Policy, Sandbox, cost, plan, send
 from smsotp_nb._ledger import Campaign, Ledger, fences, holds, listed
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
@@ -74,6 +74,41 @@ def test_a_number_that_is_none_leaves_nobody_unexcluded(reader: str, value: str,
         with pytest.raises(LedgerError, match=r"is damaged or was altered"):
             EXCLUDED[reader](ledger)
         assert len(ledger.campaign("winter").frame) == 6
+
+
+CONTRADICTED = {
+    "rows stand as planned": f"UPDATE chunk SET state=NULL, attempt=NULL {OF_AUTUMN}",
+    "the chunk is refused": f"UPDATE chunk SET state=3 {OF_AUTUMN}",
+    "the request is gone": f"DELETE FROM attempt {OF_AUTUMN}",
+    "the request is of another chunk": f"UPDATE attempt SET chunk=chunk+7 {OF_AUTUMN}",
+    "the request is of another campaign": f"UPDATE attempt SET campaign=7 {OF_AUTUMN}",
+}
+
+
+@pytest.mark.parametrize("sql", CONTRADICTED.values(), ids=CONTRADICTED)
+def test_a_chunk_and_its_request_that_contradict_each_other_text_nobody_again(
+    sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each value for itself can be; with the first of these everybody was texted a second time."""
+    path = tmp_path / "sound" / "l.sqlite"
+    path.parent.mkdir()
+    with Sandbox() as box, box.client() as client:
+        ledger_fuzz.made(path, client)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+        copy = path.with_name("backup.sqlite")
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute(sql)
+            connection.commit()
+        box.clear()
+        with Ledger(copy) as ledger:
+            for use in (
+                lambda: send(ledger_fuzz.planned("autumn", slice(0, 8)), client=client, ledger=ledger, progress=False),
+                lambda: plan(ANN, to="phone", campaign="spring", text="Hi", exclude=ledger.campaign("autumn")),
+            ):
+                with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
+                    use()
+            assert len(ledger.campaign("winter").reached) == 6
+        assert box.inbox.empty
 
 
 @pytest.mark.parametrize("case", DAMAGED)
