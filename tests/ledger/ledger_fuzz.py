@@ -56,6 +56,16 @@ CRAFTED = (
     "DROP VIEW fate; CREATE VIEW fate AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * FROM n",
     "CREATE INDEX i ON recipient (abs(random()))", "CREATE TABLE more (a)", "DROP TABLE contacts",
     "ALTER TABLE campaign ADD COLUMN more", "PRAGMA user_version=99", "PRAGMA application_id=1",
+    "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', 'sqlite_stat1', 'chunk', 0, 'CREATE "
+    "TRIGGER sqlite_stat1 AFTER UPDATE ON chunk BEGIN UPDATE chunk SET state=NULL, attempt=NULL; END')",
+    "ANALYZE; UPDATE sqlite_stat1 SET stat=printf('%.*c', 9999, '1')",
+)  # fmt: skip
+
+
+BESIDE = ("-journal", "-wal", "-shm", "-mark", "-runs", "-runs/4")
+THINGS: tuple[Callable[[Path], object], ...] = (
+    getattr(os, "mkfifo", Path.mkdir), Path.mkdir, lambda path: path.symlink_to("/dev/zero"),
+    lambda path: path.symlink_to(path.with_name("nowhere")), lambda path: path.write_bytes(b"\xff" * 5_000),
 )  # fmt: skip
 
 
@@ -303,7 +313,12 @@ def case(seed: int, sound: Path, folder: Path) -> tuple[Path, str]:
     shutil.copyfile(sound, path)
     with contextlib.suppress(sqlite3.DatabaseError):  # of what the change before it had done
         changed(path, chance)
-    return path, chance.choice([*READERS, *SENDERS])
+    reader = chance.choice([*READERS, *SENDERS])
+    if chance.random() < 0.05:
+        beside = Path(f"{path}{chance.choice(BESIDE)}")
+        beside.parent.mkdir(exist_ok=True)
+        chance.choice(THINGS)(beside)
+    return path, reader
 
 
 def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
