@@ -138,8 +138,8 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "more than four digits in an iso, a cc or a currency",
         "unreadable",
-        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and such a text may "
-        "be somebody's number",
+        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and such a text "
+        "may be somebody's number",
     ),
     Assumption(
         "`to` in a reply",
