@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import contacts
+from .._phones.several import spellings
+from . import contacts, mentions
 from .people import hashed, persons, secret_of
 from .store import Store
 
@@ -52,6 +53,12 @@ def contacted(store: Store, number: int) -> list[dict[str, Any]]:
                 for at in found.at[found.people == code].tolist()
             ]
     return told
+
+
+def mentioned(store: Store, number: int) -> list[dict[str, str]]:
+    """Return where texts quote the number of a person, and how; the texts themselves may be about other people."""
+    with store.snapshot() as connection:
+        return mentions.quoted(connection, spellings(int(persons(np.array([number]))[0])))
 
 
 def _moment(micros: int) -> str:

@@ -197,12 +197,14 @@ class People:
     def export(
         self, number: str, path: str | Path, *, default_region: str | None = None, overwrite: bool = False
     ) -> Path:
-        """Write all that is stored about a person to a JSON file, for a person who asks; return its path.
+        """Write what is stored about a person to a JSON file, for a person who asks; return its path.
 
         It holds what they said (``said``); all of their rows, those of tests and those that were held back included
         (``history``); their rows in campaigns as the result table has them, with the kept columns (``messages``); their
         arms in experiments (``experiments``); and when purged campaigns contacted them, which the ledger still knows by
-        a hash of the number (``contacts``). Filled texts are not stored: the ledger keeps what a campaign says with its
+        a hash of the number (``contacts``); and where texts quote the number, without the text, which may be about
+        somebody else (``mentions``). Of tests, passcodes and rows that are known by a hash it has what ``history`` has,
+        neither ids nor prices. Filled texts are not stored: the ledger keeps what a campaign says with its
         placeholders.
         """
         asked = _one(number)
@@ -342,7 +344,7 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
 
 
 def _stored(ledger: Ledger, number: int) -> bytes:
-    """Return all that is stored about a person, as JSON."""
+    """Return what is stored about a person, as JSON."""
     said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
     rows = recorded.history(ledger._store, number).to_json(orient="records", date_format="iso")
     found = {
@@ -352,5 +354,6 @@ def _stored(ledger: Ledger, number: int) -> bytes:
         "messages": recorded.messages(ledger, number),
         "experiments": disclosing.drawn(ledger._store, number),
         "contacts": disclosing.contacted(ledger._store, number),
+        "mentions": disclosing.mentioned(ledger._store, number),
     }
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

@@ -109,7 +109,13 @@ def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sand
         run.settle(claim, Ending("rejected", "body", 400, f"107111 {ASKED}", f"InvalidPhoneNumbers: {asked}", asked))
     sampled(ledger)
     told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
-    assert told["number"] == ASKED
+    assert sorted((one["where"], one["quoted"]) for one in told["mentions"]) == [
+        ("error of a request", ASKED),
+        ("error of a request", ASKED[1:]),
+        ("id of a message", ASKED),
+        ("id of a request", ASKED[1:]),
+        ("id of a request", ASKED[1:]),
+    ]
     People(ledger).forget(ASKED)
     ledger.close()
     assert ASKED[1:].encode() not in stored(ledger)
