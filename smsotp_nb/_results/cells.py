@@ -2,7 +2,8 @@
 
 A cell is text that a spreadsheet runs where it begins with a sign of a formula. In a text file another program may see
 more cells than were written: it may separate by semicolons or tabs, and then our quotes do not hold. So the same signs
-are looked for behind every separator and every end of a line within a cell.
+are looked for behind every separator and every end of a line within a cell. LibreOffice Calc drops every zero
+character of a text file, so a sign behind some of them begins a formula, too.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from .._pandas import STR
 from ..errors import UsageError
 
 _SIGNS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the wide ones run where people write Japanese
-_FORMULA: Final = re.compile(rf"\A'*[{_SIGNS}\t\r\n]")
+_FORMULA: Final = re.compile(rf"\A['\0]*[{_SIGNS}\t\r\n]")
 _RUN: Final = re.compile(  # a formula, and no E.164 number
-    rf"\A(?:'*[{_SIGNS.replace('+', '')}\t\r\n]|'+\+|\+$|\+[0-9]*[^0-9])"
+    rf"\A(?:['\0]*[{_SIGNS.replace('+', '')}\t\r\n]|['\0]+\+|\+$|\+[0-9]*[^0-9])"
 )
-_WITHIN: Final = rf"""([,;\t\r\n])(["' ]*[{_SIGNS}])"""
+_WITHIN: Final = rf"""([,;\t\r\n])(["' \0]*[{_SIGNS}])"""
 _HIDDEN: Final = re.compile(_WITHIN)
-_FIRST: Final = pyarrow.array([*(sign.encode() for sign in "'=+-@\t\r\n"), b"\xef"], pyarrow.large_binary())
+_FIRST: Final = pyarrow.array([*(sign.encode() for sign in "'\0=+-@\t\r\n"), b"\xef"], pyarrow.large_binary())
 _PLAIN: Final = frozenset({str, bool, int, float, Decimal, type(pd.NaT), type(pd.NA), type(None)})
 _TIMES: Final = (datetime.date, datetime.time, datetime.timedelta)
 

@@ -35,6 +35,9 @@ HOSTILE = [
     "a\x1b[2J",
     "_x001B_",
     'q"u,o\n;te',
+    "\0=1+1",
+    "'\0=1+1",
+    "a;\0=1+1",
 ]
 
 
@@ -174,6 +177,19 @@ def test_no_cell_begins_a_formula_whatever_separates_cells(tmp_path: Path, separ
     text = results.write(hostile, tmp_path / "r.csv").read_bytes().decode("utf-8-sig")
     cells = [cell.lstrip('" ') for cell in re.split(f"[{separator}\r\n]", text)]
     assert not [cell for cell in cells if re.match("[=@\uff1d]", cell)]
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [("\0=1", "'\0=1"), ("'\0\0=1", "''\0\0=1"), ("a;\0=1", "a;'\0=1"), ("a\n'\0=1", "a\n''\0=1"), ("\0a", "\0a")],
+    ids=["first", "behind an apostrophe", "behind a separator", "in a line", "no formula"],
+)
+def test_a_zero_character_hides_no_formula(tmp_path: Path, text: str, safe: str) -> None:
+    """LibreOffice Calc drops it from a text file."""
+    file = results.write(table(1).assign(**{"odd": text, text: 1}), tmp_path / "r.csv")
+    assert file.read_bytes().decode("utf-8-sig").count(safe.replace('"', '""')) == 2
+    back = results.read(file)
+    assert (back["odd"].tolist(), text in back.columns) == ([text], True)
 
 
 class Silent:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 HOSTILE: list[object] = [
     "=1+1", "a;=1+1;b", "a\r=1+1", "a\r\n=1+1", 'a;"=1+1;b', "a\t=1+1", "a,=1+1", "a; =1+1", ";=1+1", "'=1+1",
     '=HYPERLINK("http://127.0.0.1")', b"=1+1", Path("=2+2"), "@SUM(1)", "-1+2",
+    "\0=1+1", "\0\0=1+1", "'\0=1+1", "a;\0=1+1", "a\n\0=1+1", "a\t\0=1+1",
 ]  # fmt: skip
 EVALUATED = ",34,76,1,,0,false,true,false,false,false,-1,true"  # quotes, UTF-8, special numbers and formulas read
 
@@ -39,9 +40,9 @@ def opened(file: Path, separator: str) -> list[object]:
     return [cell.value for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
 
 
-@pytest.mark.parametrize("separator", ["44", "59"], ids=["comma", "semicolon"])
+@pytest.mark.parametrize("separator", ["44", "59", "9"], ids=["comma", "semicolon", "tab"])
 def test_no_cell_is_a_formula(tmp_path: Path, separator: str) -> None:
-    rows = pd.DataFrame({"x": "t", "v": pd.Series(HOSTILE, dtype=object), "=1+100": "u"})
+    rows = pd.DataFrame({"x": "t", "v": pd.Series(HOSTILE, dtype=object), "=1+100": "u", "\0=2+100": "u"})
     (tmp_path / "safe.csv").write_bytes(files.as_bytes(rows, "safe.csv"))
     rows.to_csv(tmp_path / "plain.csv", index=False, quoting=2)
     assert opened(tmp_path / "plain.csv", separator)  # else nothing would be shown
