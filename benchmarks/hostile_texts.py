@@ -47,6 +47,7 @@ REPEATED: tuple[str, ...] = (
     "(", "+", "0", "1 ", " ", "a", "aA", "a ", "\u0301", ",", ";", '"', '","', '"a"b,', "'=", ",=", "\n", "\r", "\t",
     "{", "{a}", "{a", "=", "\\", "\x00", "\u202e", "ext", "x1", "tel:", ";phone-context=", "/", "1/2", "€", "[", "😀",
     ".-", " - ", "\uff11", "<", "A1", "a:", "@", "1;2\n", "e9",
+    "\u0301\u0323",  # marks that Unicode orders anew: the square of their number, wherever a text is normalized
 )  # fmt: skip
 BORDERS = (("", ""), ("+1", "!"), ('"', "x"), ("{", "\x00"))  # what stands before and behind, in turn
 
@@ -140,6 +141,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "phones.normalize": lambda text: phones.normalize(series(text), **US),
         "phones.normalize repair": lambda text: phones.normalize(series(text), repair=REPAIRS, **US),
         "phones.normalize region": lambda text: phones.normalize(series("2025550123"), region=series(text)),
+        "phones.normalize default_region": lambda text: phones.normalize(["2025550123"], default_region=text),
         "phones.verdict": lambda text: phones.verdict(series(text), **US),
         "phones.explain": lambda text: phones.explain(text, **US),
         "phones.duplicates": lambda text: phones.duplicates(series(text)),
@@ -196,6 +198,9 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "plan campaign": lambda text: planned(campaign=text),
         "plan signature": lambda text: planned(signature=text),
         "plan numbers": lambda text: sms.plan(frame(text), to="phone", campaign="a", text="Hello", **US),
+        "plan region": lambda text: sms.plan(
+            frame("2025550123").assign(country=text), to="phone", region="country", campaign="a", text="Hello"
+        ),
         "settings.Settings signature": lambda text: settings.Settings.from_env({"SMSOTP_BASE_URL": text}),
         "cards": shown,
     }

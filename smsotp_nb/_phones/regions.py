@@ -27,6 +27,7 @@ Flags = npt.NDArray[np.bool_]
 CUSTOMARY: Final = {"UK": "GB", "EL": "GR", "D": "DE"}
 BLANK: Final = frozenset({"", "nan", "none", "null", "nil", "nat", "<na>", "n/a", "#n/a", "-"})  # but NA is Namibia
 CALLING_CODE: Final = re.compile(r"\A(?:\+|00)?\s*+([1-9]\d{0,2})(?:\.0)?")
+LONGEST: Final = 200  # characters: the time to normalize a text grows with the square of its length
 POINTS: Final = re.compile(r"\A(?:[A-Za-z]\.\s?)+[A-Za-z]\.?")
 
 # Parts of countries whose two letters are countries too: CA is California and Canada. By country.
@@ -169,6 +170,8 @@ def one(cell: str) -> tuple[str | None, str]:
         (('US', 'REGION_ALPHA3'), ('DE', 'REGION_ALIAS'), ('DE', 'REGION_CALLING_CODE'))
     """
     word = cell.strip()
+    if len(word) > LONGEST:
+        return None, "REGION_UNKNOWN"
     if word.casefold() in BLANK:
         return None, ""
     if POINTS.fullmatch(word):

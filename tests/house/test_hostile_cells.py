@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.cpu_time import at_most
 
 import smsotp_nb as sms
 from smsotp_nb import _cards as cards
+from smsotp_nb import _services as services
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._phones import weighing
 from smsotp_nb._visible import visible
@@ -98,6 +102,28 @@ def test_a_text_is_not_halved_at_every_blank() -> None:
     """Two numbers have few digits; the ways to divide a longer text are not even listed."""
     assert len(weighing._halves("089 123456 089 123457")) == 1
     assert weighing._halves("0 " * 1_000) == []
+
+
+MARKS = "e" + "\u0301\u0323" * 40_000  # normalizing them takes the square of their number: ten seconds
+PEOPLE = pd.DataFrame({"phone": ["2025550123"], "country": [MARKS]})
+NORMALIZING: dict[str, Callable[[], object]] = {
+    "region": lambda: sms.phones.normalize(PEOPLE["phone"], region=PEOPLE["country"]),
+    "find_columns": lambda: sms.phones.find_columns(PEOPLE),
+    "plan": lambda: sms.plan(PEOPLE, to="phone", region="country", campaign="c", text="Hello"),
+    "default_region": lambda: sms.phones.normalize(PEOPLE["phone"], default_region=MARKS),
+    "service": lambda: services.claims_rehearsal(MARKS, "https://a.test"),
+    "search": lambda: services.name_key(MARKS),
+}
+
+
+@pytest.mark.parametrize("named", NORMALIZING)
+def test_a_name_of_marks_without_end_is_not_normalized(named: str) -> None:
+    with at_most(cpu_seconds=2), contextlib.suppress(UsageError):
+        NORMALIZING[named]()
+
+
+def test_a_long_country_is_an_unknown_one() -> None:
+    assert sms.phones.normalize(["2025550123"], region=["Germany" + "y" * 200])["note"].tolist() == ["REGION_UNKNOWN"]
 
 
 # -- what is said ------------------------------------------------------------------------------------------------------
