@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,12 @@ from support.tables import table, two_currencies
 
 from smsotp_nb import cost
 from smsotp_nb.errors import UsageError
+
+
+class Silent:
+    def __str__(self) -> str:
+        raise OSError("closed")
+
 
 COLUMNS = [
     "currency",
@@ -66,6 +74,30 @@ def test_a_column_of_lists_is_grouped_by_its_text() -> None:
     """What `plan(keep=...)` took and `send` handed back can be summed up."""
     rows = table(3).assign(tags=[["a", "b"], ["c"], ["c"]])
     assert cost.by(rows, "tags")[["tags", "messages"]].values.tolist() == [["['c']", 2], ["['a', 'b']", 1]]
+
+
+WITHOUT_ORDER: dict[str, list[object]] = {
+    "path, bytes": [Path("a"), b"b"],
+    "tuple, whole": [(1,), 2],
+    "date, time": [dt.date(2026, 1, 1), pd.Timestamp("2026-01-02")],
+    "zones": [pd.Timestamp("2026-01-01", tz="UTC"), pd.Timestamp("2026-01-02")],
+    "complex": [1j, 2j],
+    "classes": [int, str],
+    "signaling": [Decimal("sNaN"), "a"],
+    "half a character": ["\ud800", "a"],
+    "lists in tuples": [([],), "a"],
+    "no text": [Silent(), 10**5000],
+}
+
+
+@pytest.mark.parametrize("kinds", WITHOUT_ORDER)
+def test_values_without_an_order_are_grouped_by_their_text(kinds: str) -> None:
+    values = WITHOUT_ORDER[kinds]
+    rows = table(4).assign(k=pd.Series([*values, None, values[0]], dtype=object))
+    found = cost.by(rows, "k")
+    assert found["messages"].sum() == 4
+    assert sorted(found["messages"].tolist()) == [1, 1, 2]
+    assert found["k"].isna().sum() == 1
 
 
 def test_decimals_are_exact_amounts_of_six_places() -> None:

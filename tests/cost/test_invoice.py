@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
@@ -293,6 +295,20 @@ def test_a_time_that_cannot_be_read_is_told() -> None:
     invoice = pd.DataFrame({"id": ["x", "y", "z"], "price": 1, "currency": "EUR", "When": ["2026-11-01", "soon", None]})
     with pytest.warns(SmsOtpWarning, match=r"'When' .*: 1 cell of 3 .* 'soon' \(rows 1\); a time such as 2026"):
         assert lines_of(invoice, {"at": "When"}, "UTC", None, ".")["at"].notna().tolist() == [True, False, False]
+
+
+NO_TEXT = [10**5000, "\ud800", Decimal("sNaN"), Fraction(10**5000)]
+
+
+@pytest.mark.parametrize("cell", NO_TEXT, ids=["digits", "half a character", "signaling", "fraction"])
+@pytest.mark.parametrize("name", ["id", "to", "at", "price", "parts", "currency"])
+@pytest.mark.filterwarnings("ignore:column:smsotp_nb.errors.SmsOtpWarning")
+def test_a_cell_without_a_text_is_a_line_that_cannot_be_read(name: str, cell: object) -> None:
+    sound = {"id": "x", "to": "12025550123", "at": "2026-11-01", "price": 1, "parts": 1, "currency": "EUR"}
+    invoice = pd.DataFrame([sound, {**sound, name: cell}], dtype=object)
+    lines = lines_of(invoice, {}, "UTC", None, ".")
+    assert lines["id"].iloc[0] == "x"
+    assert name in ("id", "currency") or lines[name].isna().tolist() == [False, True]
 
 
 def test_a_settlement_needs_a_reason_and_says_so(sent: pd.DataFrame, ledger: Ledger) -> None:

@@ -104,6 +104,106 @@ def test_a_text_is_not_halved_at_every_blank() -> None:
     assert weighing._halves("0 " * 1_000) == []
 
 
+class Numeral:
+    """What says that its text is a number."""
+
+    def __str__(self) -> str:
+        return 5  # type: ignore[return-value]
+
+
+class Sour(Decimal):
+    """A number whose methods raise."""
+
+    def is_snan(self, *_: object) -> bool:
+        raise RuntimeError
+
+    adjusted = __float__ = __int__ = __eq__ = __ne__ = __lt__ = is_snan  # type: ignore[assignment]
+    __hash__ = Decimal.__hash__
+
+
+class Sourer:
+    """What does not even say of which class it is."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError
+
+
+def nested_twice() -> list[Any]:
+    """Sixty lists, of which each holds the next one twice: written out they have no end."""
+    found: list[Any] = ["x"]
+    for _ in range(60):
+        found = [found, found]
+    return found
+
+
+ANYWHERE: dict[str, Callable[[], Any]] = {
+    **CELLS,
+    "a small fraction": lambda: Fraction(1, 10**5_000),
+    "a whole fraction": lambda: Fraction(10**5_000),
+    "no text but a number": Numeral,
+    "a number that raises": lambda: Sour(5),
+    "no class": Sourer,
+    "half a character": lambda: "\ud800",
+    "a signaling NaN": lambda: Decimal("sNaN"),
+    "nested twice": nested_twice,
+}
+ONE = pd.DataFrame({"phone": [GOOD]})
+
+
+def objects(*values: Any) -> pd.Series:
+    return pd.Series(values, dtype=object)
+
+
+def of_rates(cell: Any) -> pd.DataFrame:
+    known = {"iso": "US", "currency": "USD", "price": 0.1}
+    return pd.DataFrame({name: objects(cell) for name in ("low", "seen", "type")}).assign(**known)
+
+
+def planned(**given: Any) -> object:
+    return sms.plan(ONE, to="phone", campaign="c", text="Hello", **given)
+
+
+TAKEN: dict[str, Callable[[Any], object]] = {
+    "numbers": lambda cell: sms.phones.normalize(objects(cell, GOOD)),
+    "a list of numbers": lambda cell: sms.phones.normalize([cell, GOOD]),
+    "verdict": lambda cell: sms.phones.verdict(objects(cell, GOOD)),
+    "region": lambda cell: sms.phones.normalize(["2025550123"], region=objects(cell)),
+    "verdict region": lambda cell: sms.phones.verdict(["2025550123"], region=objects(cell)),
+    "find_columns": lambda cell: sms.phones.find_columns(pd.DataFrame({"a": objects(cell, GOOD)})),
+    "find_columns country": lambda cell: sms.phones.find_columns(
+        pd.DataFrame({"phone": ["2025550123"] * 2, "country": objects(cell, "US")})
+    ),
+    "plan": lambda cell: sms.plan(pd.DataFrame({"a": objects(cell)}), to="a", campaign="c", text="Hello"),
+    "suppress": lambda cell: planned(suppress=objects(cell)),
+    "a list to suppress": lambda cell: planned(suppress=[cell]),
+    "exclude": lambda cell: planned(exclude=objects(cell)),
+    "rates": lambda cell: planned(rates=of_rates(cell)),
+    "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("cell", ANYWHERE)
+@pytest.mark.parametrize("taken", TAKEN)
+def test_a_hostile_cell_is_a_row_with_its_problem_or_an_error_of_ours(taken: str, cell: str) -> None:
+    with contextlib.suppress(UsageError):
+        TAKEN[taken](ANYWHERE[cell]())
+
+
+@pytest.mark.parametrize("cell", ["a small fraction", "no text but a number", "5,000 digits", "deep"])
+def test_a_hostile_argument_is_refused(cell: str) -> None:
+    client = sms.Client(sms.Settings("https://a.test", access_key_id="k"))
+    for call in (
+        lambda value: sms.plan(ONE, to=value, campaign="c", text="Hello"),
+        lambda value: sms.Policy(same_text=value),
+        lambda value: sms.Policy(caps=[(1, value)]),
+        lambda value: sms.otp.send(GOOD, client=client, ttl=value),
+    ):
+        with pytest.raises(UsageError):
+            call(ANYWHERE[cell]())
+
+
 MARKS = "e" + "\u0301\u0323" * 40_000  # normalizing them takes the square of their number: ten seconds
 PEOPLE = pd.DataFrame({"phone": ["2025550123"], "country": [MARKS]})
 NORMALIZING: dict[str, Callable[[], object]] = {

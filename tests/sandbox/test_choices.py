@@ -7,6 +7,7 @@ import dataclasses
 import hmac
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -18,6 +19,7 @@ from smsotp_nb._sandbox.choices import CHOICES, Rules
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import MAX_BYTES, Service
 from smsotp_nb._sandbox.state import State
+from smsotp_nb.errors import UsageError
 
 US, FR = "+12025550123", "+33199001234"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "sandbox.md"
@@ -374,3 +376,15 @@ def test_no_sample_meets_a_special_number() -> None:
     folder = DOCUMENT.parents[1] / "sample_data"
     for file in folder.glob("*.csv"):
         assert reserved.PREFIX not in file.read_text(encoding="utf-8", errors="replace"), file.name
+
+
+@pytest.mark.parametrize("secret", [5, 10**5000, b"text"], ids=["whole", "digits", "bytes"])
+def test_a_secret_is_text(secret: Any) -> None:
+    with pytest.raises(UsageError, match="secret must be text, or None"):
+        Rules(secret=secret)
+
+
+@pytest.mark.parametrize("wrong", [-(10**5000), Fraction(1, 10**5000)], ids=["digits", "fraction"])
+def test_a_number_beyond_measure_is_refused(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="attempts"):
+        Rules(attempts=wrong)

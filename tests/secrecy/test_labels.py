@@ -26,6 +26,7 @@ TENS = range(10, 20)
 INDEXES: dict[str, list[Any]] = {
     "E.164": [f"+120255501{n}" for n in TENS],
     "whole numbers": [120255501 * 100 + n for n in TENS],
+    "floats": [120255501.0 * 100 + n for n in TENS],
     "national": [f"(202) 555-01{n}" for n in TENS],
     "blanks": [f"202 555 01{n}" for n in TENS],
     "two levels": [("list", f"+120255501{n}") for n in TENS],
