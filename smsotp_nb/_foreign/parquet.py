@@ -52,6 +52,7 @@ def _unpacked(table: pyarrow.Table, file: Path) -> pyarrow.Table:
             f"{file.name} unpacks to {size / 1e6:,.0f} MB, which is more than a list needs; keep the columns that "
             "matter"
         )
+    table.validate(full=True)  # bytes that are no text would break whoever reads them
     plain = pyarrow.schema([one.with_type(_undone(one.type)) for one in table.schema], table.schema.metadata)
     return table.cast(plain)
 

@@ -90,6 +90,15 @@ def test_a_text_that_a_parquet_file_repeats_is_counted_as_often_as_it_is_used(tm
         read_recipients(file)
 
 
+def test_bytes_of_a_parquet_file_that_are_no_text_are_refused_as_it_is_read(tmp_path: Path) -> None:
+    """pyarrow takes a writer's word for it, and whoever computes with the text fails later."""
+    file = tmp_path / "people.parquet"
+    raw = pa.Array.from_buffers(pa.string(), 1, pa.array([b"+1202555\xff"]).buffers())
+    pq.write_table(pa.table({"phone": raw}), file)
+    with pytest.raises(UsageError, match=r"people\.parquet cannot be read as .*: it is damaged"):
+        read_recipients(file)
+
+
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 @pytest.mark.parametrize("ending", ["xlsx", "parquet", "csv"])
 def test_flipped_bits_end_in_our_words(tmp_path: Path, ending: str) -> None:
