@@ -16,6 +16,7 @@ import pytest
 
 from smsotp_nb import read_recipients, recipients, results
 from smsotp_nb._foreign.gate import COLUMNS, ours
+from smsotp_nb._foreign.parquet import read_parquet
 from smsotp_nb.errors import SmsOtpError, UsageError
 
 PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550145"], "name": ["Ann", None], "n": [1, 2]})
@@ -95,8 +96,9 @@ def test_bytes_of_a_parquet_file_that_are_no_text_are_refused_as_it_is_read(tmp_
     file = tmp_path / "people.parquet"
     raw = pa.Array.from_buffers(pa.string(), 1, pa.array([b"+1202555\xff"]).buffers())
     pq.write_table(pa.table({"phone": raw}), file)
-    with pytest.raises(UsageError, match=r"people\.parquet cannot be read as .*: it is damaged"):
-        read_recipients(file)
+    damaged = pytest.raises(UsageError, match=r"people\.parquet cannot be read as Parquet: it is damaged")
+    with damaged, ours(file, "Parquet"):
+        read_parquet(file)
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
