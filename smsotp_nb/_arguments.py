@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from ._visible import NoText, cited, spelled, text_of
 from .errors import UsageError
 
 _SHOWN = 40  # characters of a text; a longer one is named by its length
@@ -51,8 +52,8 @@ def given(value: Any) -> str:
         return repr(value)
     if isinstance(value, str | os.PathLike | numbers.Number) and not isinstance(value, bytes):
         try:
-            text = str(value)
-        except ValueError:  # an integer of more digits than Python writes
+            text = text_of(value)
+        except NoText:
             return kind
         private = sum(map(str.isdigit, text)) >= _DIGITS or (
             isinstance(value, str) and text.isdigit() and len(text) > 3
@@ -71,7 +72,7 @@ def nearest(name: Any, known: Iterable[str]) -> str:
         >>> nearest("campaigns", ["campaign", "content"])
         "; did you mean 'campaign'?"
     """
-    close = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(spelled(name).lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -281,7 +282,7 @@ def not_all_text(name: str, values: Sequence[Any], labels: Sequence[Any] | None 
     wrong = [(place, value) for place, value in zip(places, values, strict=True) if not isinstance(value, str)]
     if not wrong:
         return None
-    shown = ", ".join(f"entry {place!r} is {given(value)}" for place, value in wrong[:3])
+    shown = ", ".join(f"entry {cited(place)} is {given(value)}" for place, value in wrong[:3])
     more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
     return f"{name}= must hold texts; {shown}{more}. Leave missing ones out, such as with .dropna()"
 

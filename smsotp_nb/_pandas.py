@@ -15,6 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ._visible import spelled
+
 
 def _str() -> Any:
     try:
@@ -50,6 +52,39 @@ def holds_text(column: pd.Series) -> bool:
     if isinstance(column.dtype, pd.StringDtype):
         return True
     return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "string"
+
+
+def texts(column: pd.Series) -> pd.Series:
+    """Return a column as text (`STR`), whatever its cells are; missing ones stay missing.
+
+    Example:
+        >>> texts(pd.Series(["a", None, 10**5000, ["b"]], dtype=object)).tolist()
+        ['a', nan, '<int>', "['b']"]
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return texts(column.astype(column.cat.categories.dtype))
+    if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
+        return column.astype(STR)
+    try:
+        if holds_text(column):
+            return column.astype(STR)
+    except UnicodeEncodeError:  # half a character: no column of Arrow's text can hold it
+        pass
+    cells = [None if is_missing(cell) else spelled(cell) for cell in column.array]
+    return pd.Series(cells, index=column.index, name=column.name, dtype=STR)
+
+
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell stands for no value; a signaling NaN, which cannot be asked, is one.
+
+    Example:
+        >>> is_missing(None), is_missing(float("nan")), is_missing(pd.NA), is_missing([None]), is_missing("")
+        (True, True, True, False, False)
+    """
+    try:
+        return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+    except Exception:  # noqa: BLE001 - whatever a stranger's methods raise
+        return False
 
 
 def without(texts: Any, marked: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ._tracebacks import beneath
-from ._visible import is_whole
+from ._visible import NoText, is_whole, text_of
 
 _MOST = 1_000  # items of a list that are looked at
 _MADE = ("<string>", "__init__")  # by dataclasses, of our classes too
@@ -83,7 +83,8 @@ def _is_beyond_measure(value: Any) -> bool:
         return False
     try:
         float(value)  # type: ignore[arg-type]  # a complex number is not beyond measure
-    except (ArithmeticError, ValueError):
+        text_of(value)  # a fraction of two endless numbers may be a small one
+    except (ArithmeticError, ValueError, NoText):
         return True
     except TypeError:
         return False

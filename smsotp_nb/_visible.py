@@ -1,27 +1,35 @@
 """The one place that makes text from outside fit to be printed, logged or raised.
 
 Nothing in it moves a cursor, and nobody can be called by it: phone numbers are masked. The label of a row may be one,
-where a list is indexed by its numbers.
+where a list is indexed by its numbers. `text_of` is the one place that asks a value of any kind for its text.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final
 
 LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of them
 HEAD: Final = 1_400
+CITED: Final = 200  # characters of one value in an error
+DEEPEST: Final = 100  # lists in lists
+MOST: Final = 100_000  # of them
 ENDS: Final = 20_000  # of a text that is longer only so much is looked at
 
 _AFTER: Final = r"(?![\w\\/]|[.:-]\w)"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.:/\\-])(?:\+\(?(?:\d[ ()./-]{{0,2}}){{7,14}}\d|\(\d{{2,5}}\)(?:[ ./-]?\d){{6,10}}|\d{{9,15}}){_AFTER}"
+    r"|(?<![\w.:/\\-])\d{9,15}(?=\.0+(?!\w|\.\d))"  # as a float
     r"|(?<=['\"])(?!\d{1,3}(?:\.\d{1,3}){3}['\"])[(\d](?:[ ()./-]{0,2}\d){8,14}(?=['\"])"  # as a label is quoted
 )
 _PASSWORD: Final = re.compile(  # the slashes may have been joined to one, as a path is
     r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)\S{1,256}(?=@)"
     r"|(\bpassword\s?=\s?)(?:'[^']{1,256}'|[^\s'\"&]{1,256})"
 )
+_HOLDERS: Final = (dict, list, tuple, set, frozenset)
 _WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")
 
 # First and last of what moves a cursor, breaks a line or turns its direction.
@@ -78,14 +86,104 @@ def masked(text: str) -> str:
     return _NUMBER.sub(lambda found: mask(found[0]), text)
 
 
+class NoText(Exception):
+    """A value has no text; the message says of what kind it is, and why."""
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a value, whatever it is.
+
+    Raises:
+        NoText: its own code fails, Python writes no number so long, it is nested without end, it holds half a
+            character, or it is a signaling NaN.
+
+    Example:
+        >>> text_of(b"=1"), text_of(["a", 1])
+        ("b'=1'", "['a', 1]")
+        >>> text_of(10**5000)
+        Traceback (most recent call last):
+        smsotp_nb._visible.NoText: int (ValueError)
+    """
+    kind = type(value).__name__
+    try:
+        why = "" if is_bounded(value) else "nested without end"
+        text = "" if why else str.__str__(value if _is(value, str) else str(value))  # a subclass says what it likes
+        why = why or ("" if is_whole(text) else "half a character")
+        why = why or ("signaling NaN" if _is(value, Decimal) and Decimal.is_snan(value) else "")
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's methods raise
+        raise NoText(f"{kind} ({type(error).__name__})") from None
+    if why:
+        raise NoText(f"{kind} ({why})")
+    return text
+
+
+def spelled(value: Any) -> str:
+    """Return the text of a value, or its kind where it has none; half a character is shown as U+FFFD.
+
+    Example:
+        >>> spelled(["a"]), spelled(10**5000), spelled("\\ud83d").isascii()
+        ("['a']", '<int>', False)
+    """
+    try:
+        return text_of(value)
+    except NoText:
+        if not _is(value, str):
+            return f"<{type(value).__name__}>"
+    return str.encode(value, "utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def is_bounded(value: Any) -> bool:
+    """Return whether what lists and mappings hold comes to an end: within `DEEPEST` levels and `MOST` containers.
+
+    Example:
+        >>> endless = []
+        >>> endless.append(endless)
+        >>> is_bounded([["a"]]), is_bounded(endless)
+        (True, False)
+    """
+    level, seen = [value], 0
+    for _ in range(DEEPEST):
+        found = (one for holder in level for one in _held(holder) if _is(one, _HOLDERS))
+        level = list(itertools.islice(found, MOST))
+        seen += len(level)
+        if not level or seen >= MOST:
+            return not level
+    return False
+
+
+def _held(value: Any) -> Iterable[Any]:
+    """Yield what a container holds, by its kind's own code and not that of a subclass."""
+    if _is(value, dict):
+        return itertools.chain(dict.keys(value), dict.values(value))
+    kind = next((kind for kind in _HOLDERS if _is(value, kind)), None)
+    return kind.__iter__(value) if kind else ()
+
+
+def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    """Say of what kind a value is by its type alone: ``isinstance`` asks it for its ``__class__``, which may raise."""
+    return issubclass(type(value), kinds)
+
+
+def cited(value: Any) -> str:
+    """Return a value as an error cites it: a text in quotes, anything else by its text; a long one by its beginning.
+
+    Example:
+        >>> cited("a"), cited(7), cited(10**5000)
+        ("'a'", '7', '<int>')
+    """
+    text = spelled(value)
+    short = text if len(text) <= CITED else f"{text[:CITED]}..."
+    return repr(short) if _is(value, str) else short
+
+
 def label(value: Any) -> str:
     """Return what a row is called, masked where that is a phone number.
 
     Example:
-        >>> label(7), label("0151 23456789"), label(("US", 12025550123))
-        ('7', '0151 ...6789', 'US, 12...23')
+        >>> label(7), label("0151 23456789"), label(("US", 12025550123)), label(12025550123.0)
+        ('7', '0151 ...6789', 'US, 12...23', '12025...23.0')
     """
-    parts = map(str, value if isinstance(value, tuple) else (value,))
+    parts = map(spelled, value if isinstance(value, tuple) else (value,))
     return ", ".join(mask(part) if _WHOLE.fullmatch(part) else masked(part) for part in parts)
 
 
@@ -96,7 +194,11 @@ def is_whole(text: str) -> bool:
         >>> is_whole("\\U0001f600"), is_whole("\\ud83d")
         (True, False)
     """
-    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+    try:
+        str.encode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def said(text: str) -> str:

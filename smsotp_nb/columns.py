@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from ._arguments import given
+from ._visible import cited, spelled
 from .errors import UsageError
 
 __all__ = ["absent", "listed", "require"]
@@ -34,8 +35,8 @@ def absent(name: Any, names: Iterable[Any], *, beside: bool = True) -> str | Non
     if found == 1:
         return None
     if found > 1:
-        return f"{found} columns are named {name!r}; rename all but one"
-    close = nearest(str(name), there)
+        return f"{found} columns are named {cited(name)}; rename all but one"
+    close = nearest(spelled(name), there)
     hint = f"; did you mean {close!r}?" if close is not None else ""
     return f"no column {given(name)}{hint}" + (f" {listed(there)}" if beside else "")
 
@@ -78,7 +79,7 @@ def listed(names: Iterable[Any]) -> str:
     """
     there = list(names)
     more = f" and {len(there) - MOST_LISTED} more" if len(there) > MOST_LISTED else ""
-    return f"(columns: {', '.join(map(repr, there[:MOST_LISTED])) or 'none'}{more})"
+    return f"(columns: {', '.join(map(cited, there[:MOST_LISTED])) or 'none'}{more})"
 
 
 def __dir__() -> list[str]:

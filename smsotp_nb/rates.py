@@ -22,7 +22,8 @@ from ._arguments import given, not_path, refuse
 from ._calls import in_our_words
 from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
-from ._pandas import STR
+from ._pandas import STR, is_missing
+from ._visible import NoText, cited, text_of
 from .columns import absent, listed
 from .errors import UsageError
 
@@ -134,7 +135,7 @@ def check(frame: AnyFrame) -> pd.DataFrame:
     blank = [None] * len(frame)
     columns = [cells.get(name, blank) for name in (*NEEDED, *OPTIONAL)]
     rows = [_Row.read(label, values) for label, *values in zip(frame.index.tolist(), *columns, strict=True)]
-    problems = [f"row {row.label!r}: {problem}" for row in rows for problem in row.problems]
+    problems = [f"row {cited(row.label)}: {problem}" for row in rows for problem in row.problems]
     problems += _repeated(rows)
     if problems:
         raise UsageError(_message(problems), problems=tuple(problems))
@@ -238,17 +239,15 @@ def _repeated(rows: list[_Row]) -> list[str]:
         key = (row.iso, row.type, row.valid_from)
         if key in first:
             problems.append(
-                f"row {row.label!r}: {row.iso} is in row {first[key]!r} too; distinguish them by valid_from or type"
+                f"row {cited(row.label)}: {row.iso} is in row {cited(first[key])} too; "
+                "distinguish them by valid_from or type"
             )
         first.setdefault(key, row.label)
     return problems
 
 
 def _blank(value: Any) -> bool:
-    try:
-        return not value.strip() if isinstance(value, str) else value is None or bool(pd.isna(value))
-    except InvalidOperation:  # a signaling NaN, which is there
-        return False
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def _code(value: Any) -> str:
@@ -261,10 +260,10 @@ def _micros(value: Any) -> int | None:
     if isinstance(value, bool) or _blank(value):
         return None
     try:
-        exact = Decimal(str(value))
+        exact = Decimal(text_of(value))
         amount = exact.quantize(Decimal("0.000001"))
         return wire.micros(amount) if abs(exact - amount) <= _FLOAT_NOISE else None
-    except (InvalidOperation, ValueError):  # also an integer of more digits than Python writes
+    except (InvalidOperation, NoText):
         return None
 
 
@@ -285,10 +284,7 @@ def _said(cell: Any) -> str:
     """Return a cell as an error shows it: a long one by its beginning."""
     if isinstance(cell, str) and len(cell) > _LONGEST:
         return f"{cell[:_LONGEST]!r} and more"
-    try:
-        return repr(cell)
-    except ValueError:  # an integer of more digits than Python writes
-        return given(cell)
+    return cited(cell)
 
 
 def _day(moment: Any) -> dt.date | None:

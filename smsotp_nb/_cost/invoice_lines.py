@@ -10,6 +10,8 @@ import pandas as pd
 from .._arguments import given
 from .._cards import counted
 from .._pandas import STR
+from .._pandas import texts as texts_of
+from .._visible import cited
 from .._visible import label as called
 from ..columns import absent, listed
 from ..errors import SmsOtpWarning, UsageError
@@ -50,7 +52,7 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool
         raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
-    texts = {name: column.astype(STR).str.strip() for name, column in cells.items()}
+    texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
     lines = pd.DataFrame(
         {
             "id": texts["id"],
@@ -69,7 +71,7 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool
 
 def _amounts(cells: pd.Series, decimal: str) -> pd.Series:
     """Return numbers; those of a text have this decimal sign, and with a comma their thousands may be apart."""
-    texts = cells.astype(STR).str.strip()
+    texts = texts_of(cells).str.strip()
     if decimal == ",":
         whole = texts.where(texts.str.contains(_WITH_COMMA, regex=True, na=False))
         commas = whole.str.replace(_THOUSANDS, "", regex=True).str.replace(",", ".", regex=False)
@@ -95,8 +97,8 @@ def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: s
     )
     expected = _EXPECTED[name] if decimal == "." or name == "at" else _EXPECTED[name].replace(".", ",")
     warnings.warn(
-        f"column {texts.name!r} of the invoice: {counted(len(wrong), 'cell')} of {len(texts)} cannot be read, such as "
-        f"{shown} (rows {rows}); {expected} is expected; {next_step}",
+        f"column {cited(texts.name)} of the invoice: {counted(len(wrong), 'cell')} of {len(texts)} cannot be read, "
+        f"such as {shown} (rows {rows}); {expected} is expected; {next_step}",
         SmsOtpWarning,
         stacklevel=4,
     )
@@ -110,7 +112,7 @@ def _numbers(texts: pd.Series) -> pd.Series:
 
 
 def _times(column: pd.Series, tz: str, dayfirst: bool | None) -> pd.Series:
-    texts = column.astype(STR).str.strip()
+    texts = texts_of(column).str.strip()
     first = _day_first(texts) if dayfirst is None else bool(dayfirst)
     zoned = texts.str.contains(_ZONED, regex=True, na=False)
     aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
@@ -132,8 +134,9 @@ def _day_first(texts: pd.Series) -> bool:
     if len(unequal) and days == months:
         label = unequal.index[0]
         raise UsageError(
-            f"column {texts.name!r} of the invoice has dates that can be read in two ways, such as {texts[label]!r} in "
-            f"row {label!r}; pass dayfirst=True if it begins with the day, dayfirst=False if with the month"
+            f"column {cited(texts.name)} of the invoice has dates that can be read in two ways, such as "
+            f"{texts.loc[label]!r} in row {cited(label)}; pass dayfirst=True if it begins with the day, "
+            "dayfirst=False if with the month"
         )
     return days
 

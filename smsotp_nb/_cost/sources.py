@@ -16,7 +16,7 @@ from .._ledger.places import path_of
 from .._ledger.summing import COLUMNS as SPENT
 from .._ledger.summing import all_rows, refuse_repeated, spending
 from .._ledger.wordings import OF_WORDS
-from .._pandas import STR
+from .._pandas import STR, texts
 from .._planning import Plan
 from .._results import contract
 from .._wire import amount
@@ -239,16 +239,17 @@ def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _groupable(column: pd.Series) -> pd.Series:
-    """Return a column with the text of every value that cannot be a key, such as the list of somebody's tags."""
+    """Return a column whose values pandas can group and sort: as they are, else all of them as text.
+
+    Somebody's tags are lists, which are no keys; paths and bytes, or a date and a time, have no order.
+    """
     if column.dtype != object:
         return column
-    odd = [at for at, cell in enumerate(column.array) if not isinstance(cell, Hashable)]
-    if not odd:
-        return column
-    cells = column.to_numpy(object, copy=True)
-    for at in odd:
-        cells[at] = str(cells[at])
-    return pd.Series(cells, index=column.index, name=column.name, dtype=object)
+    try:
+        pd.Index(list(pd.factorize(column, sort=True)[1]))
+    except Exception:  # noqa: BLE001 - whatever a stranger's __hash__ or __lt__ raises
+        return texts(column)
+    return column
 
 
 def amounts(micros: pd.Series, decimals: bool) -> pd.Series:

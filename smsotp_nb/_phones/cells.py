@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers as abstract
 from collections.abc import KeysView, Mapping, Set
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._frames import as_pandas
-from .._pandas import STR
+from .._pandas import STR, texts
+from .._visible import cited, spelled
 from ..errors import UsageError
 
 BLOCK: Final = 1 << 15
@@ -70,8 +71,8 @@ def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Se
         raise UsageError(f"{what} has {len(series)} rows, the numbers have {len(like)}: take both from the same frame")
     if isinstance(values, pd.Series) and not series.index.equals(like.index):
         raise UsageError(
-            f"{what} and the numbers have different indexes (first labels {next(iter(series.index))!r} and"
-            f" {next(iter(like.index))!r}): take both from the same frame"
+            f"{what} and the numbers have different indexes (first labels {cited(next(iter(series.index)))} and"
+            f" {cited(next(iter(like.index)))}): take both from the same frame"
         )
     return series
 
@@ -178,15 +179,8 @@ def matches_in(texts: pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
 
 
 def _of_strings(column: pd.Series) -> Cells:
-    try:
-        text = column.astype(STR)
-    except UnicodeEncodeError:  # half of a surrogate pair: no column of text can hold it
-        text = column.map(_storable, na_action="ignore").astype(STR)
+    text = texts(column)
     return _finish(text, np.zeros(len(text), np.uint8))
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _of_numbers(text: pd.Series, negative: npt.NDArray[np.bool_]) -> Cells:
@@ -221,8 +215,15 @@ def _of_objects(column: pd.Series) -> Cells:
 
 
 def _cell(value: Any) -> tuple[str | None, np.uint8]:
+    try:
+        return _read(value)
+    except Exception:  # noqa: BLE001 - whatever a stranger's methods raise, one row must not end the list
+        return spelled(value)[:LONGEST_OBJECT], NOT_TEXT
+
+
+def _read(value: Any) -> tuple[str | None, np.uint8]:
     if isinstance(value, str):
-        return value, TEXT
+        return spelled(value), TEXT
     if isinstance(value, bool | np.bool_):
         return str(value), NOT_TEXT
     if isinstance(value, abstract.Integral):
@@ -231,26 +232,13 @@ def _cell(value: Any) -> tuple[str | None, np.uint8]:
         return _real(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None, MISSING
-    return spelled(value), NOT_TEXT
+    return spelled(value)[:LONGEST_OBJECT], NOT_TEXT
 
 
 def _integer(value: int) -> tuple[str, np.uint8]:
     if value.bit_length() > LONGEST_INTEGER:  # Python itself spells none of more than 4,300 digits
         return "an integer of too many digits", NOT_WHOLE
     return str(value), TEXT if value >= 0 else NOT_WHOLE
-
-
-def spelled(value: object) -> str:
-    """Return the beginning of what any object says of itself, or its kind where it says nothing.
-
-    Example:
-        >>> spelled(["+12025550123"])
-        "['+12025550123']"
-    """
-    try:
-        return str(value)[:LONGEST_OBJECT]
-    except Exception:  # noqa: BLE001 - whatever its __str__ raises, one row must not end the list
-        return f"<{type(value).__name__}>"
 
 
 def words(column: pd.Series) -> pd.Series:
@@ -260,35 +248,37 @@ def words(column: pd.Series) -> pd.Series:
         >>> words(pd.Series(["DE", None, 49])).tolist()
         ['DE', nan, '49']
     """
-    try:
-        return column.astype(STR)
-    except InvalidOperation:
-        _refuse_signaling(column, [_cell(value)[1] for value in column])
-        raise
+    if column.dtype == object:
+        _refuse_signaling(column, [SIGNALING if _is_signaling(value) else TEXT for value in column.array])
+    return texts(column)
+
+
+def _is_signaling(value: Any) -> bool:
+    return issubclass(type(value), Decimal) and Decimal.is_snan(value)
 
 
 def _refuse_signaling(column: pd.Series, kinds: list[np.uint8]) -> None:
     rows = [label for label, kind in zip(column.index, kinds, strict=True) if kind == SIGNALING]
     if rows:
         raise UsageError(
-            f"the column{'' if column.name is None else f' {column.name!r}'} holds Decimal('sNaN') in row"
-            f" {', '.join(map(repr, rows[:3]))}{' ...' if len(rows) > 3 else ''}: a signaling NaN stands for a failed"
+            f"the column{'' if column.name is None else f' {cited(column.name)}'} holds Decimal('sNaN') in row"
+            f" {', '.join(map(cited, rows[:3]))}{' ...' if len(rows) > 3 else ''}: a signaling NaN stands for a failed"
             " computation and cannot be read; write None where nothing is known"
         )
 
 
 def _real(value: Any) -> tuple[str | None, np.uint8]:
-    if isinstance(value, Decimal) and value.is_snan():
+    if _is_signaling(value):
         return None, SIGNALING
     if value != value:  # NaN differs from itself
         return None, MISSING
     if isinstance(value, Decimal) and value.adjusted() > LONGEST_DECIMAL:  # int() would write out every digit
-        return spelled(value), NOT_WHOLE
+        return spelled(value)[:LONGEST_OBJECT], NOT_WHOLE
     if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):
-        return spelled(value), NOT_WHOLE
+        return spelled(value)[:LONGEST_OBJECT], NOT_WHOLE
     if isinstance(value, Decimal) or value < EXACT_INTEGERS.get(getattr(value, "itemsize", 8), 2**53):
         return str(int(value)), FLOAT
-    return str(value), LOST_DIGITS
+    return spelled(value)[:LONGEST_OBJECT], LOST_DIGITS
 
 
 def _finish(text: pd.Series, kind: npt.NDArray[np.uint8]) -> Cells:

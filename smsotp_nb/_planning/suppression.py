@@ -15,7 +15,8 @@ from .. import phones, recipients
 from .._arguments import given
 from .._cards import counted
 from .._frames import as_pandas
-from .._pandas import STR, holds_text
+from .._pandas import STR, holds_text, texts
+from .._visible import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
 
@@ -90,7 +91,7 @@ def _read(
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
     """Return numbers that look like E.164 without its plus with a plus; all others are missing."""
-    digits = numbers.astype(STR).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+    digits = texts(numbers).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
     return "+" + digits
 
 
@@ -145,7 +146,7 @@ def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, a
         return named
     if len(frame.columns) == 1:
         return frame.columns[0]
-    columns = ", ".join(repr(name) for name in frame.columns)
+    columns = ", ".join(map(cited, frame.columns))
     wanted = f"{reading.to!r}, 'to' or 'phone'"
     raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); pass the Series itself")
 
@@ -156,7 +157,7 @@ def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
         if absent(name, frame.columns) is None:
             return name
     for name in names:
-        found = [column for column in frame.columns if str(column).strip().casefold() == str(name).casefold()]
+        found = [column for column in frame.columns if spelled(column).strip().casefold() == spelled(name).casefold()]
         if len(found) == 1:
             return found[0]
     return None
@@ -164,19 +165,20 @@ def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
 
 def _with_header(numbers: pd.Series[Any]) -> pd.Series[Any]:
     """Restore the first number of a file without a header, which was read as the name of a column."""
-    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", str(numbers.name)) and holds_text(numbers):
-        numbers = pd.Series([str(numbers.name), *numbers], dtype=STR)
+    header = spelled(numbers.name)
+    if re.fullmatch(r"[+(]?[\d\s().-]{7,}", header) and holds_text(numbers):
+        numbers = pd.Series([header, *numbers], dtype=STR)
     return numbers
 
 
 def _shown(number: Any) -> str:
-    text = str(number)
-    return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else repr(text)
+    text = spelled(number)
+    return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else cited(text)
 
 
 def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], argument: str) -> UsageError:
     lines = tuple(
-        f"entry {label!r}: {problem} ({_shown(number)})"
+        f"entry {cited(label)}: {problem} ({_shown(number)})"
         for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""

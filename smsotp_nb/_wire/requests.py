@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._visible import is_whole
+from .._visible import cited, is_whole
 from .interface import (
     CHANNELS,
     CODE,
@@ -133,9 +133,9 @@ def check_otp_send(
     wrong = check_recipients([to]) + _check_signature(signature) + _check_intent(intent) + _check_ttl(ttl)
     low, high = DIGITS
     if digits is not None and not (is_int(digits) and low <= digits <= high):
-        wrong.append(f"digits= must be a whole number from {low} to {high}, got {digits!r}")
+        wrong.append(f"digits= must be a whole number from {low} to {high}, got {cited(digits)}")
     if channel is not None and channel not in CHANNELS:
-        wrong.append(f"channel= must be one of {', '.join(CHANNELS)}, got {channel!r}")
+        wrong.append(f"channel= must be one of {', '.join(CHANNELS)}, got {cited(channel)}")
     if code is not None:
         wrong += _check_code(code)
     if variant == "cn" and signature is None and isinstance(to, str) and to.startswith("+86"):
@@ -172,7 +172,7 @@ def _check_intent(intent: str | None) -> list[str]:
 def _check_ttl(ttl: int | None) -> list[str]:
     if ttl is None or (is_int(ttl) and 0 < ttl <= TTL_MAX):
         return []
-    return [f"ttl= must be a whole number of seconds from 1 to {TTL_MAX}, got {ttl!r}"]
+    return [f"ttl= must be a whole number of seconds from 1 to {TTL_MAX}, got {cited(ttl)}"]
 
 
 def _check_code(code: str) -> list[str]:
