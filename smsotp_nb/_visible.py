@@ -104,6 +104,8 @@ def text_of(value: Any) -> str:
         Traceback (most recent call last):
         smsotp_nb._visible.NoText: int (ValueError)
     """
+    if type(value) is str and is_whole(value):
+        return value
     kind = type(value).__name__
     try:
         why = "" if is_bounded(value) else "nested without end"
@@ -141,9 +143,11 @@ def is_bounded(value: Any) -> bool:
         >>> is_bounded([["a"]]), is_bounded(endless)
         (True, False)
     """
+    if not _holds(value):
+        return True
     level, seen = [value], 0
     for _ in range(DEEPEST):
-        found = (one for holder in level for one in _held(holder) if _is(one, _HOLDERS))
+        found = (one for holder in level for one in _held(holder) if _holds(one))
         level = list(itertools.islice(found, MOST))
         seen += len(level)
         if not level or seen >= MOST:
@@ -156,7 +160,14 @@ def _held(value: Any) -> Iterable[Any]:
     if _is(value, dict):
         return itertools.chain(dict.keys(value), dict.values(value))
     kind = next((kind for kind in _HOLDERS if _is(value, kind)), None)
-    return kind.__iter__(value) if kind else ()
+    if kind:
+        return kind.__iter__(value)
+    listed = value.tolist()
+    return listed if type(listed) is list else (listed,)
+
+
+def _holds(value: Any) -> bool:
+    return _is(value, _HOLDERS) or hasattr(type(value), "tolist")  # an array or a column
 
 
 def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:

@@ -21,6 +21,7 @@ import pyarrow.compute
 
 from .._frames import AnySeries, as_pandas
 from .._pandas import STR
+from .._visible import NoText, cited, spelled, text_of
 from ..errors import UsageError
 
 _SIGNS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the wide ones run where people write Japanese
@@ -31,8 +32,11 @@ _RUN: Final = re.compile(  # a formula, and no E.164 number
 _WITHIN: Final = rf"""([,;\t\r\n])(["' \0]*[{_SIGNS}])"""
 _HIDDEN: Final = re.compile(_WITHIN)
 _FIRST: Final = pyarrow.array([*(sign.encode() for sign in "'\0=+-@\t\r\n"), b"\xef"], pyarrow.large_binary())
-_PLAIN: Final = frozenset({str, bool, int, float, Decimal, type(pd.NaT), type(pd.NA), type(None)})
-_TIMES: Final = (datetime.date, datetime.time, datetime.timedelta)
+_PLAIN: Final = frozenset({bool, float, type(pd.NaT), type(pd.NA), type(None)})
+_NUMBERS: Final = frozenset({int, Decimal})  # of which a few have no text
+_TIMES: Final = frozenset(
+    {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, pd.Timestamp, pd.Timedelta}
+)
 
 
 def neutral(texts: AnySeries) -> pd.Series:
@@ -94,25 +98,19 @@ def told(column: pd.Series) -> pd.Series:
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    if column.dtype != object:
-        return column if _is_plain(column.dtype) else column.astype(STR)
-    strange = [
-        at
-        for at, cell in enumerate(column.array)
-        if type(cell) not in _PLAIN and not isinstance(cell, np.number | np.bool_)  # a subclass says what it likes
-    ]
-    if not strange:
+    if _is_plain(column.dtype):
         return column
     cells = column.to_numpy(object, copy=True)
-    for at in strange:
-        cells[at] = _told(column, at)
+    for at, cell in enumerate(cells):
+        if type(cell) not in _PLAIN:
+            cells[at] = _told(cell, column, at)
     return pd.Series(cells, index=column.index, name=column.name, dtype=object)
 
 
 def _is_plain(dtype: Any) -> bool:
     kinds = pd.api.types
     return (
-        isinstance(dtype, pd.StringDtype)
+        (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow")  # Python's may hold half a character
         or kinds.is_bool_dtype(dtype)
         or (kinds.is_numeric_dtype(dtype) and not kinds.is_complex_dtype(dtype))
         or kinds.is_datetime64_any_dtype(dtype)
@@ -120,18 +118,44 @@ def _is_plain(dtype: Any) -> bool:
     )
 
 
-def _told(column: pd.Series, at: int) -> Any:
-    cell = column.iat[at]
-    if isinstance(cell, _TIMES) and getattr(cell, "tzinfo", None) is None:
+def _told(cell: Any, column: pd.Series, at: int) -> Any:
+    """Return what a file may hold of a cell: a subclass says what it likes, so the kind itself decides."""
+    kind = type(cell)
+    if (kind in _TIMES and getattr(cell, "tzinfo", None) is None) or issubclass(kind, np.number | np.bool_):
         return cell
     try:
-        return str.__str__(cell) if isinstance(cell, str) else str(cell)
-    except Exception as error:  # noqa: BLE001 - whatever a stranger's __str__ raises
-        kind = f"{type(cell).__name__} ({type(error).__name__})"
-    raise UsageError(
-        f"column {str(column.name)!r}, row {column.index[at]!r}: a value of type {kind} has no text that a file could "
-        "hold; make it text first, or leave the column out"
-    )
+        text = text_of(cell)
+    except NoText as no:
+        raise UsageError(
+            f"{_place(column, at)}: a value of type {no} has no text that a file could hold; make it text first, or "
+            "leave the column out"
+        ) from None
+    return cell if kind in _NUMBERS else text
+
+
+def _place(column: pd.Series, at: int) -> str:
+    name = spelled(column.name)
+    return f"column {cited(name)}, row {cited(column.index[at])}" if name else f"the label of row {at}"
+
+
+def headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose columns are named by text, each by another.
+
+    Raises:
+        UsageError: a name has no text, or two have the same.
+    """
+    names = []
+    for at, name in enumerate(frame.columns):
+        try:
+            names.append(text_of(name))
+        except NoText as no:
+            raise UsageError(
+                f"column {at + 1} is named by a value of type {no}, which has no text that a file could hold; rename it"
+            ) from None
+    repeated = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
+    if repeated is not None:
+        raise UsageError(f"two columns are named {cited(repeated)}; a file needs different names")
+    return frame.set_axis(pd.Index(names, dtype=object), axis=1)
 
 
 def map_distinct(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
@@ -140,7 +164,10 @@ def map_distinct(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
         column = column.astype(column.cat.categories.dtype)
     if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
         return column
-    changes = {cell: change(cell) for cell in column.unique() if isinstance(cell, str)}
+    by_arrow = isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
+    # pandas 2 takes two objects for one text that differ only behind a zero character.
+    distinct = column.unique() if by_arrow else {cell for cell in column.array if isinstance(cell, str)}
+    changes = {cell: change(cell) for cell in distinct if isinstance(cell, str)}
     changes = {old: new for old, new in changes.items() if old != new}
     if not changes:
         return column
@@ -153,10 +180,10 @@ def neutral_frame(flat: pd.DataFrame) -> pd.DataFrame:
 
     Every file of ours gets its cells here.
     """
+    flat = headed(flat)
     columns = [neutral(told(flat.iloc[:, position])) for position in range(flat.shape[1])]
     done = pd.concat(columns, axis=1) if columns else flat
-    done.columns = neutral(pd.Series(flat.columns.astype(STR), dtype="object")).tolist()
-    return done
+    return done.set_axis(neutral(pd.Series(flat.columns, dtype=object)).tolist(), axis=1)
 
 
 def joined(columns: list[pd.Series], like: pd.DataFrame, *, restore: bool) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from ..errors import UsageError
 from . import quoted, workbook
-from .cells import joined, neutral_frame, restored, told
+from .cells import headed, joined, neutral_frame, restored, told
 from .contract import COLUMNS, check
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -104,12 +104,9 @@ def _writer(
     frame: pd.DataFrame, path: Path, *, excel_safe: bool = True, sheet_name: str | None = None
 ) -> Callable[[BinaryIO], object]:
     csv_writer = functools.partial(_write_csv, excel_safe=excel_safe)
-    named = sheet_name or ("results" if "status" in frame.columns else _sheet_of(path))
+    named = sheet_name or ("results" if "status" in [*headed(frame).columns] else _sheet_of(path))
     excel_writer = functools.partial(_write_excel, sheet_name=named)
     writer = _by_ending(path, {".csv": csv_writer, ".xlsx": excel_writer, ".parquet": _write_parquet})
-    repeated = frame.columns[frame.columns.duplicated()]
-    if len(repeated):
-        raise UsageError(f"two columns are named {repeated[0]!r}; a file needs different names")
     frame = frame.copy(deep=False)
     frame.attrs = {}  # a file format writes them too, and fails on what it does not know
     return functools.partial(writer, frame)
@@ -206,9 +203,14 @@ def _flat(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
     if isinstance(index, pd.RangeIndex) and index.name is None and index.start == 0 and index.step == 1:
         return frame
-    levels = {name or "": index.get_level_values(level) for level, name in enumerate(index.names)}
-    flat = pd.DataFrame({name: pd.Series(values, index=index) for name, values in levels.items()}, index=index)
-    return pd.concat([flat, frame], axis=1)
+    columns = [level.set_axis(index) for level in _levels(index)]
+    return headed(pd.concat([*columns, frame], axis=1))
+
+
+def _levels(index: pd.Index) -> list[pd.Series]:
+    """Return the levels of an index as columns, named as `read` expects them."""
+    found = [index.get_level_values(at) for at in range(index.nlevels)]
+    return [pd.Series(level.array, dtype=level.dtype, name=level.name or "") for level in found]
 
 
 def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
@@ -226,7 +228,7 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
-    flat = _flat(frame)
+    flat = _flat(headed(frame))
     quoted.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
 
 
@@ -297,7 +299,7 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
 
 
 def _write_excel(frame: pd.DataFrame, file: BinaryIO, *, sheet_name: str) -> None:
-    workbook.write({sheet_name: _flat(frame)}, file)
+    workbook.write({sheet_name: _flat(headed(frame))}, file)
 
 
 def _sheet_of(path: Path) -> str:
@@ -324,9 +326,11 @@ def _read_excel(file: Path) -> pd.DataFrame:
 
 
 def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
+    for column in (*_levels(frame.index), *(column for _, column in headed(frame).items())):
+        told(column)  # which refuses lists nested without end: Arrow follows them until the process crashes
     try:
         frame.to_parquet(file, engine="pyarrow")
-    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+    except (pyarrow.ArrowException, TypeError, ValueError, ArithmeticError, SystemError) as error:
         raise UsageError(f"Parquet cannot hold this table: {error}") from None
 
 

@@ -18,8 +18,9 @@ import pandas as pd
 
 from .._foreign.gate import ours, refuse_packed, rows_of
 from .._pandas import STR, holds_text
+from .._visible import cited, spelled
 from ..errors import UsageError
-from .cells import joined, map_distinct, neutral_frame, restored, told
+from .cells import headed, joined, map_distinct, neutral_frame, restored, told
 
 ROWS: Final = 1_048_575  # and a header
 TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a word
@@ -108,8 +109,10 @@ class Sheet:
         first = not self._rows
         self._rows += len(table) + first
         refuse_long(self._name, self._rows - 1)
+        table = headed(table)
         safe = [writable(told(table.iloc[:, at])) for at in range(table.shape[1])]
-        frame = neutral_frame(pd.concat(safe, axis=1)) if safe else table
+        names = writable(pd.Series(table.columns, dtype=object, name="of names"))
+        frame = neutral_frame(pd.concat(safe, axis=1).set_axis(names.tolist(), axis=1)) if safe else table
         columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
         if first:
             self._head(frame.columns, columns)
@@ -200,8 +203,8 @@ def _refuse_cut(column: pd.Series) -> None:
         long = column[column.astype(STR).str.len() > TEXT]
         if len(long):
             raise UsageError(
-                f"column {str(column.name)!r}: an Excel cell holds {TEXT:,} characters; {len(long):,} cells hold more, "
-                f"first in row {next(iter(long.index))!r}. Use .csv or .parquet"
+                f"column {cited(spelled(column.name))}: an Excel cell holds {TEXT:,} characters; {len(long):,} cells "
+                f"hold more, first in row {cited(next(iter(long.index)))}. Use .csv or .parquet"
             )
 
 
@@ -224,7 +227,7 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def _name(cell: object) -> str:
-    return "" if cell is None else str(cell)
+    return "" if cell is None else unescaped(str(cell))
 
 
 def _values(cells: pd.Series) -> pd.Series:

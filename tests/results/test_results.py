@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import itertools
 import re
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +206,100 @@ def test_a_value_without_a_text_is_named(tmp_path: Path, ending: str) -> None:
     rows = table(2).assign(odd=["a", Silent()])
     with pytest.raises(UsageError, match=r"column 'odd', row 1: a value of type Silent \(OSError\) has no text"):
         results.write(rows, tmp_path / f"r{ending}")
+
+
+WITHOUT_TEXT: dict[str, object] = {
+    "digits": 10**5000,
+    "half a character": "\ud800",
+    "fraction": Fraction(10**5000),
+    "no text": Silent(),
+}
+
+
+def one_object(value: object) -> pd.Index:
+    cells = np.empty(2, object)
+    cells[0], cells[1] = value, "x"
+    return pd.Index(cells, dtype=object)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("kind", WITHOUT_TEXT)
+@pytest.mark.parametrize("place", ["cell", "header", "row label"])
+def test_what_has_no_text_is_refused_everywhere(tmp_path: Path, place: str, kind: str, ending: str) -> None:
+    hostile, plain = one_object(WITHOUT_TEXT[kind]), pd.Index(["a", "b"])
+    index, columns = (hostile, plain) if place == "row label" else (plain, hostile)
+    frame = pd.DataFrame([[1, 2], [3, 4]], index=index, columns=plain if place == "cell" else columns)
+    if place == "cell":
+        frame["a"] = pd.Series(hostile.array, index=plain, dtype=object)
+    with pytest.raises(UsageError, match="has no text that a file could hold"):
+        results.write(frame, tmp_path / f"r{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 makes no frame of it")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_signaling_nan_is_refused(tmp_path: Path, ending: str) -> None:
+    with pytest.raises(UsageError, match=r"row 0: a value of type Decimal \(signaling NaN\) has no text"):
+        results.write(table(2).assign(odd=[Decimal("sNaN"), "x"]), tmp_path / f"r{ending}")
+
+
+def test_texts_that_differ_behind_a_zero_character_are_each_looked_at(tmp_path: Path) -> None:
+    """pandas 2 takes such objects for one."""
+    odd = pd.Series(["a\0", "a\0;=1+1"], dtype=object)
+    assert b"a\0;'=1+1" in results.write(table(2).assign(odd=odd), tmp_path / "r.csv").read_bytes()
+
+
+CRASH = """
+import numpy as np, pandas as pd
+from smsotp_nb import results
+from smsotp_nb.errors import UsageError
+def nested(make, deep):
+    found = make("x")
+    for _ in range(deep):
+        found = make(found)
+    return found
+def array(value):
+    found = np.empty(1, object)
+    found[0] = value
+    return found
+itself, mapping = [], {{}}
+itself.append(itself)
+mapping["a"] = mapping
+wide = ["x"]
+for _ in range(60):
+    wide = [wide, wide]
+for cell in (itself, mapping, wide, array(itself), *(nested(make, 5_000) for make in (
+    lambda one: [one], lambda one: (one,), lambda one: {{"a": one}}, array
+))):
+    try:
+        results.write(pd.DataFrame({{"a": pd.Series([cell, "x"], dtype=object)}}), {path!r})
+    except UsageError as error:
+        assert "column 'a', row 0: a value of type " in str(error), error
+        print("refused", flush=True)
+"""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_cell_nested_without_end_is_refused_before_anything_follows_it(tmp_path: Path, ending: str) -> None:
+    """Arrow follows lists in lists until the process crashes."""
+    child = [sys.executable, "-c", CRASH.format(path=str(tmp_path / f"r{ending}"))]
+    assert subprocess.run(child, capture_output=True, text=True, timeout=120).stdout.split() == ["refused"] * 8
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_lists_in_lists_that_end_are_written(tmp_path: Path, ending: str) -> None:
+    tags = pd.DataFrame({"campaign": "c", "status": "accepted", "tags": [[["a"], ["b"]], [["c"]]]})
+    results.write(tags, tmp_path / f"r{ending}")
+
+
+def test_a_header_of_a_control_character_comes_back_from_excel(tmp_path: Path) -> None:
+    frame = table(1).assign(**{"a\0": 1})
+    assert "a\0" in results.read(results.write(frame, tmp_path / "r.xlsx")).columns
+
+
+def test_two_names_that_are_one_text_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two columns are named '1'; a file needs different names"):
+        results.write(pd.DataFrame([[1, 2]], columns=pd.Index([1, "1"], dtype=object)), tmp_path / "r.csv")
 
 
 def test_csv_cells_are_neutral_unless_told_otherwise(tmp_path: Path) -> None:
