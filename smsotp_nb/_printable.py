@@ -18,6 +18,7 @@ from ._pandas import STR
 from ._visible import CONTROLS, visible
 
 _CONTROL: Final = "[" + "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in CONTROLS) + "]"  # RE2's spelling
+_PIECE: Final = 1 << 18  # bytes, so that a look takes no memory to speak of
 _Texts: Any = STR.construct_array_type()
 
 
@@ -77,4 +78,5 @@ def _is_plain(texts: pa.Array) -> bool:
     bounds = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(texts.type) else np.int32)
     first, last = bounds[texts.offset], bounds[texts.offset + len(texts)]
     written = np.frombuffer(values, np.uint8)[first:last]
-    return not (written - np.uint8(ord(" ")) > ord("~") - ord(" ")).any()  # what is below a blank wraps to above
+    pieces = (written[at : at + _PIECE] for at in range(0, len(written), _PIECE))
+    return not any((piece - np.uint8(ord(" ")) > ord("~") - ord(" ")).any() for piece in pieces)  # below a blank wraps

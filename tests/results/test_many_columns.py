@@ -82,7 +82,7 @@ def test_what_is_no_file_is_refused_before_it_is_read(ending: str, tmp_path: Pat
     loop.symlink_to(loop)
     wanted = {
         folder: "is a folder", pipe: "is a pipe", loop: "file not found", f"~nobody-here/a.{ending}": "file not found",
-        f"{tmp_path}/\0.{ending}": "file not found",
+        f"{tmp_path}/\0.{ending}": "must be the path of a file",
     }  # fmt: skip
     for path, why in wanted.items():
         with at_most(5), pytest.raises(UsageError, match=why):

@@ -380,7 +380,7 @@ def test_no_sample_meets_a_special_number() -> None:
 
 @pytest.mark.parametrize("secret", [5, 10**5000, b"text"], ids=["whole", "digits", "bytes"])
 def test_a_secret_is_text(secret: Any) -> None:
-    with pytest.raises(UsageError, match="secret must be text, or None"):
+    with pytest.raises(UsageError, match="secret= must be text"):
         Rules(secret=secret)
 
 
