@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Sandbox
+from smsotp_nb import Ledger, People, Sandbox, cost
 from smsotp_nb._ledger import Ending
 from smsotp_nb.errors import UsageError
 
@@ -65,3 +66,18 @@ def test_a_row_without_a_number_is_found_by_its_index(ledger: Ledger, box: Sandb
     with pytest.raises(UsageError, match="a row without a number is not in_doubt"):
         campaign.resolve(campaign.in_doubt.set_axis([7, 8, 9]), accepted=True)
     assert campaign.counts["in_doubt"] == 3
+
+
+def test_the_line_of_an_invoice_that_quotes_who_was_forgotten_quotes_nobody(ledger: Ledger, box: Sandbox) -> None:
+    """It is kept as the evidence of a settled row, of somebody else's too."""
+    with ledger.begin(plan_of("a", THREE), service=box.client().service) as run:
+        claim = run.claim(0)
+        assert claim
+        run.settle(claim, Ending("in_doubt", "before"))
+    doubts = ledger.campaign("a").in_doubt
+    lines = pd.DataFrame({"to": doubts["to"], "at": doubts["started_at"], "price": 0.5, "currency": "USD"})
+    lines["id"] = [f"instead of {THREE[1]}", "second", "third"]
+    assert cost.reconcile_invoice(ledger, lines).settle(reason="invoice") == 3
+    assert THREE[1][1:] in str(ledger.campaign("a").evidence.to_dict())
+    People(ledger).forget(THREE[1])
+    assert THREE[1][1:] not in str(ledger.campaign("a").evidence.to_dict())

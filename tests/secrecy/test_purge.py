@@ -63,6 +63,16 @@ def test_a_purge_leaves_nobody_in_any_file(client: Client, ledger: Ledger, tmp_p
     assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
 
 
+def test_the_latest_request_of_all_keeps_no_id_of_the_service(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    """It stays, emptied, because its number must not be given to another one."""
+    done(client, ledger)
+    with contextlib.closing(sqlite3.connect(ledger.path)) as connection:
+        ids = [one for (one,) in connection.execute("SELECT request_id FROM attempt ORDER BY id")]
+    assert found_in(tmp_path, [], [ids[-1]]) == {ids[-1]}
+    ledger.campaign("autumn").purge()
+    assert found_in(tmp_path, [], ids) == set()
+
+
 def test_somebody_who_said_no_is_kept_as_a_hash_alone(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     done(client, ledger)
     assert found_in(tmp_path, [SUPPRESSED], [NAMES[7]]) == set()
