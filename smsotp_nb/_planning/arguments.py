@@ -16,7 +16,7 @@ from .. import rates as rate_tables
 from .. import results, templates
 from .._arguments import given, not_flag, not_frame, not_whole, refuse
 from .._frames import AnyFrame
-from .._visible import is_whole
+from .._visible import NoText, is_whole, text_of
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording
@@ -70,7 +70,7 @@ def read(
         UsageError: lists everything wrong with them.
     """
     refuse(not_frame("recipients", recipients, hint="; read_recipients(path) reads one from a file"))
-    wrong = _check_columns(recipients, to, region)
+    wrong = _check_columns(recipients, to, region) + _check_labels(recipients.index)
     kept = _names(keep, wrong)
     wrong += _check_keep(recipients, kept)
     if not isinstance(campaign, str) or not campaign.strip():
@@ -130,6 +130,20 @@ def _check_columns(frame: pd.DataFrame, to: str, region: str | pd.Series[Any] | 
     elif region is not None and not region.index.equals(frame.index):
         wrong.append("region= is a Series on another index than the recipients; take it from the same frame")
     return wrong
+
+
+def _check_labels(index: pd.Index) -> list[str]:
+    """Refuse rows that no file and no error could name, before anybody of them is texted."""
+    for at in range(index.nlevels):
+        level = index.get_level_values(at)
+        if level.dtype != object:
+            continue
+        for place, label in enumerate(level):
+            try:
+                text_of(label)
+            except NoText as no:
+                return [f"recipients: the label of row {place} is of type {no} and has no text; call reset_index first"]
+    return []
 
 
 def _check_keep(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from support.cpu_time import at_most
@@ -202,6 +203,18 @@ def test_a_hostile_argument_is_refused(cell: str) -> None:
     ):
         with pytest.raises(UsageError):
             call(ANYWHERE[cell]())
+
+
+@pytest.mark.parametrize("label", ["5,000 digits", "half a character", "no text"])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_plan_refuses_rows_that_nothing_could_name(label: str, levels: int) -> None:
+    hostile = np.empty(2, object)
+    hostile[0], hostile[1] = "x", ANYWHERE[label]()
+    frame = pd.DataFrame({"phone": [GOOD, "+12025550124"]}, index=pd.Index(hostile, dtype=object))
+    if levels == 2:
+        frame = frame.set_index(pd.Index(["a", "b"]), append=True)
+    with pytest.raises(UsageError, match=r"the label of row 1 is of type \w+ \(.*\) and has no text; call reset_index"):
+        sms.plan(frame, to="phone", campaign="c", text="Hello")
 
 
 MARKS = "e" + "\u0301\u0323" * 40_000  # normalizing them takes the square of their number: ten seconds
