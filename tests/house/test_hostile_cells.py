@@ -212,7 +212,7 @@ def test_a_plan_refuses_rows_that_nothing_could_name(label: str, levels: int) ->
     hostile[0], hostile[1] = "x", ANYWHERE[label]()
     frame = pd.DataFrame({"phone": [GOOD, "+12025550124"]}, index=pd.Index(hostile, dtype=object))
     if levels == 2:
-        frame = frame.set_index(pd.Index(["a", "b"]), append=True)
+        frame.index = pd.MultiIndex([frame.index, ["a", "b"]], [[0, 1], [0, 1]])
     with pytest.raises(UsageError, match=r"the label of row 1 is of type \w+ \(.*\) and has no text; call reset_index"):
         sms.plan(frame, to="phone", campaign="c", text="Hello")
 
