@@ -10,8 +10,10 @@ import pandas as pd
 
 from .._arguments import not_whole, refuse
 from .._calls import in_our_words
-from .._frames import AnyFrame
+from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
+from .._phones.several import one_phone
+from ..errors import UsageError
 from .contract import check, micros, money
 
 OTHER: Final = "other"
@@ -19,6 +21,7 @@ FIGURES: Final = {"messages": "Int64", "parts": "Int64", "cost": "float64"}
 COLUMNS: Final = {"person": STR, "iso": STR, "type": STR, **FIGURES, "currency": STR}
 _TOLD: Final = ["iso", "type", *FIGURES, "currency"]
 _LEAST: Final = 2
+_MOST: Final = 2.0**62  # of a sum, in parts or millionths
 _NEEDED: Final = ("to", "region", "type", "status", "iso", "parts", "price", "currency")
 
 
@@ -31,9 +34,10 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
     away: another one in each call, and for each currency. Of each person country, kind of number and figures are told,
     as long as at least ``k`` people have all of them alike. Where fewer do, the kind becomes ``other``, then the
     country, then the figures are left out; if there are still fewer than ``k`` such people, their rows are left out.
-    Sums over the published rows can therefore be lower than `cost.by_country`, which is the table to publish where
-    nobody needs to be told apart. Publish one table of a campaign: two, between which somebody was added, differ by
-    that person.
+    Sums over the published rows can therefore be lower than `cost.by_country`. That table has no such limit: a country
+    with one recipient shows what they were sent, so fold small countries together before it is published. A cost or a
+    number of parts that is not known of every message of a person is missing. Publish one table of a campaign: two,
+    between which somebody was added, differ by that person.
 
     Args:
         table: results of ``send``, or `Campaign.frame`. Rows that were not accepted are left out.
@@ -44,7 +48,7 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
         parts`` (Int64), ``cost`` (float64, in ``currency``) and ``currency`` (str).
 
     Raises:
-        UsageError: it is not a result table, or ``k`` is no whole number from 2.
+        UsageError: it is not a result table, its parts are too many to be added up, or ``k`` is no whole number from 2.
 
     Example:
         >>> one = {"status": "accepted", "region": "US", "type": "MOBILE", "iso": "US", "parts": 1, "price": 0.0075}
@@ -55,7 +59,9 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
         0
     """
     refuse(not_whole("k", k, least=_LEAST))
-    people = _people(check(table, columns=_NEEDED))
+    rows = as_pandas(table)
+    rows = rows.reset_index(drop=True) if isinstance(rows, pd.DataFrame) else rows  # it may be indexed by its numbers
+    people = _people(check(rows, columns=_NEEDED))
     for column in ("type", "iso"):
         people.loc[_too_few(people, k), column] = OTHER
     few = _too_few(people, k)
@@ -69,14 +75,24 @@ def _people(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each person and currency."""
     rows = table[(table["status"].eq("accepted") & table["to"].notna()).fillna(False).to_numpy(bool)]
     rows = rows.assign(iso=rows["iso"].fillna(rows["region"]), price=micros(rows["price"]), messages=1)
+    _refuse_too_many(rows)
     sums = {name: (name, "first") for name in ("iso", "type")} | {"messages": ("messages", "sum")}
-    sums |= {"parts": ("parts", "sum"), "cost": ("price", "sum")}
-    people = rows.groupby(["to", "currency"], dropna=False, sort=False).agg(**sums).reset_index()
-    people["cost"] = money(people["cost"])
+    for name, known in (("parts", "parts"), ("cost", "price")):
+        sums |= {name: (known, "sum"), f"{name}_known": (known, "count")}
+    people = rows.assign(to=one_phone(rows["to"])).groupby(["to", "currency"], dropna=False, sort=False).agg(**sums)
+    people = people.reset_index().assign(cost=lambda made: money(made["cost"]))
+    for name in ("parts", "cost"):
+        people[name] = people[name].where(people.pop(f"{name}_known").eq(people["messages"]))
     key = secrets.token_bytes(32)
     named = (blake2b(f"{to}/{currency}".encode(), key=key, digest_size=8) for to, currency in _pairs(people))
     people["person"] = [one.hexdigest() for one in named]
     return people.drop(columns="to").astype(FIGURES)
+
+
+def _refuse_too_many(rows: pd.DataFrame) -> None:
+    for name, said in (("parts", "parts"), ("price", "prices")):
+        if rows[name].astype("Float64").abs().sum() >= _MOST:
+            raise UsageError(f"column {name!r}: these {said} are too many to be added up; look for a wrong one")
 
 
 def _pairs(people: pd.DataFrame) -> zip[tuple[str, str]]:

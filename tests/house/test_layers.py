@@ -60,7 +60,7 @@ SAME_LEVEL = {
     ),
     ("planning", "ledger"),
     ("own_files", "outputs"),
-    *(("phones", "recipients"), ("phones", "results")),
+    *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},

@@ -106,3 +106,35 @@ def test_rows_that_cost_nothing_and_own_columns_are_not_published() -> None:
 def test_a_wrong_k_is_refused(k: object) -> None:
     with pytest.raises(UsageError, match="k="):
         results.publishable(table_of(10), k=k)  # type: ignore[arg-type]
+
+
+ONE = {"status": "accepted", "region": "US", "type": "MOBILE", "iso": "US", "currency": "USD", "parts": 1, "price": 0.5}
+
+
+def of(*numbers: str, **columns: object) -> pd.DataFrame:
+    return pd.DataFrame([{**ONE, "to": number} for number in numbers]).assign(**columns)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_table_that_is_indexed_by_its_numbers_is_taken(levels: int) -> None:
+    table = of("+12025550100", "+12025550101")
+    table.index = pd.MultiIndex.from_arrays([table["to"]] * 2) if levels == 2 else pd.Index(table["to"])
+    table.index.names = ["to"] * levels
+    assert results.publishable(table, k=2)["cost"].tolist() == [0.5, 0.5]
+
+
+def test_what_is_not_known_of_every_message_is_missing() -> None:
+    """Nought would say that it was free."""
+    numbers = ["+12025550100", "+12025550101"] * 2
+    found = results.publishable(of(*numbers, price=[0.5, 0.5, None, None], parts=[1, 1, None, None]), k=2)
+    assert found["messages"].tolist() == [2, 2]
+    assert found[["parts", "cost"]].isna().all(axis=None)
+
+
+def test_parts_beyond_what_can_be_added_up_are_refused() -> None:
+    with pytest.raises(UsageError, match="column 'parts': these parts are too many to be added up"):
+        results.publishable(of(*["+12025550100"] * 4, parts=2**62), k=2)
+
+
+def test_two_spellings_of_one_phone_are_one_person() -> None:
+    assert results.publishable(of("+5491123456789", "+541123456789"), k=2).empty
