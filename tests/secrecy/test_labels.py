@@ -127,7 +127,7 @@ def kept() -> str:
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
     """Every step of a campaign: a faulty list of people to leave out, no customer, sending, what was not sent."""
-    listed = people[["phone", "name"]].assign(other=[*people["phone"][:8], "nobody", None])
+    listed = people[["phone", "name"]].assign(other=[*people["phone"].iloc[:8], "nobody", None])
     form = CampaignForm(listed, client=client, ledger=ledger)
     choices = Choices(campaign="autumn", to="other", kind="text", words="Hi!")
     form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", suppress=unread(people)))
