@@ -1,113 +1,165 @@
-"""Files and folders that the package keeps for itself: for their owner alone, and none behind somebody else's link.
+"""Files and folders that this package keeps for itself: for their owner alone, and nobody else's things in their place.
 
-Each is made, or looked at before anything opens it. A file that is there is not opened to be looked at: closing it
-again would drop the lock that this very process may hold on it.
+Whoever may write into the folder could put something else there: a pipe, which nobody ever reads to its end, a link to
+a file of their choice, a device without an end. So what is there is looked at before anything opens it, opened without
+waiting and without following a link, and read up to a limit. What others may read or write of it is closed to them.
+
+A database is looked at only: closing it again would drop the lock that this very process may hold on it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ._outputs import OWNER
-from .errors import UsageError
+from .errors import LedgerError, UsageError
 
-FOLDER: Final = 0o700
-BESIDE: Final = ("-journal", "-wal", "-shm")  # what SQLite reads and writes beside a database
+FOLDER_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
+FILE, FOLDER, LINK = "a file", "a folder", "a link"
+_KINDS = (
+    (stat.S_ISREG, FILE), (stat.S_ISDIR, FOLDER), (stat.S_ISLNK, LINK), (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)  # fmt: skip
+_SQLITE_ENDS = ("", "-journal", "-wal", "-shm")  # of the files that SQLite opens by itself
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a file of our own is never one that somebody else's link leads to
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for the other end of a pipe
+# Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
+READ, READ_WRITE = (how | getattr(os, "O_BINARY", 0) for how in (os.O_RDONLY, os.O_RDWR))
 
 
-def own_database(path: Path, *, what: str) -> None:
-    """Make the file of a database, or look at the one that is there and at SQLite's files beside it.
+@dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """How one part of the package keeps its files.
 
-    Raises:
-        UsageError: as `own_file`; ``what`` says what the file is.
+    Args:
+        error: what is raised for something else in the place of a file.
+        undone: what the error says was not done.
+        of_others: whether a file of another user is used as it is; otherwise it is refused.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     own_database(Path(folder) / "box.sqlite", what="the state file")
-        ...     oct((Path(folder) / "box.sqlite").stat().st_mode & 0o777)
-        '0o600'
+        ...     OwnFiles(UsageError).read(Path(folder), most=9)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        smsotp_nb.errors.UsageError: ... is a folder; it must be a file of your own. See who put it there, ...
     """
-    own_file(path, what=what)
-    for beside in (path.with_name(path.name + ending) for ending in BESIDE):
-        if os.path.lexists(beside):
-            _look(beside, OWNER, what=f"the file beside {what}")
+
+    error: type[LedgerError] | type[UsageError]
+    undone: str = ""
+    of_others: bool = False
+
+    def refuse_other(self, path: Path, *, wanted: str = FILE) -> None:
+        """Refuse what is in the place of a file, or a folder, and is something else; it is not opened.
+
+        Raises:
+            LedgerError, UsageError: it names the place and what is there.
+        """
+        try:
+            mode = os.lstat(path).st_mode
+            led = f" to {os.readlink(path)}, which is never followed" if stat.S_ISLNK(mode) else ""
+        except OSError:  # nothing is there, or opening it says more
+            return
+        if (found := kind(mode)) != wanted:
+            raise self._refused(path, f"{found}{led}; it must be {wanted} of your own")
+
+    def look(self, path: Path, *, wanted: str = FILE) -> None:
+        """Look at what is there: refused as by `refuse_other` and by its owner, or closed to others from now on."""
+        self.refuse_other(path, wanted=wanted)
+        if not self.of_others and is_of_another(path):
+            raise self._refused(path, f"{wanted} of another user, who can read what is in it")
+        tighten(path)
+
+    def open(self, path: Path, how: int) -> int:
+        """Open a file and return its descriptor; where it is made it is for its owner alone.
+
+        Raises:
+            LedgerError, UsageError: something else is in its place.
+            OSError: the system refuses.
+        """
+        self.refuse_other(path)
+        descriptor = os.open(path, how | _NO_LINK | _NO_WAIT, FILE_MODE)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # put there between the two
+                raise OSError(errno.EINVAL, "it was replaced by something that is no file")
+            self.look(path)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def read(self, path: Path, most: int) -> bytes:
+        """Return the bytes of a file that has at most so many.
+
+        Raises:
+            LedgerError, UsageError: something else is in its place, or it is longer than any that this package writes.
+            OSError: there is none, or the system refuses.
+        """
+        descriptor = self.open(path, READ)
+        found = bytearray()
+        try:
+            while len(found) <= most and (piece := os.read(descriptor, most + 1 - len(found))):
+                found += piece
+        finally:
+            os.close(descriptor)
+        if len(found) > most:
+            raise self._refused(path, f"longer than {most:,} bytes, so this package did not write it")
+        return bytes(found)
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder where it is missing, for its owner alone; one that others may enter is closed to them.
+
+        Raises:
+            LedgerError, UsageError: something else is in its place, such as a link to somebody else's folder.
+            OSError: the system refuses.
+        """
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, FOLDER_MODE)
+        self.look(folder, wanted=FOLDER)
+
+    def _refused(self, path: Path, found: str) -> LedgerError | UsageError:
+        step = "See who put it there, take it away or name another path, then call again"
+        return self.error(f"{path} is {found}. {step}{self.undone}")
 
 
-def own_file(path: Path, *, what: str) -> None:
-    """Make a file that its owner alone can read, or look at the one that is there: open to others, it is so no more.
+def kind(mode: int) -> str:
+    """Return in words what a mode is of.
 
-    Raises:
-        UsageError: it is a link, a folder, a pipe, a device or somebody else's, or the system refuses to make it.
+    Example:
+        >>> kind(Path("/").stat().st_mode)
+        'a folder'
     """
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, OWNER))
-    except FileExistsError:  # by its own name: O_EXCL follows no link
-        _look(path, OWNER, what=what)
-    except (OSError, ValueError) as error:
-        raise _unusable(path, error, what=what) from None
+    return next((name for is_it, name in _KINDS if is_it(mode)), "a device")
 
 
-def own_folder(path: Path, *, what: str) -> None:
-    """Make a folder that its owner alone can enter, or look at the one that is there, as `own_file` does."""
-    try:
-        path.mkdir(mode=FOLDER)
-    except FileExistsError:
-        _look(path, FOLDER, what=what)
-    except (OSError, ValueError) as error:
-        raise _unusable(path, error, what=what) from None
+def files_of_sqlite(path: Path) -> list[Path]:
+    """Return the files that SQLite opens of a database: beside what a link leads to."""
+    file = path.resolve()
+    return [file.with_name(file.name + end) for end in _SQLITE_ENDS]
 
 
-def read_own(path: Path, *, what: str, most: int) -> bytes:
-    """Read a file of our own, which is no longer than ``most`` bytes.
+def tighten(path: Path) -> None:
+    """Take from everybody else what they may do with a file or folder of this user.
 
-    Raises:
-        UsageError: there is none, it is longer, or it is a link, a folder, a pipe, a device or somebody else's.
+    A stricter mode stays. What another user owns stays as it is, and so it is on a disk or a system without modes.
     """
-    _look(path, OWNER, what=what)
+    if sys.platform != "win32":
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            found = os.lstat(path)
+            if found.st_mode & 0o077 and found.st_uid == os.geteuid():
+                os.chmod(path, stat.S_IMODE(found.st_mode) & ~0o077)
+
+
+def is_of_another(path: Path) -> bool:
+    """Return whether another user owns a file, and so may read it whatever its mode is."""
     try:
-        with path.open("rb") as file:
-            found = file.read(most + 1)
-    except OSError as error:
-        raise _unusable(path, error, what=what) from None
-    if len(found) > most:
-        raise UsageError(f"{what} {path} is longer than the {most:,} bytes that it can have; restore a copy")
-    return found
-
-
-def _look(path: Path, mode: int, *, what: str) -> None:
-    try:
-        found = path.lstat()
-        _refuse_unfit(path, found, what=what, folder=mode == FOLDER)
-        if sys.platform != "win32":  # Windows has no such modes
-            _keep_to_owner(path, found, mode, what=what)
-    except OSError as error:
-        raise _unusable(path, error, what=what) from None
-
-
-def _refuse_unfit(path: Path, found: os.stat_result, *, what: str, folder: bool) -> None:
-    if stat.S_ISLNK(found.st_mode):
-        led = f"a link to {os.readlink(path)}, which is never followed"
-        raise UsageError(f"{what} {path} is {led}; name what it leads to, or remove the link")
-    if folder and not stat.S_ISDIR(found.st_mode):
-        raise UsageError(f"{what} {path} is no folder; remove it, or name another one")
-    if not folder and stat.S_ISDIR(found.st_mode):
-        raise UsageError(f"{what} {path} is a folder; name a file in it")
-    if not folder and not stat.S_ISREG(found.st_mode):
-        raise UsageError(f"{what} {path} is a pipe or a device; remove it, or name another file")
-
-
-def _keep_to_owner(path: Path, found: os.stat_result, mode: int, *, what: str) -> None:
-    if found.st_uid != os.geteuid():
-        raise UsageError(f"{what} {path} belongs to another user, who can read what is in it; name another one")
-    if stat.S_IMODE(found.st_mode) & ~FOLDER:
-        path.chmod(stat.S_IMODE(found.st_mode) & mode)
-
-
-def _unusable(path: Path, error: Exception, *, what: str) -> UsageError:
-    reason = error.strerror if isinstance(error, OSError) else "that is no path"
-    return UsageError(f"{what} {path} cannot be used: {reason}; name another one, or restore a copy")
+        return sys.platform != "win32" and os.stat(path).st_uid != os.geteuid()
+    except FileNotFoundError:
+        return False

@@ -25,8 +25,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .._own_files import READ, READ_WRITE
 from ..errors import LedgerError, LedgerReplaced
-from .disk import READ, READ_WRITE, read_at
+from .disk import read_at
 
 HEADER = 100  # bytes; the format of SQLite's files says what stands where
 GENERATION = slice(60, 64)  # the user version

@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from .._own_files import files_of_sqlite
 from ..errors import LedgerError
 from . import fences
 from .anchor import in_use
-from .beside import files_of_sqlite
 from .disk import private_folder, sync_file, sync_folder
 from .opening import break_seal, check_ledger, refuse_if_older, refuse_others
 from .store import Store, named

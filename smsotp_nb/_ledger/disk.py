@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+from .._own_files import READ_WRITE, OwnFiles
 from ..errors import LedgerError
 
 NETWORK_FILE_SYSTEMS = frozenset(
@@ -15,10 +16,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
     | {f"fuse.{name}" for name in ("sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs2", "grpcfuse")}
 )
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
-# Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a file of our own is never one that somebody else's link leads to
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for the other end of a pipe
-READ, READ_WRITE = (how | getattr(os, "O_BINARY", 0) for how in (os.O_RDONLY, os.O_RDWR))
+OWN = OwnFiles(LedgerError, "; nothing was sent or written", of_others=True)  # a team may share a ledger
 _seeking = threading.Lock()
 
 

@@ -10,9 +10,9 @@ import sys
 import weakref
 from pathlib import Path
 
+from .._own_files import READ_WRITE
 from ..errors import CampaignHeld, LedgerError
-from .beside import open_own, own_folder
-from .disk import READ_WRITE, read_at
+from .disk import OWN, read_at
 from .fences import Until
 
 if sys.platform == "win32":
@@ -92,8 +92,8 @@ class RunLock:
 
 def _open(path: Path) -> int:
     try:
-        own_folder(path.parent)
-        return open_own(path, READ_WRITE | os.O_CREAT)
+        OWN.make_folder(path.parent)
+        return OWN.open(path, READ_WRITE | os.O_CREAT)
     except OSError as error:
         reason = error.strerror
     raise LedgerError(

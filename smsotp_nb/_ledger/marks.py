@@ -24,9 +24,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from .._own_files import READ_WRITE
 from ..errors import SmsOtpWarning
-from .beside import open_own, read_own
-from .disk import READ_WRITE, private_folder, read_at, write_at
+from .disk import OWN, private_folder, read_at, write_at
 
 SLOT = 64
 MOST = 1 << 24  # bytes of a mark: a quarter of a million sessions
@@ -80,7 +80,7 @@ class Mark:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
             private_folder(self.path.parent)
-            self._descriptor = open_own(self.path, os.O_CREAT | READ_WRITE)
+            self._descriptor = OWN.open(self.path, os.O_CREAT | READ_WRITE)
             end = os.fstat(self._descriptor).st_size
             if end < SLOT:
                 write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
@@ -104,7 +104,7 @@ class Mark:
     def break_seal(self, ledger: bytes) -> None:
         """Forget how the file stood."""
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            descriptor = open_own(self.path, READ_WRITE)
+            descriptor = OWN.open(self.path, READ_WRITE)
             try:
                 known = read_at(descriptor, SLOT, 0)
                 if known.startswith(HEADER_MAGIC) and known[_GENERATION] != bytes(4):
@@ -123,7 +123,7 @@ class Mark:
         """Stop expecting these sessions of the ledger: a person said that it may be older."""
         gone = set(tokens)
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            descriptor = open_own(self.path, READ_WRITE)
+            descriptor = OWN.open(self.path, READ_WRITE)
             try:
                 for place in range(SLOT, os.fstat(descriptor).st_size, SLOT):
                     slot = read_at(descriptor, SLOT, place)
@@ -134,7 +134,7 @@ class Mark:
 
     def _slots(self) -> list[bytes]:
         try:
-            found = read_own(self.path, MOST)
+            found = OWN.read(self.path, MOST)
         except (FileNotFoundError, NotADirectoryError):  # nothing was ever noted there
             return []
         except OSError as error:

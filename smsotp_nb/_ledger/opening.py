@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .._cards import counted
+from .._own_files import files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
 from ..settings import state_folder
 from .anchor import Anchor
-from .beside import files_of_sqlite, is_of_another, open_own, read_own, refuse_other, tighten
+from .disk import OWN
 from .marks import Mark, Marks, Seal, Session
 from .moved import refuse_moved
 from .tables import APPLICATION_ID, TABLES, VERSION
@@ -183,7 +184,7 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
 def refuse_others(path: Path) -> None:
     """Refuse a ledger that is no file, or where something else is in the place of what SQLite opens beside it."""
     for file in files_of_sqlite(path):
-        refuse_other(file)
+        OWN.refuse_other(file)
 
 
 def break_seal(place: Path) -> None:
@@ -361,14 +362,14 @@ def _note_place(path: Path, ledger: bytes) -> None:
     """Note which ledger is at a path; otherwise a deleted one would be started afresh without notice."""
     with contextlib.suppress(OSError):  # the mark in this folder has said so
         if _noted_at(path) != ledger:
-            with os.fdopen(open_own(_place(path), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), "w") as file:
+            with os.fdopen(OWN.open(_place(path), os.O_CREAT | os.O_TRUNC | os.O_WRONLY), "w") as file:
                 file.write(ledger.hex())
 
 
 def _noted_at(path: Path) -> bytes:
     """Return which ledger was last noted at a path; of bytes that no such note has, none."""
     with contextlib.suppress(OSError, ValueError):
-        known = bytes.fromhex(read_own(_place(path), _LONGEST_NOTE).decode())
+        known = bytes.fromhex(OWN.read(_place(path), _LONGEST_NOTE).decode())
         return known if len(known) == ID_BYTES else b""
     return b""
 

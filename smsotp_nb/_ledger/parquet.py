@@ -23,7 +23,7 @@ from .._results import contract
 from .._services import is_rehearsal
 from ..errors import UsageError
 from . import copies, reading
-from .beside import own_folder
+from .disk import OWN
 from .store import Store
 
 if TYPE_CHECKING:
@@ -92,15 +92,15 @@ def _campaign(
     number, service, name, kind, kept = campaign
     with store.snapshot() as connection:
         state = _state(connection, number)
-        if _whole(files, state):
-            yield from ((one.month, service, name, one.months[one.month], str(one.path), "unchanged") for one in files)
-            return
-        rows = _rows(store, number, service, name, kind, json.loads(kept))
+        rows = None if _whole(files, state) else _rows(store, number, service, name, kind, json.loads(kept))
+    if rows is None:
+        yield from ((one.month, service, name, one.months[one.month], str(one.path), "unchanged") for one in files)
+        return
     months = {month: len(part) for month, part in rows.groupby("month", sort=True)}
     said = {"ledger": ledger, "campaign": number, "state": state, "months": months}
     for month, part in rows.groupby("month", sort=True):
         path = folder / f"month={month}" / f"campaign-{number}.parquet"
-        own_folder(path.parent)
+        OWN.make_folder(path.parent)
         _write(_table(part), path, said)
         yield month, service, name, len(part), str(path), "written"
     yield from (_removed(file, service, name) for file in files if file.month not in months)

@@ -63,8 +63,9 @@ def row_sums(
     """
     requests = _requests_of(store, campaigns, within, when, words=words)
     places = 1 + _highest(store, "country"), 1 + _highest(store, "destination")
-    blocks = (block for number in requests.campaigns for block in _accepted(store, number, places, kept))
-    keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
+    with store.reading() as connection:
+        blocks = (block for number in requests.campaigns for block in _accepted(connection, number, places, kept))
+        keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
     rest, combination = np.divmod(keys, MOST)
     rest, destination = np.divmod(rest, places[1])
     kind, country = np.divmod(rest, places[0])
@@ -84,15 +85,15 @@ def _requests_of(
         sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
         foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
         currencies = [str(code) for (code,) in connection.execute(sql) if code]
-    facts: dict[tuple[int, ...], int] = {}
-    of = np.zeros(1 + _highest(store, "attempt"), dtype=np.int32)  # memory only where something is written
-    for block in _request_blocks(store, numbers, currencies, words=words):
-        block = block[(block[:, 2] >= within[0]) & (block[:, 2] < within[1])]
-        block[:, 2] = when(block[:, 2])
-        rows = pd.DataFrame(block[:, 1:])
-        group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
-        places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
-        of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
+        facts: dict[tuple[int, ...], int] = {}
+        of = np.zeros(1 + _highest(store, "attempt"), dtype=np.int32)  # memory only where something is written
+        for block in _request_blocks(connection, numbers, currencies, words=words):
+            block = block[(block[:, 2] >= within[0]) & (block[:, 2] < within[1])]
+            block[:, 2] = when(block[:, 2])
+            rows = pd.DataFrame(block[:, 1:])
+            group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
+            places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
+            of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
     kinds = pd.DataFrame(list(facts), columns=list(FACTS[:6]), dtype="int64")
     mine = tuple(sorted(kinds["number"].unique().tolist()))
     return _Requests(mine, kinds.assign(currency=named(kinds["currency"], currencies)), of)
@@ -103,7 +104,9 @@ def named(places: pd.Series, currencies: Sequence[str]) -> pd.Series:
     return pd.Series(np.array([None, *currencies], dtype=object)[places.to_numpy()], index=places.index, dtype=object)
 
 
-def _request_blocks(store: Store, campaigns: str, currencies: list[str], *, words: bool) -> Iterator[Ints]:
+def _request_blocks(
+    connection: sqlite3.Connection, campaigns: str, currencies: list[str], *, words: bool
+) -> Iterator[Ints]:
     """Yield request, campaign, time, and encoding, estimate, currency and measure as numbers, 0 where unknown."""
     cases = " ".join(f"WHEN ? THEN {place}" for place in range(1, len(currencies) + 1))
     sql = (
@@ -114,7 +117,7 @@ def _request_blocks(store: Store, campaigns: str, currencies: list[str], *, word
         "FROM attempt a LEFT JOIN chunk k ON k.campaign=a.campaign AND k.chunk=a.chunk "
         f"WHERE a.campaign IN ({campaigns})"
     )
-    return _blocks(store, sql, tuple(currencies), columns=7)
+    return _blocks(connection, sql, tuple(currencies), columns=7)
 
 
 def days(micros: Ints, tz: str) -> Ints:
@@ -135,7 +138,9 @@ def _asked(table: str) -> Question:
     return f"SELECT coalesce(max(id), 0) FROM {table}", ()
 
 
-def _accepted(store: Store, campaign: int, places: tuple[int, int], kept: Combinations | None) -> Iterator[Ints]:
+def _accepted(
+    connection: sqlite3.Connection, campaign: int, places: tuple[int, int], kept: Combinations | None
+) -> Iterator[Ints]:
     """Yield request, country and destination in one integer, then parts and price, -1 where unknown, and kept columns.
 
     These as the number of their combination, 0 where none are asked for.
@@ -143,16 +148,15 @@ def _accepted(store: Store, campaign: int, places: tuple[int, int], kept: Combin
     key = f"(coalesce(attempt,0)*{places[0]}+coalesce(country,0))*{places[1]}+destination"
     rest = f"FROM recipient WHERE own_state={ACCEPTED} AND campaign=?"
     sql = f"SELECT {key}, coalesce(parts,-1), coalesce(price,-1), {{}} {rest}"
-    with store.reading() as connection:
-        text = kept.sql(connection, campaign) if kept is not None else ""
-        if kept is None:
-            yield from _blocks(store, sql.format(0), (campaign,), columns=4)
-        else:
-            yield from _with_texts(connection.execute(sql.format(text), (campaign,)), kept)
-        for whole in accepted_whole(connection, campaign, ("destination",), text=text):
-            keys = (whole.attempt * places[0] + whole.country) * places[1] + whole.columns["destination"]
-            numbers = np.zeros_like(keys) if kept is None else kept.numbers(whole.texts)
-            yield np.column_stack([keys, whole.parts, whole.price, numbers])
+    text = kept.sql(connection, campaign) if kept is not None else ""
+    if kept is None:
+        yield from _blocks(connection, sql.format(0), (campaign,), columns=4)
+    else:
+        yield from _with_texts(connection.execute(sql.format(text), (campaign,)), kept)
+    for whole in accepted_whole(connection, campaign, ("destination",), text=text):
+        keys = (whole.attempt * places[0] + whole.country) * places[1] + whole.columns["destination"]
+        numbers = np.zeros_like(keys) if kept is None else kept.numbers(whole.texts)
+        yield np.column_stack([keys, whole.parts, whole.price, numbers])
 
 
 def _with_texts(found: sqlite3.Cursor, kept: Combinations) -> Iterator[Ints]:
@@ -161,12 +165,11 @@ def _with_texts(found: sqlite3.Cursor, kept: Combinations) -> Iterator[Ints]:
         yield np.column_stack([*(np.array(column, np.int64) for column in numbers), kept.numbers(texts)])
 
 
-def _blocks(store: Store, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
+def _blocks(connection: sqlite3.Connection, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
     """Yield a query's rows of integers in blocks that fit into memory."""
-    with store.reading() as connection:
-        numbers = chain.from_iterable(connection.execute(sql, values))
-        while len(block := np.fromiter(islice(numbers, columns * _BLOCK), dtype=np.int64)):
-            yield block.reshape(-1, columns)
+    numbers = chain.from_iterable(connection.execute(sql, values))
+    while len(block := np.fromiter(islice(numbers, columns * _BLOCK), dtype=np.int64)):
+        yield block.reshape(-1, columns)
 
 
 def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tuple[Ints, Ints]:

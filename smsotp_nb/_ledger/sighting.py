@@ -18,12 +18,12 @@ from typing import Any
 
 from .. import __version__
 from .._cards import counted
+from .._own_files import READ_WRITE
 from .._visible import visible
 from ..errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from ..settings import state_folder
 from .address import Address
-from .beside import open_own, read_own
-from .disk import READ_WRITE, write_at
+from .disk import OWN, write_at
 from .marks import Mark, Marks, Session
 from .opening import _behind
 
@@ -164,7 +164,7 @@ class Notes:
 
     def _noted(self) -> Sighting | None:
         try:
-            values = json.loads(read_own(self._path, _LONGEST).strip())
+            values = json.loads(OWN.read(self._path, _LONGEST).strip())
             return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None
@@ -176,7 +176,7 @@ class Notes:
         if self._descriptor is None:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._descriptor = open_own(self._path, os.O_CREAT | READ_WRITE)
+                self._descriptor = OWN.open(self._path, os.O_CREAT | READ_WRITE)
             except OSError as error:
                 self._complain(error)
 

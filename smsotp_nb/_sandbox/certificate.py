@@ -13,7 +13,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from .._own_files import own_file
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Certificate:
         found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
             file = Path(folder) / "both.pem"
-            own_file(file, what="the file")
+            file.touch(mode=0o600)
             file.write_text(self._key + self.pem, encoding="ascii")
             found.load_cert_chain(file)
         return found

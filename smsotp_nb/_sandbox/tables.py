@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from .._own_files import own_database
 from .._schema import limit, strange
 from .._visible import visible
 from ..errors import UsageError
+from .files import own_database
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
@@ -86,7 +86,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
 
 def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None:
-        own_database(path, what="the state file")
+        own_database(path)
     try:
         db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
     except sqlite3.OperationalError as error:

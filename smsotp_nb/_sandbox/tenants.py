@@ -14,12 +14,12 @@ from typing import Any, Final, Self, get_args
 
 from .. import _wire as wire
 from .._outputs import write_file
-from .._own_files import own_file, own_folder, read_own
 from ..errors import UsageError
 from . import parameters
 from .account import Account
 from .choices import Rules
 from .faults import Fault, Faults
+from .files import own_folder, read_own
 from .service import Service, millionths, money
 from .state import State
 from .tables import BROKEN, unreadable
@@ -155,7 +155,7 @@ class Tenants:
             self._open_again(self._folder)
 
     def _open_again(self, folder: Path) -> None:
-        own_folder(folder, what="the folder of the tenants")
+        own_folder(folder)
         try:
             for file in sorted(folder.glob("*/state.sqlite")):
                 self._accounts[file.parent.name] = self._kept(file.parent).account(file)
@@ -165,9 +165,9 @@ class Tenants:
 
     def _kept(self, folder: Path) -> Options:
         """Read what a tenant began with."""
-        own_folder(folder, what="the folder of a tenant")
+        own_folder(folder)
         file = folder / "options.json"
-        found = read_own(file, what="the file", most=LONGEST_OPTIONS)
+        found = read_own(file, LONGEST_OPTIONS)
         try:
             options = replace(self._options.changed(json.loads(found)), seed=None)
             templates(options.rules.templates)
@@ -242,7 +242,7 @@ class Tenants:
         path = None
         if self._folder is not None:
             folder = self._folder / name
-            own_folder(folder, what="the folder of a tenant")
+            own_folder(folder)
             _keep(folder / "options.json", options)
             path = folder / "state.sqlite"
         self._accounts[name] = options.account(path)
@@ -306,7 +306,6 @@ class Tenants:
 
 
 def _keep(file: Path, options: Options) -> None:
-    own_file(file, what="the file")
     written = options.to_json().encode()
     write_file(file, lambda opened: opened.write(written), overwrite=True)
 

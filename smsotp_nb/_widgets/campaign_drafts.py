@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .._ledger.beside import own_folder, read_own
 from .._outputs import outputs
-from ..errors import LedgerError, UsageError
+from .._own_files import OwnFiles
+from ..errors import UsageError
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
+_OWN = OwnFiles(UsageError, "; the draft was not kept", of_others=True)
 Values = Mapping[str, str | int]
 
 
@@ -68,12 +69,10 @@ class Drafts:
             return
         content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
         try:
-            own_folder(self._folder)
+            _OWN.make_folder(self._folder)
             self._file.touch(mode=0o600)
         except OSError as error:
             raise UsageError(f"the draft cannot be kept in {self._folder}: {error.strerror}") from None
-        except LedgerError as error:
-            raise UsageError(f"the draft cannot be kept: {error}") from None
         with outputs(self._file, overwrite=True) as (draft,):
             draft.write(lambda file: file.write(content))
         self._kept = dict(values)
@@ -106,9 +105,9 @@ class Drafts:
 def _read(file: Path) -> Kept | None:
     """Return a draft; None for a file that is no draft, or that was deleted meanwhile."""
     try:
-        found: Any = json.loads(read_own(file, LONGEST))
+        found: Any = json.loads(_OWN.read(file, LONGEST))
         at = datetime.fromisoformat(found["at"])
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
-    except (LedgerError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+    except (UsageError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
     return Kept(file, values, at) if at.tzinfo and values else None

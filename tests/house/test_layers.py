@@ -59,7 +59,6 @@ SAME_LEVEL = {
         ("problems", "calls"),
     ),
     ("planning", "ledger"),
-    ("own_files", "outputs"),
     *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {

@@ -120,7 +120,7 @@ def test_a_note_of_the_path_that_says_nothing_is_written_anew(content: bytes, us
     before = at(used).read_bytes()
     at(used).write_bytes(content)
     if len(content) > 4096:
-        with pytest.raises(LedgerError, match="has more than 4,096 bytes"):
+        with pytest.raises(LedgerError, match="is longer than 4,096 bytes"):
             sent(used, "winter", box)
     else:
         assert sent(used, "winter", box) == ["accepted"] * 4
@@ -129,7 +129,7 @@ def test_a_note_of_the_path_that_says_nothing_is_written_anew(content: bytes, us
 
 def test_a_mark_without_an_end_is_refused(used: Path, box: Sandbox) -> None:
     os.truncate(end("-mark")(used), 1 << 40)
-    with pytest.raises(LedgerError, match="-mark has more than"):
+    with pytest.raises(LedgerError, match="-mark is longer than"):
         sent(used, "winter", box)
 
 

@@ -83,7 +83,7 @@ def test_an_empty_file_that_others_could_read_becomes_a_state_that_they_cannot(t
 def test_a_state_of_another_user_is_refused(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = state.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: theirs + 1)
-    with pytest.raises(UsageError, match=r"the state file .*box\.sqlite belongs to another user"):
+    with pytest.raises(UsageError, match=r"box\.sqlite is a file of another user"):
         Sandbox(state=state)
 
 
@@ -97,7 +97,7 @@ def test_a_state_is_not_written_through_a_link(tmp_path: Path, ending: str, ther
     if there:
         theirs.write_bytes(b"")
     (tmp_path / f"box.sqlite{ending}").symlink_to(theirs)
-    with pytest.raises(UsageError, match=f"box.sqlite{ending} is a link to .*theirs, which is never followed; name"):
+    with pytest.raises(UsageError, match=f"box.sqlite{ending} is a link to .*theirs, which is never followed; it"):
         Sandbox(state=tmp_path / "box.sqlite")
     assert theirs.exists() == there
     assert not there or theirs.read_bytes() == b""
@@ -107,14 +107,14 @@ def test_a_state_is_not_written_through_a_link(tmp_path: Path, ending: str, ther
 @pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"], ids=lambda ending: ending or "the state")
 def test_a_pipe_is_no_state_and_nobody_waits_for_it(tmp_path: Path, ending: str) -> None:
     os.mkfifo(tmp_path / f"box.sqlite{ending}")
-    with pytest.raises(UsageError, match=f"box.sqlite{ending} is a pipe or a device; remove it"):
+    with pytest.raises(UsageError, match=f"box.sqlite{ending} is a pipe; it must be a file"):
         Sandbox(state=tmp_path / "box.sqlite")
 
 
 @posix
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
 def test_a_device_is_no_state(device: str) -> None:
-    with pytest.raises(UsageError, match=f"the state file {device} is a pipe or a device; remove it"):
+    with pytest.raises(UsageError, match=f"{device} is a device; it must be a file"):
         Sandbox(state=device)
 
 
@@ -164,13 +164,16 @@ DAMAGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "a template of numbers": (written('{"rules": {"templates": {"a": 5}}}'), "options.json is damaged .*template"),
     "none": (lambda state: options(state).unlink(), "options.json cannot be used: No such file"),
     "a folder for a file": (a_folder_for_the_options, "options.json is a folder"),
-    "a file for the folder": (a_file_for_the_folder, r"box.sqlite.tenants is no folder; remove it"),
+    "a file for the folder": (a_file_for_the_folder, r"box.sqlite.tenants is a file; it must be a folder"),
     "a link for the options": (a_link_to(options), "options.json is a link to .*theirs"),
     "a link for the state": (
         a_link_to(lambda state: options(state).with_name("state.sqlite")),
         "is a link to .*theirs",
     ),
-    "a link for a tenant": (a_link_to(lambda state: options(state).parent), "folder of a tenant .* is a link to"),
+    "a link for a tenant": (
+        a_link_to(lambda state: options(state).parent),
+        "is a link .*theirs, .* must be a folder",
+    ),
     "a link for the folder": (a_link_to(folder), "box.sqlite.tenants is a link to .*theirs"),
 }
 
@@ -186,7 +189,7 @@ def test_a_damaged_folder_of_tenants_is_refused_by_the_name_of_the_file(case: st
 
 def test_options_too_long_to_be_ours_are_refused(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("smsotp_nb._sandbox.tenants.LONGEST_OPTIONS", 10)
-    with pytest.raises(UsageError, match=r"options.json is longer than the 10 bytes that it can have"):
+    with pytest.raises(UsageError, match=r"options.json is longer than 10 bytes, so this package"):
         Sandbox(state=state, tenants=True)
 
 
