@@ -82,7 +82,7 @@ def opened_card(opened: Opened) -> Card:
 
     What is in doubt stands below the card, row by row.
     """
-    card = opened.campaign.card()
+    card = opened.card
     if opened.entry.purged:
         cost_said = billed(opened.entry)
         words = f"Its numbers were deleted, and it is never sent again. In all, {cost_said}."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from .. import _planning as planning
-from .._cards import counted, number
+from .._cards import Card, counted, number
 from .._dispatch import send
 from .._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, state_line
 from .._ledger.places import not_a_ledger
@@ -61,11 +61,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """One campaign as it was read: its rows, its counts, and how the plan that was passed in stands to it."""
+    """One campaign as it was read: its card, its rows, its counts, and how the plan that was passed in stands to it."""
 
     entry: Entry
     ledger: Ledger
     campaign: Campaign
+    card: Card
     frame: pd.DataFrame
     counts: dict[str, int]
     plan: Plan | None = None
@@ -205,13 +206,13 @@ class CampaignsSteps(Stages):
 
     def _read(self, entry: Entry, ledger: Ledger) -> Opened:
         campaign = ledger.campaign(entry.name, service=entry.service)
-        counts, frame = campaign.counts, campaign.frame
+        card, counts, frame = campaign.card(), campaign.counts, campaign.frame
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
-            return Opened(entry, ledger, campaign, frame, counts)
+            return Opened(entry, ledger, campaign, card, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
         cost = planning.overview.about_to_go(plan, frame, prospect)
-        return Opened(entry, ledger, campaign, frame, counts, plan, prospect, cost)
+        return Opened(entry, ledger, campaign, card, frame, counts, plan, prospect, cost)
 
     # -- withdraw
 

@@ -79,9 +79,10 @@ class Doubts:
         self._actions = skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",))
         answers = skin.box(self.sure_button, self.unsure_button, classes=("smsotp-pair",))
         self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
+        self._choice = skin.box(self.request, self.all_button, classes=("smsotp-pair",))
         return skin.box(
             self._words,
-            skin.box(self.request, self.all_button, classes=("smsotp-pair",)),
+            self._choice,
             *self._rows,
             self._leafing.widget,
             self._actions,
@@ -128,8 +129,9 @@ class Doubts:
     def _render(self) -> None:
         with self._drawing:
             state = self.settling
-            skin.show(self.widget, state.left > 0)
-            self._words.value = skin.line(state.words(), "warn")
+            skin.show(self.widget, state.left > 0 or bool(state.unread))
+            skin.show(self._choice, state.left > 0)
+            self._words.value = skin.line(state.unread or state.words(), "warn")
             self._notice.value = skin.notice(state.notice.text, state.notice.sign)
             self._draw_requests()
             self._draw_rows(state.rows())
@@ -141,7 +143,7 @@ class Doubts:
     def _draw_actions(self) -> None:
         state = self.settling
         skin.show(self._sure, state.stage == "sure")
-        skin.show(self._actions, state.stage != "sure")
+        skin.show(self._actions, state.left > 0 and state.stage != "sure")
         self._warning.value = skin.line(state.warning(), "warn")
         they = "It was" if state.ticked == 1 else "They were" if not state.ticked else f"{number(state.ticked)} were"
         self.accepted_button.description = f"{they} accepted"

@@ -66,6 +66,7 @@ class Settling(Stages):
         self._ticked: set[int] = set()
         self.request = ""  # all
         self.page = 0
+        self.unread = ""  # why it cannot be read what is in doubt
 
     def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
         """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position."""
@@ -225,12 +226,8 @@ class Settling(Stages):
             self._show("choosing", words, "warn")
             return
         before = len(self._ticked)
-        try:
-            self._read()
-        except SmsOtpError as unread:
-            self._show("choosing", *refused(unread, outcome))
-            return
-        if isinstance(error, UsageError) and len(self._ticked) < before:
+        self._read()
+        if isinstance(error, UsageError) and len(self._ticked) < before and not self.unread:
             gone = counted(before - len(self._ticked), "ticked row was", "ticked rows were")
             self._show("choosing", f"{outcome} {gone} settled elsewhere meanwhile.", "warn")
         else:
@@ -240,7 +237,11 @@ class Settling(Stages):
 
     def _read(self) -> None:
         """Read what is in doubt; ticks stay on rows that still are. Somebody who was forgotten cannot be settled."""
-        found = [_doubtful(at, campaign) for at, (campaign, _) in enumerate(self._shown)]
+        self.unread = ""
+        try:
+            found = [_doubtful(at, campaign) for at, (campaign, _) in enumerate(self._shown)]
+        except SmsOtpError as error:
+            found, self.unread = [], refused(error, "What is in doubt cannot be read.")[0]
         found = [rows for rows in found if len(rows)]
         self._rows = pd.concat(found) if found else _none()
         self._ticked &= set(self._rows.index)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import multiprocessing
 import os
 import random
@@ -16,6 +17,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+import threading
 import warnings
 import zlib
 from collections import Counter
@@ -26,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb import cost
+from smsotp_nb import _cli, cost
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Campaign, Ledger, listed
 from smsotp_nb._ledger.refusals import refusals
@@ -34,6 +36,7 @@ from smsotp_nb._people import People
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
+from smsotp_nb.widgets import CampaignsPage
 from tests.support.cpu_time import TooSlow, at_most
 
 SECONDS = 20.0  # CPU time of one reader; a quiet machine takes a tenth of a second
@@ -125,6 +128,24 @@ def _change(ledger: Ledger) -> None:
     campaign.correct(planned("half", slice(0, 6)).reworded(text="Hello {team}, once more"))
     campaign.extend(planned("half", slice(0, 8)))
     campaign.heed_opt_outs()
+
+
+def _page(ledger: Ledger) -> None:
+    """Leaf through the page of the ledger, as far as there are campaigns to open."""
+    page = CampaignsPage(ledger).settle()
+    for at in range(len(page.steps.answer.listing.entries)):
+        page.open_buttons[at].click()
+        page.back_button.click()
+        page.settle()
+
+
+def _command(ledger: Ledger) -> None:
+    """Ask at the command line: what it prints moves no cursor, and an error is a line of it."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        codes = [_cli.main(["campaigns", *names, "--ledger", str(ledger.path)]) for names in ([], ["half"])]
+    if not set(codes) <= {0, 1, 2} or any(not line.isprintable() for line in said.getvalue().splitlines()):
+        raise AssertionError(f"the command ended with {codes} and said {said.getvalue()[:200]!r}")
 
 
 def _restore(ledger: Ledger) -> None:
@@ -282,6 +303,8 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "forget": lambda ledger: People(ledger).forget(NUMBERS[:3]),
     "export": lambda ledger: People(ledger).export(NUMBERS[0], ledger.path.with_name("person.json")),
     "restore": _restore,
+    "page": _page,
+    "command": _command,
     "invoice": lambda ledger: cost.reconcile_invoice(ledger, INVOICE),
 }
 SENDERS: dict[str, Callable[[Ledger, Any], object]] = {
@@ -332,7 +355,7 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
     wrong, outcomes, sound = [], Counter[str](), work / "sound.sqlite"
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", SmsOtpWarning)
-    with Sandbox(balance=1_000_000) as box, box.client() as client:
+    with Sandbox(balance=1_000_000) as box, box.client() as client, _told_by_threads(wrong):
         made(sound, client)
         for seed in seeds:
             path, reader = case(seed, sound, work / "case")
@@ -345,6 +368,18 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
             if more := grown(before):
                 wrong.append(f"seed {seed}, {reader}: {more:,} KiB")
     return wrong, outcomes
+
+
+@contextlib.contextmanager
+def _told_by_threads(wrong: list[str]) -> Iterator[None]:
+    """Add what a thread or a finalizer raises, which otherwise only stands among what the process prints."""
+    before = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook = lambda told: wrong.append(f"ignored in {told.object!r}: {told.exc_value!r}"[:300])
+    threading.excepthook = lambda told: wrong.append(f"in the thread {told.thread}: {told.exc_value!r}"[:300])
+    try:
+        yield
+    finally:
+        sys.unraisablehook, threading.excepthook = before
 
 
 def memory() -> int:

@@ -115,6 +115,24 @@ def test_a_ledger_that_is_not_there_or_none_is_told(ledger: Ledger, tmp_path: Pa
     assert CampaignsSteps([tmp_path / "other.sqlite"]).read(Question()).trouble
 
 
+def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown(ledger: Ledger) -> None:
+    """What is drawn was read before, so that no error ends in a thread that nobody looks at."""
+    for name in ("sound", "damaged"):
+        ledger.begin(planned(name), service="sandbox:a").close()
+        ledger.campaign(name).withdraw(ledger.campaign(name).frame.head(1), reason="by phone")
+    with ledger._store.writing() as connection:
+        sql = "UPDATE change SET rows='three' WHERE campaign=(SELECT id FROM campaign WHERE name='damaged')"
+        connection.execute(sql)
+    steps = listing(ledger)
+    damaged, sound = steps.answer.listing.entries
+    steps.open(damaged)
+    assert steps.stage == "list"
+    assert steps.notice.text.startswith("The campaign cannot be read. The ledger")
+    assert "change.rows" in steps.notice.text
+    steps.open(sound)
+    assert steps.stage == "open"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

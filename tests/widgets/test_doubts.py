@@ -220,3 +220,19 @@ def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign:
     settling.show(None)
     settling.show(campaign)
     assert (settling.stage, settling.ticked) == ("choosing", 0)
+
+
+def test_what_cannot_be_read_is_told_in_its_place(campaign: Campaign, ledger: Ledger) -> None:
+    doubts = Doubts()
+    doubts.show(campaign)
+    doubts.ticks[0].value = True
+    with ledger._store.writing() as connection:
+        connection.execute("UPDATE attempt SET started_at=?", (2**62,))
+    doubts.show(campaign)
+    assert doubts.settling.unread.startswith("What is in doubt cannot be read. The ledger")
+    assert (doubts.widget.layout.display, doubts.request.layout.display) != ("none", "none")
+    assert "What is in doubt cannot be read." in doubts._words.value
+    assert (doubts._choice.layout.display, doubts._actions.layout.display) == ("none", "none")
+    assert doubts.settling.ticked == 0
+    doubts.settling.accepted()
+    assert doubts.settling.notice.text == "Tick the rows first."
