@@ -151,7 +151,7 @@ def tighten(path: Path) -> None:
     A stricter mode stays. What another user owns stays as it is, and so it is on a disk or a system without modes.
     """
     if sys.platform != "win32":
-        with contextlib.suppress(FileNotFoundError, PermissionError):
+        with contextlib.suppress(OSError):  # it is gone, or its disk has no modes: each says so in its own way
             found = os.lstat(path)
             if found.st_mode & 0o077 and found.st_uid == os.geteuid():
                 os.chmod(path, stat.S_IMODE(found.st_mode) & ~0o077)

@@ -75,7 +75,7 @@ def texts(column: pd.Series) -> pd.Series:
 
 
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell stands for no value; a signaling NaN, which cannot be asked, is one.
+    """Return whether a cell stands for no value; a signaling NaN, which cannot be asked, does not.
 
     Example:
         >>> is_missing(None), is_missing(float("nan")), is_missing(pd.NA), is_missing([None]), is_missing("")

@@ -1,11 +1,13 @@
 """Frames whose text is fit to be printed: what a service or a list put into it moves no cursor.
 
 Only the printing changes. The cells stay as they came, of the same dtype, and so do those of what pandas makes of the
-frame, but for columns of objects: a row taken out as a series (``frame.iloc[0]``), ``frame.T``.
+frame, but for columns of objects: a row taken out as a series (``frame.iloc[0]``), ``frame.T``. Labels print as they
+came.
 """
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -28,6 +30,12 @@ class _Shown(_Texts):  # type: ignore[misc]
     def _formatter(self, boxed: bool = False) -> Callable[[Any], str]:
         plain = super()._formatter(boxed)
         return lambda cell: visible(plain(cell), keep="\n\t")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle as plain text, which whoever has no such package can read, too."""
+        plain = _Texts._from_sequence(self.__arrow_array__(), dtype=self.dtype)
+        made, given, *rest = plain.__reduce_ex__(protocol)
+        return object.__new__ if made is copyreg.__newobj__ else made, given, *rest  # type: ignore[attr-defined]
 
 
 def printable(found: Any) -> Any:

@@ -17,13 +17,14 @@ from pathlib import Path
 from types import FrameType
 from typing import ParamSpec, TypeVar
 
+_INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries, wherever they are
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
 @cache
 def beneath() -> tuple[str, ...]:
-    """Return where code is that runs beneath a call of this package: its own, Python's and that of libraries."""
+    """Return where code is that runs beneath a call of this package: its own, Python's and that of its libraries."""
     installed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
     return "<frozen", f"{Path(__file__).parent}{os.sep}", *installed
 
@@ -73,7 +74,12 @@ def bare(error: BaseException) -> BaseException:
 
 def _is_beneath(frame: FrameType) -> bool:
     module = str(frame.f_globals.get("__name__"))  # what a dataclass makes of its fields has no file
-    return frame.f_code.co_filename.startswith(beneath()) or module.partition(".")[0] == __package__
+    return _is_library(frame.f_code.co_filename) or module.partition(".")[0] == __package__
+
+
+@cache
+def _is_library(file: str) -> bool:
+    return file.startswith(beneath()) or not _INSTALLED.isdisjoint(Path(file).parts)
 
 
 def _with_those_behind(error: BaseException) -> Iterator[BaseException]:

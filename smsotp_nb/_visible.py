@@ -16,7 +16,7 @@ LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of 
 HEAD: Final = 1_400
 CITED: Final = 200  # characters of one value in an error
 DEEPEST: Final = 100  # lists in lists
-MOST: Final = 100_000  # of them
+MOST: Final = 1_000_000  # of them
 ENDS: Final = 20_000  # of a text that is longer only so much is looked at
 
 _AFTER: Final = r"(?![\w\\/]|[.:-]\w)"
@@ -26,8 +26,8 @@ _NUMBER: Final = re.compile(
     r"|(?<=['\"])(?!\d{1,3}(?:\.\d{1,3}){3}['\"])[(\d](?:[ ()./-]{0,2}\d){8,14}(?=['\"])"  # as a label is quoted
 )
 _PASSWORD: Final = re.compile(  # the slashes may have been joined to one, as a path is
-    r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)\S{1,256}(?=@)"
-    r"|(\bpassword\s?=\s?)(?:'[^']{1,256}'|[^\s'\"&]{1,256})"
+    r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)\S{1,1024}(?=@)"
+    r"|((?:\b|PG)password\s?=\s?)(?:'[^']{1,1024}'|[^\s'\"&]{1,1024})"
 )
 _HOLDERS: Final = (dict, list, tuple, set, frozenset)
 _WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")

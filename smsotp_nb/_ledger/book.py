@@ -489,12 +489,13 @@ class Ledger:
                     lock.release()
 
     def _purge(self, number: int, name: str) -> int:
-        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it is running."""
-        lock = self._lock(number, name)
-        try:
-            return purging.purge(self._store, number, now=self._clock())
-        finally:
-            lock.release()
+        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
+        with contextlib.ExitStack() as held:
+            held.callback(self._lock(number, name).release)
+            tests = purging.tests_of(self._store, number)
+            for test in tests:
+                held.callback(self._lock(test, name).release)
+            return purging.purge(self._store, number, tests, now=self._clock())
 
     def _purged(self, number: int, name: str, kind: str) -> bool:
         """Purge a campaign unless it is running, or an experiment; return whether it was purged."""

@@ -128,22 +128,27 @@ def purge(connection: sqlite3.Connection, experiment: int) -> int:
     return len(people)
 
 
-def over(connection: sqlite3.Connection, *, now: int) -> list[int]:
-    """Return the experiments that nobody can read any more, because every campaign of theirs was purged."""
-    sql = "SELECT name, created_at, purged FROM campaign WHERE kind='campaign'"
+def over(connection: sqlite3.Connection, campaign: int, *, now: int) -> list[int]:
+    """Return the experiments that nobody can read any more, because this campaign, purged, was the last one of theirs.
+
+    An experiment that was drawn after the campaign was recorded is still to be sent.
+    """
+    sql = "SELECT id, name, created_at, purged FROM campaign WHERE kind='campaign'"
     campaigns = connection.execute(sql).fetchall()
     found = []
     for one in everyone(connection):
-        mine = [purged for name, created_at, purged in campaigns if one.has(name, created_at)]
-        if mine and all(mine) and not one.purged and (one.until or 0) <= now:
+        mine = {number: (at, purged) for number, name, at, purged in campaigns if one.has(name, at)}
+        if campaign not in mine or one.purged or (one.until or 0) > now or one.created_at > mine[campaign][0]:
+            continue
+        if all(purged for _, purged in mine.values()):
             found.append(one.number)
     return found
 
 
 def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
-    """Return the hashes of people of an experiment who did not ask to be forgotten."""
+    """Return the hashes of people of an experiment, but for those who were forgotten and have not opted in since."""
     found = connection.execute(
-        "SELECT person FROM assigned WHERE experiment=? AND person<0 AND person NOT IN (SELECT person FROM consent)",
+        "SELECT person FROM assigned WHERE experiment=? AND person<0 AND person NOT IN (SELECT person FROM opted_out)",
         (experiment,),
     ).fetchall()
     return np.array(found, np.int64).ravel()

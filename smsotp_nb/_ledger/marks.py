@@ -5,6 +5,9 @@ the *marks*: one beside the ledger and one in the user's state folder, which a r
 entry is brought up to date after each commit that must not be lost, before a request leaves. A ledger that lacks a
 session, or the latest request of one, is older than what was seen: it has people as planned who were texted.
 
+A mark has room for so many sessions; a new one then takes the place of the oldest. A copy that lacks one of those lacks
+the later ones as well.
+
 A mark also keeps the checksum of the ledger's file as it was closed, so that a byte that changed since is noticed.
 
 The format, whole numbers with the most significant byte first: a header of 64 bytes, then 64 bytes for each session. A
@@ -29,7 +32,8 @@ from ..errors import SmsOtpWarning
 from .disk import OWN, private_folder, read_at, write_at
 
 SLOT = 64
-MOST = 1 << 24  # bytes of a mark: a quarter of a million sessions
+KEPT = 4_096  # sessions of a mark; an older copy of the ledger lacks the latest of them
+MOST = 1 << 24  # bytes of a mark; this package writes shorter ones
 _HEADER = struct.Struct(">8s16sIQI20x")  # magic, ledger, generation, size, CRC-32 of the file
 _SESSION = struct.Struct(">8s16sQQQQ4x")  # magic, token, attempt, acts, recipients, microseconds since 1970
 _CRC = struct.Struct(">I")
@@ -66,7 +70,7 @@ class Mark:
 
     def sessions(self) -> list[Session]:
         """Return every session that was noted and not set aside."""
-        return [_session(slot) for slot in self._slots() if slot.startswith(SESSION_MAGIC)]
+        return [_session(slot) for slot in self._slots() if _is_session(slot)]
 
     def seal(self, ledger: bytes) -> Seal | None:
         """Return the ledger's file as it was last closed, if that was noted."""
@@ -85,6 +89,8 @@ class Mark:
             if end < SLOT:
                 write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
             self._place = max(-(-end // SLOT), 1) * SLOT  # behind what a full disk cut short
+            if self._place > KEPT * SLOT:
+                self._place = self._oldest() * SLOT
             write_at(self._descriptor, _slot(session), self._place)
 
     def note(self, slot: bytes) -> None:
@@ -127,10 +133,15 @@ class Mark:
             try:
                 for place in range(SLOT, os.fstat(descriptor).st_size, SLOT):
                     slot = read_at(descriptor, SLOT, place)
-                    if slot.startswith(SESSION_MAGIC) and slot[8:24] in gone:
+                    if _is_session(slot) and slot[8:24] in gone:
                         write_at(descriptor, _checked(VOID_MAGIC + slot[8 : _SESSION.size]), place)
             finally:
                 os.close(descriptor)
+
+    def _oldest(self) -> int:
+        """Return the place, counted in slots, that a new session takes: a free one, or that of the oldest session."""
+        slots = self._slots()
+        return min(range(1, len(slots)), key=lambda at: _session(slots[at]).at if _is_session(slots[at]) else -1)
 
     def _slots(self) -> list[bytes]:
         try:
@@ -225,6 +236,10 @@ def _checked(content: bytes) -> bytes:
 
 def _is_whole(slot: bytes) -> bool:
     return slot[-_CRC.size :] == _CRC.pack(zlib.crc32(slot[: -_CRC.size]))
+
+
+def _is_session(slot: bytes) -> bool:
+    return slot.startswith(SESSION_MAGIC)
 
 
 def _slot(session: Session) -> bytes:

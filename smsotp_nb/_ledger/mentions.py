@@ -4,8 +4,8 @@ A reason, a source, a proof, the line of an invoice, a kept column of somebody e
 what people or their systems wrote. A number in them is known by its digits, plain or full-width and however they are
 set apart, with a calling code or as it is dialled at home. Digits that touch others belong to another number.
 
-The database finds the few texts that have a number's last digits in this order, whatever stands between them; what they
-say is read here.
+The database finds the few texts that have a few numbers' last digits in this order, whatever stands between them; what
+they say is read here.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
+_MOST_SAID: Final = 24  # digits that may be one number, with noughts before it
+_FEW: Final = 20  # people for whom the database looks; for more of them every text is read once
 _CALLING_CODE: Final = 3  # digits of the longest
+_NO_NUMBER: Final = 10**15  # has more digits than any
 _BEGUN: Final = 8  # digits after a plus or 00 that are still the beginning of a number
 _BETWEEN: Final = re.compile(r"[\W_]+")
 _RUN: Final = re.compile(r"\d(?:[\W_]{0,3}\d)*")
 _GROUP: Final = re.compile(r"\d+")
+_DIGITS: Final = re.compile(rf"[0-9]{{{_LEAST},}}")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{32}")  # an id as a server keeps it; its digits are no number
 _WIDE: Final = str.maketrans("0123456789", "０１２３４５６７８９")
 _NARROW: Final = str.maketrans("０１２３４５６７８９", "0123456789")
@@ -51,6 +55,7 @@ _TEXTS: Final = (
 )
 _EVIDENCE: Final = _Place("change", "evidence", "line of an invoice")
 _KEPT: Final = _Place("recipient", "kept", "kept column", _ROW)
+_JSON: Final = (_EVIDENCE, _KEPT)
 
 _SAID_ALREADY: Final = (
     "DELETE FROM consent WHERE id=? AND EXISTS (SELECT 1 FROM consent o WHERE o.person=consent.person AND "
@@ -64,11 +69,11 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     Returns:
         The campaigns whose kept columns changed.
     """
-    names = [str(number) for number in numbers]
+    people = _by_ending(numbers)
     changed: list[tuple[Any, ...]] = []
     for place in (*_TEXTS, _EVIDENCE, _KEPT):
-        clean = _in_json if place in (_EVIDENCE, _KEPT) else without
-        found = [(clean(text, names), text, key) for text, key in _quoting(connection, place, names)]
+        clean = _in_json if place in _JSON else without
+        found = [(clean(text, names), text, key) for text, names, key in _quoting(connection, place, people)]
         changed = [(new, *key) for new, text, key in found if new != text]
         _write(connection, place, changed)
     return [campaign for _, campaign, *_ in changed]
@@ -76,12 +81,13 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
 
 def quoted(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[dict[str, str]]:
     """Return where texts of the ledger quote one of these numbers, and how it is written there."""
-    names = [str(number) for number in numbers]
+    people = _by_ending(numbers)
     return [
-        {"where": place.called, "quoted": text[begin:end]}
+        {"where": place.called, "quoted": leaf[begin:end]}
         for place in (*_TEXTS, _EVIDENCE, _KEPT)
-        for text, _ in _quoting(connection, place, names)
-        for begin, end in _spans(text, names)
+        for text, names, _ in _quoting(connection, place, people)
+        for leaf in _leaves(place, text)
+        for begin, end in _spans(leaf, names)
     ]
 
 
@@ -99,20 +105,54 @@ def without(text: str, names: Sequence[str]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _quoting(connection: sqlite3.Connection, place: _Place, names: Sequence[str]) -> list[tuple[str, tuple[Any, ...]]]:
-    """Return the texts that may quote a number, each with the key of its row."""
-    endings = [*dict.fromkeys(name[-_LEAST:] for name in names)]
-    like = [f"%{'%'.join(digits)}%" for ending in endings for digits in (ending, ending.translate(_WIDE))]
+def _by_ending(numbers: Iterable[int]) -> dict[str, list[str]]:
+    """Return numbers as text, by their last digits."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(map(str, numbers)):
+        found.setdefault(name[-_LEAST:], []).append(name)
+    return found
+
+
+def _quoting(
+    connection: sqlite3.Connection, place: _Place, people: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, list[str], tuple[Any, ...]]]:
+    """Yield the texts that may quote a number, each with the numbers that it may quote and the key of its row."""
+    like = [f"%{'%'.join(digits)}%" for ending in people for digits in (ending, ending.translate(_WIDE))]
     where = " OR ".join([f"{place.column} LIKE ?"] * len(like))
+    if len(people) > _FEW:
+        like, where = [], f"{place.column} IS NOT NULL"
     rows = connection.execute(f"SELECT {place.column}, {', '.join(place.key)} FROM {place.table} WHERE {where}", like)
-    found = [(text, tuple(key)) for text, *key in rows.fetchall() if isinstance(text, str)]
-    return [(text, key) for text, key in found if _near(text, endings) and not _HEXADECIMAL.fullmatch(text)]
+    for text, *key in rows.fetchall():
+        if isinstance(text, str) and not _HEXADECIMAL.fullmatch(text) and (names := _near(place, text, people)):
+            yield text, names, tuple(key)
 
 
-def _near(text: str, endings: Sequence[str]) -> bool:
-    """Say whether a text may quote one of these numbers: of many rows, few need a closer look."""
-    signs = _BETWEEN.sub("", text).translate(_NARROW)
-    return any(ending in signs for ending in endings)
+def _near(place: _Place, text: str, people: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the numbers that a text may quote: of many rows, few need a closer look."""
+    near: dict[str, None] = {}
+    for leaf in _leaves(place, text):
+        for digits in _DIGITS.findall(_BETWEEN.sub("", leaf).translate(_NARROW)):
+            ends = (digits[at : at + _LEAST] for at in range(len(digits) - _LEAST + 1))
+            near |= dict.fromkeys(name for end in ends for name in people.get(end, ()))
+    return [*near]
+
+
+def _leaves(place: _Place, text: str) -> list[str]:
+    """Return what is written in a text: itself, or the values and names in JSON, where signs are written otherwise."""
+    return [*_said(json.loads(text))] if place in _JSON else [text]
+
+
+def _said(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        value = [*value.values()]
+    if isinstance(value, list):
+        for one in value:
+            yield from _said(one)
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_NUMBER:
+        yield str(int(value))
+    elif isinstance(value, str):
+        yield value
 
 
 def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
@@ -166,7 +206,7 @@ def _last(text: str, groups: Sequence[_Group], at: int, names: Sequence[str]) ->
         tried = {said.lstrip("0")} if skipped else {said.lstrip("0"), called.lstrip("0")}
         if any(_is(one, names, at_home=at_home) for one in tried):
             found = last
-        if not any(one.lstrip("0") in name for one in (said, called) for name in names):
+        if len(said) > _MOST_SAID or not any(one.lstrip("0") in name for one in (said, called) for name in names):
             break
     return found
 
@@ -214,7 +254,7 @@ def _value(value: Any, names: Sequence[str]) -> Any:
 
 def _is_number(value: Any, names: Sequence[str]) -> bool:
     """Say whether a value that is no text is one of these numbers, at least as it is dialled within its country."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 10**15 or value % 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _NO_NUMBER or value % 1:
         return False
     digits = str(int(value))
     return any(name.endswith(digits) and len(digits) >= len(name) - _CALLING_CODE for name in names)

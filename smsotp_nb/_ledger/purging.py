@@ -30,19 +30,21 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OLDEST = LONGEST // timedelta(microseconds=1)  # microseconds after which no rule asks for a contact
 
 
-def purge(store: Store, campaign: int, *, now: int) -> int:
+def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int:
     """Delete a campaign's rows, its test messages and what is known of its requests, from the file and its log too.
+
+    The caller holds the locks of the campaign and of its tests, see `tests_of`.
 
     Returns:
         How many rows there were.
     """
-    with store.reading() as connection:
-        doomed = _with_tests(connection, campaign)
+    doomed = (campaign, *tests)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
+        (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
         sums = {number: (sums_for_purge(store, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
-        for experiment in experiments.over(connection, now=now):
+        for experiment in [] if before else experiments.over(connection, campaign, now=now):
             experiments.purge(connection, experiment)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
@@ -51,8 +53,22 @@ def purge(store: Store, campaign: int, *, now: int) -> int:
     return gone
 
 
+def tests_of(store: Store, campaign: int) -> list[int]:
+    """Return the numbers of the other messages to oneself that any service sent under the name of a campaign."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT id FROM campaign WHERE id<>? AND kind='test' "
+            "AND name_key=(SELECT name_key FROM campaign WHERE id=?)",
+            (campaign, campaign),
+        ).fetchall()
+    return [number for (number,) in found]
+
+
 def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> int:
     """Delete who is in which arm of an experiment, from the file and its log too; return how many people they were."""
+    with store.reading() as connection:
+        if connection.execute("SELECT purged FROM experiment WHERE id=?", (experiment,)).fetchone()[0]:
+            return 0  # the last of its campaigns took it along
     with store.writing() as connection:
         gone = experiments.purge(connection, experiment)
         audit.note(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
@@ -88,15 +104,6 @@ def remains(store: Store) -> bool:
     """Return whether deleted rows are still in the bytes of the file or its log."""
     with store.reading() as connection:
         return bool(connection.execute("SELECT remains FROM ledger").fetchone()[0])
-
-
-def _with_tests(connection: sqlite3.Connection, campaign: int) -> Sequence[int]:
-    """Return the numbers of a campaign and of the messages to oneself that any service sent under its name."""
-    found = connection.execute(
-        "SELECT id FROM campaign WHERE id=? OR kind='test' AND name_key=(SELECT name_key FROM campaign WHERE id=?)",
-        (campaign, campaign),
-    )
-    return [row[0] for row in found]
 
 
 def warn_of_unreached(store: Store, *, above: int = 3) -> None:

@@ -24,6 +24,7 @@ from .._foreign.gate import file_at, ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
+from .._visible import cited
 from ..errors import UsageError
 from . import quoted, workbook
 from .cells import headed, joined, neutral_frame, restored, told
@@ -33,6 +34,7 @@ _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 _REFUSED: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")  # in the name of a sheet
 _LONGEST: Final = 31  # signs of the name of a sheet
+_SIMPLE: Final = {str, int, float, bool, type(None), type(pd.NA), type(pd.NaT)}  # cells that hold nothing else
 _EXCELS_OWN: Final = "history"  # a sheet of this name is refused by Excel, in any case of letters
 
 
@@ -203,8 +205,20 @@ def _flat(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
     if isinstance(index, pd.RangeIndex) and index.name is None and index.start == 0 and index.step == 1:
         return frame
-    columns = [level.set_axis(index) for level in _levels(index)]
-    return headed(pd.concat([*columns, frame], axis=1))
+    levels = [level for level in _levels(index) if not _stands_in(frame, level)]
+    return headed(pd.concat([*(level.set_axis(index) for level in levels), frame], axis=1))
+
+
+def _stands_in(frame: pd.DataFrame, level: pd.Series) -> bool:
+    """Say whether a level of the index is a column as well, as by ``set_index(..., drop=False)``."""
+    if level.name not in frame.columns:
+        return False
+    if not level.array.equals(frame[level.name].array):
+        raise UsageError(
+            f"the index and a column are both named {cited(level.name)}, and hold different values; a file needs "
+            "different names: rename one of them, or leave the index out with reset_index(drop=True)"
+        )
+    return True
 
 
 def _levels(index: pd.Index) -> list[pd.Series]:
@@ -326,11 +340,15 @@ def _read_excel(file: Path) -> pd.DataFrame:
 
 
 def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
-    for column in (*_levels(frame.index), *(column for _, column in headed(frame).items())):
-        told(column)  # which refuses lists nested without end: Arrow follows them until the process crashes
+    columns = [*_levels(frame.index), *(column for _, column in headed(frame).items())]
+    for column in columns:
+        if column.dtype == object and not {*map(type, column.array)} <= _SIMPLE:
+            told(column)  # which refuses lists nested without end: Arrow follows them until the process crashes
     try:
         frame.to_parquet(file, engine="pyarrow")
     except (pyarrow.ArrowException, TypeError, ValueError, ArithmeticError, SystemError) as error:
+        for column in columns:
+            told(column)  # which names column and row of what has no text
         raise UsageError(f"Parquet cannot hold this table: {error}") from None
 
 

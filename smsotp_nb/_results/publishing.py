@@ -59,9 +59,8 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
         0
     """
     refuse(not_whole("k", k, least=_LEAST))
-    rows = as_pandas(table)
-    rows = rows.reset_index(drop=True) if isinstance(rows, pd.DataFrame) else rows  # it may be indexed by its numbers
-    people = _people(check(rows, columns=_NEEDED))
+    rows = check(as_pandas(table), columns=_NEEDED)
+    people = _people(rows.reset_index(drop=True))  # it may be indexed by its numbers
     for column in ("type", "iso"):
         people.loc[_too_few(people, k), column] = OTHER
     few = _too_few(people, k)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Sandbox
+from smsotp_nb import Ledger, People, Sandbox, send
 from smsotp_nb.errors import UsageError
 
-from .people import NUMBERS, arms_of, customers, experiment, send_arms
+from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
 
 
 def people_of(ledger: Ledger) -> list[int]:
@@ -75,3 +75,49 @@ def test_who_asked_to_be_forgotten_does_not_come_back(ledger: Ledger) -> None:
 def test_an_experiment_that_nobody_drew_cannot_be_purged(ledger: Ledger) -> None:
     with pytest.raises(UsageError, match="nobody has an arm yet"):
         experiment(ledger).purge()
+
+
+def test_a_purge_of_another_campaign_leaves_an_experiment_that_is_still_to_be_sent(
+    ledger: Ledger, box: Sandbox
+) -> None:
+    test, frame = experiment(ledger), customers()
+    with Sandbox() as rehearsal:
+        send_arms(test, frame, rehearsal, ledger)
+        for arm in ("plain", "emoji"):
+            ledger.campaign(f"autumn/{arm}").purge()
+        test.assign(frame, to="phone")
+        send(arm_plan(frame.head(3), "x", "unrelated"), client=rehearsal.client(), ledger=ledger, progress=False)
+    ledger.campaign("unrelated/x").purge()
+    ledger.campaign("autumn/plain").purge()  # again
+    assert min(people_of(ledger)) > 0
+    send_arms(test, frame, box, ledger)
+    assert len(test.assigned(service=box.client().service)) == len(frame)
+
+
+def test_an_experiment_is_not_over_with_a_campaign_of_its_name_from_before_it_was_drawn(
+    ledger: Ledger, box: Sandbox
+) -> None:
+    send(arm_plan(customers(5), "plain"), client=box.client(), ledger=ledger, progress=False)
+    experiment(ledger).assign(customers(), to="phone")
+    ledger.campaign("autumn/plain").purge()
+    assert min(people_of(ledger)) > 0
+
+
+def test_somebody_forgotten_who_opted_in_again_is_brought_back(ledger: Ledger, box: Sandbox) -> None:
+    people, test, frame = People(ledger), experiment(ledger), customers(60)
+    test.assign(frame, to="phone")
+    people.forget(NUMBERS[3:5])
+    people.opt_in(NUMBERS[3], source="form")
+    test.purge()
+    send_arms(test, frame, box, ledger)
+    assert [place for place, person in enumerate(people_of(ledger)) if person < 0] == [4]
+    assert "c003" in set(test.assigned()["unit"])
+
+
+def test_what_a_campaign_took_along_is_not_purged_once_more_by_age(ledger: Ledger, box: Sandbox) -> None:
+    test = experiment(ledger)
+    send_arms(test, customers(), box, ledger)
+    for arm in ("plain", "emoji"):
+        ledger.campaign(f"autumn/{arm}").purge()
+    assert test.purge() == 0
+    assert [what for what in ledger.audit()["reason"].dropna() if what == "experiment autumn"] == []

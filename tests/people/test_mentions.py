@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -122,3 +123,39 @@ def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sand
     assert NEIGHBOUR[1:].encode() in stored(ledger)
     assert ledger.campaign("a").frame["id"].tolist() == ["id-(forgotten)", *(f"id-{number}" for number in three[1:])]
     assert ledger.campaign("b").requests["error"].iloc[0].startswith("InvalidPhoneNumbers: (forgotten).12025550124")
+
+
+@pytest.mark.both_ledgers
+def test_a_thousand_people_are_forgotten_at_once(ledger: Ledger, box: Sandbox) -> None:
+    many = [f"+1202555{n:04}" for n in range(1000, 2000)]
+    frame = pd.DataFrame({"phone": NUMBERS[:3], "memo": [f"of {many[0]}", f"of {many[-1]} and {NEIGHBOUR}", "of 12"]})
+    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+         progress=False)  # fmt: skip
+    People(ledger).forget(many)
+    kept = ledger.campaign("a").frame["memo"].tolist()
+    assert kept == ["of (forgotten)", f"of (forgotten) and {NEIGHBOUR}", "of 12"]
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("between", ["\t", "\n", "\x0b", "\u2028", '"', "\\"], ids=ascii)
+def test_what_json_writes_otherwise_sets_digits_apart_as_well(
+    between: str, ledger: Ledger, box: Sandbox, tmp_path: Path
+) -> None:
+    memo = f"ask 202{between}555{between}0123"
+    frame = pd.DataFrame({"phone": NUMBERS[:1], "memo": [memo]})
+    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+         progress=False)  # fmt: skip
+    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [one["quoted"] for one in told["mentions"]] == [memo[4:]]
+    People(ledger).forget(ASKED)
+    assert ledger.campaign("a").frame["memo"].tolist() == ["ask (forgotten)"]
+
+
+def test_noughts_without_end_take_no_longer_than_their_number() -> None:
+    def seconds(many: int) -> float:
+        begun = time.process_time()
+        assert mentions.without("0 " * many, [ASKED[1:]]) == "0 " * many
+        return time.process_time() - begun
+
+    seconds(1_000)
+    assert seconds(20_000) < 40 * max(seconds(1_000), 0.005)  # the square of their number would take 400 times as long

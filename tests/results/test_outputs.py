@@ -480,3 +480,20 @@ def test_no_other_module_opens_a_file_to_write() -> None:
     ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/_sandbox/")
     assert [line for line in found if not line.startswith(ours)] == []
     assert found, "the pattern finds those that there are"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_an_index_that_is_a_column_as_well_is_written_once(tmp_path: Path, ending: str) -> None:
+    """``set_index("team", drop=False)`` makes one; two that differ have no place in one file."""
+    table = pd.DataFrame({"team": ["a", "b"], "campaign": "autumn"}).set_index("team", drop=False)
+    path = results.write(table, tmp_path / f"r{ending}")
+    read = pd.read_csv(path) if ending == ".csv" else pd.read_excel(path)
+    assert read.to_dict("list") == {"team": ["a", "b"], "campaign": ["autumn", "autumn"]}
+    with pytest.raises(UsageError, match="the index and a column are both named 'team', and hold different values"):
+        results.write(table.assign(team=["a", "c"]), tmp_path / f"other{ending}")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_cell_of_many_lists_is_written(tmp_path: Path, ending: str) -> None:
+    track = [[float(n), 1.0] for n in range(100_001)]
+    assert results.write(pd.DataFrame({"track": [track]}), tmp_path / f"r{ending}").stat().st_size > 100_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from smsotp_nb import Ledger
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules, Sandbox
 
@@ -77,6 +79,24 @@ def test_an_empty_file_that_others_could_read_becomes_a_state_that_they_cannot(t
     with Sandbox(state=tmp_path / "box.sqlite") as box, box.client() as client:
         client.send_message("+12025550123", text="Hello")
         assert set(modes(tmp_path).values()) == {"0o600"}
+
+
+@posix
+@pytest.mark.parametrize("said", [errno.EPERM, errno.EOPNOTSUPP], ids=errno.errorcode.get)
+def test_a_disk_without_modes_holds_a_state_and_a_ledger(
+    said: int, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It calls every file open to everybody, and refuses to change that."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(said, os.strerror(said))
+
+    Ledger(tmp_path / "l.sqlite", create=True).close()
+    for path in (state, tmp_path / "l.sqlite"):
+        path.chmod(0o666)
+    monkeypatch.setattr(os, "chmod", refuse)
+    Sandbox(state=state, tenants=True).close()
+    assert len(Ledger(tmp_path / "l.sqlite").campaigns()) == 0
 
 
 @posix

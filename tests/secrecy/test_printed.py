@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,3 +143,16 @@ def test_every_control_character_is_shown_as_its_number(first: int) -> None:
 def test_a_frame_without_them_is_the_same_object() -> None:
     frame = pd.DataFrame({"text": pd.Series(["plain", "Zoë", "日本", None, "two\nlines"], dtype=STR), "n": range(5)})
     assert printable(frame) is frame
+
+
+def test_a_frame_is_pickled_as_plain_text(tmp_path: Path) -> None:
+    """Whoever opens it may have no such package."""
+    frame = printable(pd.DataFrame({"iso": pd.Series(["U\x1b[2J"], dtype=STR)}))
+    frame.to_pickle(tmp_path / "frame.pkl")
+    program = (
+        "import sys; sys.modules['smsotp_nb'] = None; import pandas as pd; "
+        f"print(ascii(pd.read_pickle({str(tmp_path / 'frame.pkl')!r})['iso'].tolist()))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == ascii(["U\x1b[2J"])
+    pd.testing.assert_frame_equal(copy.deepcopy(frame), frame)

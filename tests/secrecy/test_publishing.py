@@ -138,3 +138,10 @@ def test_parts_beyond_what_can_be_added_up_are_refused() -> None:
 
 def test_two_spellings_of_one_phone_are_one_person() -> None:
     assert results.publishable(of("+5491123456789", "+541123456789"), k=2).empty
+
+
+def test_an_error_names_the_row_by_the_label_of_the_table_that_was_passed() -> None:
+    one = {"status": "accepted", "region": "US", "type": "MOBILE", "iso": "US", "parts": 1, "currency": "USD"}
+    rows = [{**one, "to": "+12025550101", "price": 0.01}, {**one, "to": "+12025550102", "price": float("inf")}]
+    with pytest.raises(UsageError, match="row 7 has inf"):
+        results.publishable(pd.DataFrame(rows, index=[9, 7]))

@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from smsotp_nb import Client, Ledger, People, Plan, Sandbox, plan, plan_dataset, send, send_test
-from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
 SUPPRESSED = PEOPLE[7]
@@ -291,3 +291,17 @@ def test_who_asks_gets_every_row_and_after_forgetting_no_byte_is_left(
     assert People(ledger).forget(PEOPLE[4]) == 2
     ledger.close()
     assert found_in(tmp_path, PEOPLE[4:6], NAMES[4:6]) == {PEOPLE[5], NAMES[5]}
+
+
+def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger) -> None:
+    """What the test came to could not be recorded, and its cost would be in no sum."""
+    made = planned()
+    with Sandbox() as box, Sandbox() as other:
+        send(made, client=box.client(), ledger=ledger, progress=False)
+        test = ledger.begin(planned(), service=other.client().service, kind="test")
+        campaign = ledger.campaign("autumn", service=box.client().service)
+        with pytest.raises(CampaignHeld):
+            campaign.purge()
+        assert len(campaign.frame) == len(PEOPLE)
+        test.close()
+        assert campaign.purge()

@@ -26,6 +26,8 @@ SPELT = {
     "misspelt": ADDRESS.replace("postgresql:", "postgresq:"),
     "another server": ADDRESS.replace("postgresql:", "mysql:"),
     "as settings": f"host=db user=anna password={CANARY}",
+    "as the environment": f"PGPASSWORD={CANARY}",
+    "long": f"postgresql://anna:{'x' * 600}{CANARY}@db/x",
     "in capitals": f"  POSTGRESQL://anna:{CANARY}@h/db",
 }
 
@@ -145,3 +147,16 @@ def test_errors_behind_an_error_are_cleared_too_even_in_a_circle() -> None:
     without_variables(first)
     frames = [frame for frame, _ in traceback.walk_tb(second.__context__.__traceback__)]  # type: ignore[union-attr]
     assert [frame.f_locals for frame in frames if frame.f_code.co_filename == types.__file__] == [{}]
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_a_library_is_one_wherever_it_is_installed(folder: str, tmp_path: Path) -> None:
+    file = tmp_path / folder / "driver.py"
+    code = compile("def connect(password):\n    raise RuntimeError(len(password))", str(file), "exec")
+    names: dict[str, Any] = {"__name__": "driver"}
+    exec(code, names)
+    with pytest.raises(RuntimeError) as caught:
+        names["connect"](CANARY)
+    without_variables(caught.value)
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    assert [frame.f_locals for frame in frames if frame.f_code.co_filename == str(file)] == [{}]
