@@ -93,7 +93,10 @@ def _said(error: BaseException, function: Callable[..., Any], args: tuple[Any, .
         return ""
     if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
         return _why(function, args, kwargs)
-    return unusable(error, function, args, kwargs)
+    try:
+        return unusable(error, function, args, kwargs)
+    except Exception as other:  # noqa: BLE001 - a stranger's methods, asked once more
+        return f"an argument cannot be used: its own methods raise {type(other).__name__}"
 
 
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

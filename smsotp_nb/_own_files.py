@@ -28,6 +28,8 @@ _KINDS = (
     (stat.S_ISSOCK, "a socket"),
 )  # fmt: skip
 _SQLITE_ENDS = ("", "-journal", "-wal", "-shm")  # of the files that SQLite opens by itself
+JOURNAL: Final = 1  # its place among them
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")  # what a journal that names a super-journal ends with
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a file of our own is never one that somebody else's link leads to
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for the other end of a pipe
 # Windows would turn bytes that look like line ends into others. No child inherits a descriptor: Python sees to that.
@@ -76,6 +78,24 @@ class OwnFiles:
         if not self.of_others and is_of_another(path):
             raise self._refused(path, f"{wanted} of another user, who can read what is in it")
         tighten(path)
+
+    def refuse_journal(self, path: Path) -> None:
+        """Refuse a journal beside a database that names a further file: SQLite would read it, and delete it.
+
+        One of ours names none, because only a transaction over several databases does.
+
+        Raises:
+            LedgerError, UsageError: it names one, or something else is in the journal's place.
+        """
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            descriptor = self.open(path, READ)
+            try:
+                end = os.lseek(descriptor, 0, os.SEEK_END)
+                os.lseek(descriptor, max(end - len(_NAMES_ANOTHER), 0), os.SEEK_SET)
+                if os.read(descriptor, len(_NAMES_ANOTHER)) == _NAMES_ANOTHER:
+                    raise self._refused(path, "a journal that names further files, so this package did not write it")
+            finally:
+                os.close(descriptor)
 
     def open(self, path: Path, how: int) -> int:
         """Open a file and return its descriptor; where it is made it is for its owner alone.

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import Any, Final, Literal
 
 from ._arguments import given, not_choice, refuse
+from ._calls import in_our_words
 
 Kind = Literal["marketing", "transactional"]
 KINDS: Final = ("marketing", "transactional")
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(s|min|h|d|w)\s{0,9}\Z")
+_BEYOND: Final = 1e9  # seconds; a timedelta has room for so many
 MOST_CAP: Final = 1_000
 LONGEST: Final = timedelta(days=366)
 Window = str | timedelta
@@ -48,6 +51,7 @@ class Policy:
     kind: Kind
     same_text: timedelta | None
 
+    @in_our_words
     def __init__(
         self,
         caps: Iterable[tuple[int, Window]] = (),
@@ -100,7 +104,10 @@ def _caps(caps: Any, wrong: list[str]) -> tuple[tuple[int, timedelta], ...]:
         wrong.append(f'caps= must be a list of pairs such as [(1, "24h"), (3, "7d")], got {given(caps)}')
         return ()
     found = []
-    for cap in caps:
+    pairs = [*islice(caps, MOST_CAP + 1)]  # it may have no end
+    if len(pairs) > MOST_CAP:
+        wrong.append(f"caps= must be a list of at most {MOST_CAP:,} pairs")
+    for cap in pairs[:MOST_CAP]:
         if not isinstance(cap, tuple | list) or len(cap) != 2:
             wrong.append(f'each of caps= must be a pair such as (1, "24h"), got {given(cap)}')
             continue
@@ -123,7 +130,7 @@ def window_of(name: str, window: Any, wrong: list[str]) -> timedelta | None:
     if isinstance(window, timedelta):
         read = window
     elif isinstance(window, str) and (match := _WRITTEN.match(window)):
-        read = timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+        read = timedelta(seconds=min(float(match[1]) * _UNITS[match[2]], _BEYOND))
     if read is None:
         wrong.append(f'{name} needs a number and a unit (s, min, h, d or w), such as "24h", got {given(window)}')
     elif not timedelta(0) < read <= LONGEST:

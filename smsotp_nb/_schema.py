@@ -33,9 +33,12 @@ Schema = Counter[tuple[str, str, str]]
 
 
 def limit(connection: sqlite3.Connection) -> None:
-    """Let no value of a file be longer than any of ours, and no function of its schema have effects."""
+    """Let no value of a file be longer than any of ours, no function of its schema have effects, and overwrite what is
+    deleted from it, which SQLite does by itself on some systems only.
+    """
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
     connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA secure_delete=ON")
 
 
 def strange(connection: sqlite3.Connection, tables: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import re
 import sys
 import warnings
@@ -18,6 +19,7 @@ from .saying import say
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
 USUAL = 2
+BROKEN_PIPE = 141  # as a shell says it of a program that SIGPIPE ended
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,13 +36,31 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             code: int = options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has seen enough
+        _say_no_more()
+        return BROKEN_PIPE
     except SmsOtpError as error:
         say(f"smsotp-nb: {_with_options(str(error), options)}", hang="  ", error=True)
+        return USUAL
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _say_no_more()
+        say(f"smsotp-nb: what it says cannot be written: {error.strerror}", hang="  ", error=True)
         return USUAL
     except KeyboardInterrupt as interrupt:
         print(f"smsotp-nb: {interrupt or 'interrupted'}", file=sys.stderr)
         return 130
     return code
+
+
+def _say_no_more() -> None:
+    """Let what is still to be printed go nowhere, so that the end of the process does not try once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -15,5 +15,7 @@ def say(words: str, *, hang: str = "", error: bool = False) -> None:
         2 rows written to clean.csv
     """
     stream = sys.stderr if error else sys.stdout
+    if stream is None:  # it was closed before the program began
+        return
     most = None if error and not stream.isatty() else terminal_width()
     print(fitted(words, most, hang=hang), file=stream)

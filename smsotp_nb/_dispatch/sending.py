@@ -223,7 +223,7 @@ class _Sending:
             raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
-        return self._told(counts)
+        return self._told(counts, tally.counts["accepted"])
 
     def _threads(self, concurrency: int) -> int:
         """Return how many threads send. Where a claim takes long, more than have requests under way.
@@ -235,8 +235,23 @@ class _Sending:
         self._slots = Slots(concurrency)
         return concurrency + min(concurrency, MOST_AHEAD)
 
-    def _told(self, states: Iterable[str]) -> pd.DataFrame:
-        """Return the result table, and know for `tell` how many rows are in each state."""
+    def _told(self, states: Iterable[str], accepted: int) -> pd.DataFrame:
+        """Return the result table, and know for `tell` how many rows are in each state.
+
+        Raises:
+            LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
+        """
+        table = self._table(states)
+        unknown = int(table["status"].isna().sum())
+        if unknown or self._counts["accepted"] < accepted:
+            raise LedgerError(
+                f"the ledger was altered while campaign {self._plan.campaign!r} was sent: {accepted:,} rows were "
+                f"recorded as accepted, and {self._counts['accepted']:,} stand as such. Do not send it again from this "
+                "ledger, which would text people twice; restore a backup, or see who else writes into it"
+            )
+        return table
+
+    def _table(self, states: Iterable[str]) -> pd.DataFrame:
         if isinstance(self._plan, DatasetPlan):
             found = self._run.fates()
             self._until = until(found["earliest"].min(), found["latest"].max())
@@ -245,7 +260,8 @@ class _Sending:
         outcomes = self._run.outcomes()
         self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in states}
-        return table_of(self._plan, outcomes, self._client.service)
+        with self._run.understood():  # what it holds may have been altered since
+            return table_of(self._plan, outcomes, self._client.service)
 
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""

@@ -12,6 +12,8 @@ from .guessing import Question
 from .recovering import whether_under_way
 from .tables import ACCEPTED, SENDING
 
+_KINDS = {"campaign", "test", "passcode"}
+
 
 def which(service: str, name: str) -> Question:
     return (
@@ -52,6 +54,22 @@ def refuse_contradicted(connection: sqlite3.Connection, campaign: int) -> None:
     """
     if connection.execute(*whether_contradicted(campaign)).fetchone()[0]:
         raise Unfit("what it says of rows contradicts what it says of their requests")
+
+
+def which_kinds() -> Question:
+    return "SELECT DISTINCT kind FROM campaign", ()
+
+
+def refuse_unknown_kinds(connection: sqlite3.Connection) -> None:
+    """Refuse a ledger with a campaign that is neither a campaign, nor a test, nor passcodes.
+
+    Nobody would find it by its name: its people would be texted again, by it and beyond what a policy lets through.
+
+    Raises:
+        Unfit: there is one.
+    """
+    if not {kind for (kind,) in connection.execute(*which_kinds())} <= _KINDS:
+        raise Unfit("a campaign of it is of an unknown kind")
 
 
 def before_a_run(campaign: int) -> list[Question]:

@@ -240,9 +240,9 @@ class Ledger:
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
-                foreseen(
-                    connection, beginning.which(service, plan.campaign), *([ownership.question] if ownership else [])
-                )
+                asked = [ownership.question] if ownership else []
+                foreseen(connection, beginning.which_kinds(), beginning.which(service, plan.campaign), *asked)
+                beginning.refuse_unknown_kinds(connection)
             number = self._find(service, plan.campaign)
         if ownership is not None:
             with self._store.reading() as connection:

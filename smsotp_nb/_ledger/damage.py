@@ -23,7 +23,7 @@ import pyarrow as pa
 from .._calls import as_printed
 from .._schema import FARTHEST, is_text
 from .._visible import visible
-from ..errors import LedgerError, SmsOtpError, SmsOtpWarning
+from ..errors import LedgerError, SmsOtpError, SmsOtpWarning, UsageError
 from ..results import STATES
 
 Owner = TypeVar("Owner", bound=type)
@@ -37,6 +37,7 @@ BROKEN: Final = (
 )  # fmt: skip
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
+HALF: Final = "a text holds half a character, which no ledger can keep; retype what was given, or restore a backup"
 _PACKAGE: Final = Path(__file__).parents[1]
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**62), 10**15 - 1  # of a recipient: a hash, or E.164 with its 15 digits
 _TIMES: Final = ("at", "latest", "not_before", "until")
@@ -65,6 +66,8 @@ def explained(path: Path, connection: sqlite3.Connection | None, error: Exceptio
     The error itself says nothing here, because it may quote somebody's number; where it was raised says as much.
     """
     found = "" if connection is None else _found(connection)
+    if isinstance(error, UnicodeEncodeError) and not found:
+        return UsageError(HALF)
     if isinstance(error, MemoryError) and not found:
         return error
     mended = "Restore a backup with `Ledger.restore(backup, path)`"
@@ -78,6 +81,16 @@ def explained(path: Path, connection: sqlite3.Connection | None, error: Exceptio
         f"the ledger {path} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
         f"together ({where(error)}). {mended}; if nothing but this package wrote the file, please report this"
     )
+
+
+def refuse_damaged(connection: sqlite3.Connection) -> None:
+    """Refuse a file with a value that cannot be, wherever it stands.
+
+    Raises:
+        Unfit: it names the campaign and the column.
+    """
+    if found := _found(connection):
+        raise Unfit(found)
 
 
 def where(error: Exception) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .._own_files import READ_WRITE, OwnFiles
 from ..errors import LedgerError
+from ..settings import state_folder
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "ncpfs", "davfs"}
@@ -62,6 +63,23 @@ def private_folder(folder: Path) -> None:
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     for one in reversed(missing):
         one.mkdir(mode=0o700, exist_ok=True)
+
+
+def notes_folder() -> Path:
+    """Return the folder of what this user noted about ledgers."""
+    return state_folder() / "ledgers"
+
+
+def make_notes_folder() -> None:
+    """Make that folder; it, and the package's own around it, are behind no link, and this user's alone.
+
+    Raises:
+        LedgerError: something else is in the place of one.
+    """
+    folder = notes_folder()
+    private_folder(folder.parent.parent)
+    for one in (folder.parent, folder):
+        OWN.make_folder(one)
 
 
 def create_private(path: Path) -> bool:

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from .._own_files import READ_WRITE
 from ..errors import SmsOtpWarning
-from .disk import OWN, private_folder, read_at, write_at
+from .disk import OWN, make_notes_folder, notes_folder, read_at, write_at
 
 SLOT = 64
 KEPT = 4_096  # sessions of a mark; an older copy of the ledger lacks the latest of them
@@ -83,7 +83,8 @@ class Mark:
     def begin(self, ledger: bytes, session: Session) -> None:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
-            private_folder(self.path.parent)
+            if self.path.parent == notes_folder():
+                make_notes_folder()
             self._descriptor = OWN.open(self.path, os.O_CREAT | READ_WRITE)
             end = os.fstat(self._descriptor).st_size
             if end < SLOT:
@@ -211,6 +212,11 @@ class Marks:
         slot = _slot(self._session)
         for mark in self._marks:
             mark.note(slot)
+
+    @property
+    def latest(self) -> int:
+        """The latest request of the session."""
+        return self._session.attempt if self._session else 0
 
     def note_seal(self, seal: Seal) -> None:
         """Note how the file stands when its log is empty, to be compared when it is opened again."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CampaignHeld, LedgerError
 from . import audit, fences
+from .damage import refuse_damaged
 from .moved import Move, move_of
 from .recovering import OWNER_DIED, give_up
 from .spelling import COLUMNS, NUMBERED, OF_SERVER
@@ -58,6 +59,8 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
         )
     if begun and arrived:
         return _ended(source, begun)
+    with source.reading() as file:
+        refuse_damaged(file)
     with _at_rest(source, now=now) as held:
         mine = Move(str(target.path), here, secrets.token_hex(16), now)
         with target.writing() as served:

@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .._cards import counted
-from .._own_files import files_of_sqlite, is_of_another, tighten
+from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
-from ..settings import state_folder
 from .anchor import Anchor
-from .disk import OWN
+from .disk import OWN, notes_folder
 from .marks import Mark, Marks, Seal, Session
 from .moved import refuse_moved
 from .tables import APPLICATION_ID, TABLES, VERSION
@@ -183,8 +182,10 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
 
 def refuse_others(path: Path) -> None:
     """Refuse a ledger that is no file, or where something else is in the place of what SQLite opens beside it."""
-    for file in files_of_sqlite(path):
+    files = files_of_sqlite(path)
+    for file in files:
         OWN.refuse_other(file)
+    OWN.refuse_journal(files[JOURNAL])
 
 
 def break_seal(place: Path) -> None:
@@ -350,12 +351,8 @@ def _refuse(path: Path, found: str) -> None:
 # -- whether it knows all that was seen --------------------------------------------------------------------------------
 
 
-def _folder() -> Path:
-    return state_folder() / "ledgers"
-
-
 def _place(path: Path) -> Path:
-    return _folder() / f"at-{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}"
+    return notes_folder() / f"at-{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}"
 
 
 def _note_place(path: Path, ledger: bytes) -> None:
@@ -377,9 +374,9 @@ def _noted_at(path: Path) -> bytes:
 def _marks(path: Path, ledger: bytes) -> Marks:
     """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
-    own = [Mark(path.with_name(path.name + "-mark")), Mark(_folder() / f"{ledger.hex()}.mark")]
+    own = [Mark(path.with_name(path.name + "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark")]
     known = _noted_at(path)
-    return Marks(ledger, own, [Mark(_folder() / f"{known.hex()}.mark")] if known not in (b"", ledger) else [])
+    return Marks(ledger, own, [Mark(notes_folder() / f"{known.hex()}.mark")] if known not in (b"", ledger) else [])
 
 
 def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:

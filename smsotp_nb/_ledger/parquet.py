@@ -23,7 +23,7 @@ from .._results import contract
 from .._services import is_rehearsal
 from ..errors import UsageError
 from . import copies, reading
-from .disk import OWN
+from .disk import OWN, private_folder
 from .store import Store
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _make(folder: Path) -> None:
     if folder.is_symlink():
         raise UsageError(f"{folder} is a link, and numbers are not put where one leads; name the folder itself")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}; name a folder for the Parquet files") from None
 

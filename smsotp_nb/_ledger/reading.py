@@ -15,7 +15,7 @@ from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
 from .._schema import FARTHEST
 from .._services import name_key
-from .beginning import refuse_contradicted
+from .beginning import refuse_contradicted, whether_contradicted
 from .columns import Columns, accepted_whole, hexadecimal, which_billings
 from .damage import Unfit
 from .evidence import source_of
@@ -83,7 +83,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
         ("problem", "id"),
     )
     with store.snapshot() as connection:
-        foreseen(connection, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
+        contradicted = whether_contradicted(campaign)
+        foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
+        refuse_contradicted(connection, campaign)
         columns.read(
             connection,
             campaign,

@@ -17,6 +17,7 @@ from .._arguments import given
 from .._pandas import STR
 from ..errors import UsageError
 from . import audit, experiments
+from .damage import Unfit
 from .reading import times
 from .store import Store
 
@@ -104,7 +105,11 @@ def due(store: Store, now: int) -> str:
     age = decided(store)
     if age is None:
         return ""
-    many = len(older(store, before(age, now)))
+    try:
+        moment = before(age, now)
+    except UsageError:
+        raise Unfit("the age that it keeps is none") from None
+    many = len(older(store, moment))
     what = "campaign, test or experiment is" if many == 1 else "campaigns, tests and experiments are"
     said = f"{many:,} {what} older: ledger.retain({age!r}) deletes their numbers" if many else "nothing is older"
     return f"Numbers are kept for {age}; {said}."

@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Self
 
 import pandas as pd
@@ -321,6 +322,10 @@ class Run:
     def counts(self) -> dict[str, int]:
         """Return the number of rows by state."""
         return counts(self._store, self.campaign)
+
+    def understood(self) -> AbstractContextManager[None]:
+        """Run a block that works with what was read: what breaks on it is the ledger's."""
+        return self._store.understood()
 
     def outcomes(self) -> pd.DataFrame:
         """Return the ledger's columns of the result table, one row for each recorded row, by position."""

@@ -24,11 +24,11 @@ from typing import Any, Literal, cast
 import psycopg
 
 from .._visible import visible
-from ..errors import LedgerError, LedgerReplaced
+from ..errors import LedgerError, LedgerReplaced, UsageError
+from . import damage
 from . import store as stores
 from .address import Address
 from .connection import Connection
-from .damage import where
 from .guarding import seen_again
 from .guessing import Draft, NotGuessed, Row
 from .leasing import Lease, runner_of
@@ -253,11 +253,13 @@ class ServerStore(Store):
         """Return our error for work that broke on a value in the tables, without repeating that value."""
         if isinstance(error, MemoryError):
             return error
+        if isinstance(error, UnicodeEncodeError):
+            return UsageError(damage.HALF)
         of = f" of campaign {visible(campaign)!r}" if campaign else ""
         return LedgerError(
             f"the ledger {self.path} was altered, or this package has a defect: what it holds{of} does not fit "
-            f"together ({where(error)}). If nothing but this package wrote its tables, please report this; else have "
-            "the database restored"
+            f"together ({damage.where(error)}). If nothing but this package wrote its tables, please report this; else "
+            "have the database restored"
         )
 
     def checkpoint(self) -> bool:
@@ -293,6 +295,10 @@ class ServerStore(Store):
             except LedgerReplaced:
                 self._let_go()
                 raise
+            except damage.OURS:
+                raise
+            except damage.FOREIGN as error:
+                refusal = self.refusal(error)
             except psycopg.Error as error:
                 refusal = _unusable(self.path, error)
                 if self._opened is not None and self._opened.connection.closed:

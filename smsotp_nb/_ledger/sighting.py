@@ -21,9 +21,8 @@ from .._cards import counted
 from .._own_files import READ_WRITE
 from .._visible import visible
 from ..errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
-from ..settings import state_folder
 from .address import Address
-from .disk import OWN, write_at
+from .disk import OWN, make_notes_folder, notes_folder, write_at
 from .marks import Mark, Marks, Session
 from .opening import _behind
 
@@ -123,7 +122,7 @@ class Notes:
     _marks: Marks
 
     def __init__(self, address: Address) -> None:
-        self._folder = state_folder() / "ledgers"
+        self._folder = notes_folder()
         self._address, self._path = address, self._folder / f"server-{address.key}.json"
         self._descriptor: int | None = None
         self._known = self._noted()
@@ -175,7 +174,7 @@ class Notes:
     def _open(self) -> None:
         if self._descriptor is None:
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_notes_folder()
                 self._descriptor = OWN.open(self._path, os.O_CREAT | READ_WRITE)
             except OSError as error:
                 self._complain(error)

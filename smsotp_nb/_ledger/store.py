@@ -288,6 +288,11 @@ class Store:
         attempt, recipients = self._taken_claims()
         opened.anchor.verify(after_commit=True)
         opened.begin_noting()
+        if attempt and attempt <= opened.marks.latest:
+            raise LedgerReplaced(
+                f"the ledger {self.path} was altered while it was in use: it gave the number of an earlier request "
+                "once more. Nothing more was sent. Restore a backup, or see who else writes into it"
+            )
         opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)
         self._unlooked += 1
         if self._unlooked >= LOOK_AT_LOG:

@@ -11,7 +11,7 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
 from .._visible import label as shown_label
-from .._visible import visible
+from .._visible import masked, visible
 from ..problems import of_stage
 from . import segment_blocks
 from .wording import label_of
@@ -224,18 +224,20 @@ def _messages(plan: Plan) -> list[cards.Message]:
 
 
 def _segment(plan: Plan, row: dict[Hashable, Any]) -> str:
-    return "" if plan.by is None else f", {plan.by} {shown_label(label_of(row[plan.by]))}"
+    return "" if plan.by is None else f", {plan.by} {masked(shown_label(label_of(row[plan.by])))}"
 
 
 def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
     if not pd.isna(row["text"]):
-        return cards.Message(to, row["text"], foot(row), tuple(row["forcing"]))
+        return cards.Message(to, masked(row["text"]), foot(row), tuple(row["forcing"]))
     return unread(to, plan.message(row["body"]))
 
 
 def unread(to: str, body: wire.Body) -> cards.Message:
     """Show a message of which the template's text is not known: its variables."""
-    text = "\n".join([f"Template {body.template_id}", *(f"{name}: {value}" for name, value in body.template_data)])
+    text = "\n".join(
+        [f"Template {body.template_id}", *(f"{name}: {masked(value)}" for name, value in body.template_data)]
+    )
     return cards.Message(to, text, "The template's text is not known here; pass it as template_text=.")
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from .._own_files import FILE_MODE, OwnFiles, files_of_sqlite
+from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
 from ..errors import UsageError
 
 _OWN: Final = OwnFiles(UsageError)
@@ -33,9 +33,11 @@ def own_database(path: Path) -> None:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
         except FileExistsError:  # by its own name: O_EXCL follows no link
             _OWN.look(path)
-        for file in files_of_sqlite(path)[1:]:
+        files = files_of_sqlite(path)
+        for file in files[1:]:
             if os.path.lexists(file):
                 _OWN.look(file)
+        _OWN.refuse_journal(files[JOURNAL])
 
 
 def own_folder(path: Path) -> None:

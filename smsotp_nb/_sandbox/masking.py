@@ -18,6 +18,7 @@ _SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key
 # In a query `signature` is the one of the request; in a body it is the sender's name and stays.
 _SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
 _SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SECRET_FIELD: Final = re.compile(
     rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
     r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
@@ -84,8 +85,18 @@ def key_of(path: str) -> tuple[str, ...]:
 
     Example:
         >>> key_of("/?action=otp.send&accessKeyId=a%2Fb")
-        ('a/b', 'a%2Fb')
+        ('a/b', 'a%2Fb', 'a%2fb')
     """
     pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
     as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
-    return tuple(dict.fromkeys([unquote_plus(value) for value in as_sent] + as_sent))
+    spelled = [way(value) for way in (unquote_plus, str, _in_small_letters, _in_capitals) for value in as_sent]
+    return tuple(dict.fromkeys(spelled))
+
+
+def _in_small_letters(value: str) -> str:
+    """Write the numbers behind percent signs as .NET does."""
+    return _PERCENT.sub(lambda found: found[0].lower(), value)
+
+
+def _in_capitals(value: str) -> str:
+    return _PERCENT.sub(lambda found: found[0].upper(), value)

@@ -197,9 +197,9 @@ class State:
         with self.transaction():
             for table in ("messages", "requests", "spend", "shapes", "receipts"):
                 self._db.execute(f"DELETE FROM {table}")
-        self._overwrite()
+        self.overwrite()
 
-    def _overwrite(self) -> None:
+    def overwrite(self) -> None:
         """Rewrite the file without what was deleted, and empty its log: SQLite leaves deleted rows in both."""
         if self.path is not None:
             self._db.execute("VACUUM")
@@ -221,7 +221,7 @@ class State:
                 self._db.execute(f"DELETE FROM {table} WHERE messages = 0")
             unused = "DELETE FROM requests WHERE n = ? AND NOT EXISTS (SELECT 1 FROM messages WHERE request = ?)"
             self._db.execute(unused, (row["request"], row["request"]))
-        self._overwrite()
+        self.overwrite()
         return True
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:

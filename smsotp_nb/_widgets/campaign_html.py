@@ -14,6 +14,7 @@ from .. import cost
 from .._cards import MISSING, Card, Figures, Note, Table, about, counted, number
 from .._planning import Plan, overview
 from .._progress import span
+from .._visible import masked
 from .._wire import amount
 from ..results import Progress
 from .campaign_refusals import groups
@@ -175,7 +176,7 @@ def _messages(plan: Plan) -> str:
 
 def _message(row: dict[Any, Any]) -> str:
     known = isinstance(row["text"], str)
-    text = html.escape(row["text"]) if known else "<i>The template's text is not known here.</i>"
+    text = html.escape(masked(row["text"])) if known else "<i>The template's text is not known here.</i>"
     said = [str(row["to"])]
     if known:
         said += [counted(int(row["est_parts"]), "part"), ENCODINGS.get(str(row["encoding"]), "")]

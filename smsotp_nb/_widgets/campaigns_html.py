@@ -8,6 +8,7 @@ from .. import cost
 from .._cards import Card, Note, Table, counted, money, number
 from .._ledger import Entry
 from .._services import shown
+from .._visible import visible
 from .._wire import amount
 from ..results import Progress
 from .campaigns_steps import Answer, Opened
@@ -44,7 +45,7 @@ def entry_html(entry: Entry) -> str:
     said.append(billed(entry))
     return (
         f'<p class="smsotp-line smsotp-{sign or "plain"}">{html.escape(first)}</p>'
-        f'<p class="smsotp-line smsotp-num">{html.escape(" · ".join(said))}</p>'
+        f'<p class="smsotp-line smsotp-num">{html.escape(visible(" · ".join(said)))}</p>'
     )
 
 

@@ -12,6 +12,7 @@ from .._calls import in_our_words
 from .._cards import Card, counted, number
 from .._ledger import LedgerOrPath
 from .._planning import Plan
+from .._visible import visible
 from . import campaigns_html, skin
 from .campaign_html import lines_html
 from .campaigns_steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
@@ -281,7 +282,7 @@ class CampaignsPage(skin.Shown):
             entry = answer.listing.entries[at] if at < len(answer.listing.entries) else None
             skin.show(row, entry is not None)
             if entry is not None:
-                button.description = f"Open {entry.name}"
+                button.description = f"Open {visible(entry.name)}"
                 line.value = campaigns_html.entry_html(entry)
         self._leafing.draw(answer.question.page, answer.pages)
 

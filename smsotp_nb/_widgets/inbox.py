@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 import pandas as pd
 
+from .._visible import masked
 from .._wire import mask
 from ..errors import SmsOtpError
 
@@ -44,12 +45,15 @@ EMPTY = '<p class="smsotp-empty">No messages yet.<br>What is sent appears here.<
 
 def _message(row: dict[object, object], open_ids: Collection[str], *, plainly: bool) -> str:
     code = row["code"] if isinstance(row["code"], str) else ""
-    text = html.escape(str(row["text"]))
-    if code:
+    text = str(row["text"])
+    if not code:
+        text = html.escape(masked(text))
+    else:
         opened = row["id"] in open_ids
         mark = f' data-open="{html.escape(str(row["id"]))}"' if opened else ""
         written = html.escape(code) if opened and plainly else HIDDEN * len(code)
-        text = re.sub(rf"(?<!\d){re.escape(code)}(?!\d)", f"<b{mark}>{written}</b>", text)
+        pieces = re.split(rf"(?<!\d){re.escape(code)}(?!\d)", text)
+        text = f"<b{mark}>{written}</b>".join(html.escape(masked(piece)) for piece in pieces)
     foot = " · ".join((str(row["channel"]), mask(str(row["to"])), f"{row['at']:%H:%M:%S} UTC"))
     return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(foot)}</p></li>'
 

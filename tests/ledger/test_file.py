@@ -100,7 +100,7 @@ def test_a_place_where_no_file_can_be_made_is_refused_with_the_reason(path: str,
 
 def test_a_lock_that_cannot_be_made_is_a_ledger_error(ledger: Ledger) -> None:
     ledger.path.with_name(ledger.path.name + "-runs").write_text("in the way")
-    with pytest.raises(LedgerError, match="-runs is a file, where this package has a folder of its own"):
+    with pytest.raises(LedgerError, match="-runs is a file; it must be a folder of your own"):
         ledger.begin(plan_of(10), service=SERVICE)
 
 

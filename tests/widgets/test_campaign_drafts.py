@@ -132,4 +132,4 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client)
     form.fields.campaign.value = "hello"
     form._latest.ask(form.choices(), at_once=True)
     form._latest.settle()
-    assert "the draft cannot be kept" in form.write._kept.value
+    assert "the draft was not kept" in form.write._kept.value
