@@ -26,8 +26,8 @@ _NUMBER: Final = re.compile(
     r"|(?<=['\"])(?!\d{1,3}(?:\.\d{1,3}){3}['\"])[(\d](?:[ ()./-]{0,2}\d){8,14}(?=['\"])"  # as a label is quoted
 )
 _PASSWORD: Final = re.compile(  # the slashes may have been joined to one, as a path is
-    r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)\S{1,1024}(?=@)"
-    r"|((?:\b|PG)password\s?=\s?)(?:'[^']{1,1024}'|[^\s'\"&]{1,1024})"
+    r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)(?:[^\s/]{257,4096}|\S{1,256})(?=@)"
+    r"|((?:\b|PG)password\s?=\s?)(?:'[^']{1,4096}'|[^\s'\"&]{1,4096})"
 )
 _HOLDERS: Final = (dict, list, tuple, set, frozenset)
 _WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")

@@ -85,7 +85,6 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     with store.snapshot() as connection:
         contradicted = whether_contradicted(campaign)
         foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
-        refuse_contradicted(connection, campaign)
         columns.read(
             connection,
             campaign,
@@ -101,6 +100,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
             )  # fmt: skip
         countries = _lookup(store, _COUNTRIES, ("iso", "cc"))
         attempts = _attempts(store, campaign)
+        refuse_contradicted(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
     state = rows["state"].astype("int64").to_numpy()

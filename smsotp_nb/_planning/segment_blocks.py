@@ -9,6 +9,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import phones
 from .._arguments import given
+from .._visible import masked
 from .segments import BY_ORDER, BY_PRIORITY, as_labels, meant
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def table(plan: Plan) -> cards.Table:
     places = cards.places_by(shown["currency"], shown["est_cost"])
     rows = tuple(
         (
-            cards.Code(row[plan.by]),
+            cards.Code(masked(str(row[plan.by]))),
             int(row["messages"]),
             int(row["bodies"]),
             "unknown" if pd.isna(row["est_parts"]) else int(row["est_parts"]),

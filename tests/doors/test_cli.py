@@ -395,3 +395,20 @@ def test_help_is_held(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 def test_the_installed_command_is_the_module() -> None:
     """`smsotp-nb` and `python -m smsotp_nb` are one thing."""
     assert run("--help").stdout.replace("__main__.py", "smsotp-nb").startswith("usage: smsotp-nb")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such devices and no SIGPIPE")
+@pytest.mark.parametrize(("into", "code"), [("| true", 141), ("> /dev/full", 2), (">&-", 0)])
+def test_what_cannot_be_printed_is_no_traceback(into: str, code: int, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m smsotp_nb clean sample_data/recipients.csv --out {tmp_path}/clean.csv"
+    shell = ["bash", "-c", f"set -o pipefail; {command} {into}"]
+    ended = subprocess.run(shell, capture_output=True, text=True, cwd=ROOT, timeout=100, check=False)
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == code
+    assert ("cannot be written: No space left" in ended.stderr) == (code == 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such shell")
+def test_an_error_ends_with_its_code_where_nobody_can_be_told() -> None:
+    command = ["bash", "-c", f"{sys.executable} -m smsotp_nb clean nowhere.csv 2>&-"]
+    assert subprocess.run(command, cwd=ROOT, timeout=100, check=False).returncode == 2

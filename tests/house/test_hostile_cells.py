@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import pickle
 from collections.abc import Callable
 from decimal import Decimal
@@ -268,3 +269,19 @@ def test_what_is_printed_shows_control_characters_as_numbers() -> None:
         assert "\\u001b[2J" in text
         assert not set(CONTROL) - set("[2J") & set(text)
     assert visible("two\nlines\t", keep="\n\t") == "two\nlines\t"
+
+
+def test_a_policy_without_an_end_or_beyond_all_time_is_refused() -> None:
+    class Hostile:
+        def __getattribute__(self, name: str) -> object:
+            raise RuntimeError(name)
+
+    with pytest.raises(UsageError, match="at most 1,000 pairs"):
+        sms.Policy(caps=itertools.repeat((1, "24h")))
+    with pytest.raises(UsageError, match="at most 366 days"):
+        sms.Policy(same_text="999999999w")
+    for argument in ("caps", "kind", "same_text"):
+        with pytest.raises(UsageError):
+            sms.Policy(**{argument: Hostile()})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="kinds"):
+        sms.Policy(kinds="marketing")  # type: ignore[call-arg]

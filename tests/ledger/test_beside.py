@@ -253,3 +253,25 @@ def test_no_folder_of_ours_is_a_link_to_another_one(name: str, used: Path, box: 
         with pytest.raises((LedgerError, UsageError), match="is a link"):
             WRITERS[name](ledger, box)
     assert not any(theirs.iterdir())
+
+
+@pytest.mark.parametrize("which", ["smsotp_nb", "smsotp_nb/ledgers"])
+def test_what_is_noted_of_ledgers_is_not_put_where_a_link_leads(which: str, tmp_path: Path, box: Sandbox) -> None:
+    theirs, place = tmp_path / "theirs", state_folder().parent / which
+    theirs.mkdir()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(theirs)
+    with pytest.raises(LedgerError, match=r"is a link to .*theirs"):
+        Ledger(tmp_path / "l.sqlite", create=True).retain("24 months")
+    assert not any(theirs.iterdir())
+
+
+def test_the_folders_above_parquet_files_are_closed_to_others_as_well(tmp_path: Path, box: Sandbox) -> None:
+    before = os.umask(0)
+    try:
+        with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+            ledger.to_parquet(tmp_path / "deep" / "er" / "parquet")
+    finally:
+        os.umask(before)
+    assert open_to_others(tmp_path / "deep") == {}
+    assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700

@@ -13,7 +13,7 @@ import pytest
 
 from smsotp_nb import People, Policy, Sandbox, cost, plan, send
 from smsotp_nb._ledger import Campaign, Ledger, fences, holds, listed
-from smsotp_nb.errors import LedgerError, SmsOtpWarning
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 from . import ledger_fuzz
 
@@ -254,3 +254,15 @@ def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, mon
     wrong, outcomes = ledger_fuzz.findings(range(100), tmp_path)
     assert wrong == []
     assert {"read", "LedgerError"} <= set(outcomes)
+
+
+@pytest.mark.parametrize("where", ["name", "service", "source"])
+def test_half_a_character_is_the_callers(where: str, ledger: Ledger) -> None:
+    half = "a\ud83d"
+    calls: dict[str, Callable[[], object]] = {
+        "name": lambda: ledger.campaign(half),
+        "service": lambda: ledger.campaign("x", service=half),
+        "source": lambda: People(ledger).opt_out("+12025550123", source=half),
+    }
+    with pytest.raises(UsageError, match="half a character"):
+        calls[where]()

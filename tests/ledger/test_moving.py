@@ -298,3 +298,22 @@ def test_a_death_in_the_middle_leaves_the_one_or_the_other_and_never_both(
         assert len(ledger.campaigns()) == 5
     with pytest.raises(LedgerError, match="open the one there"):
         Ledger(path)
+
+
+def test_a_file_with_a_value_that_cannot_be_changes_nothing_and_is_named(path: Path, address: str) -> None:
+    with Ledger(path) as ledger, ledger._store.writing() as connection:
+        connection.execute("UPDATE attempt SET started_at='soon' WHERE id=1")
+    with Ledger(address) as ledger:
+        with pytest.raises(LedgerError, match=r"ledger\.sqlite is damaged or was altered: .*attempt\.started_at"):
+            ledger.import_from(path)
+        assert ledger.campaigns().empty
+
+
+def test_what_cannot_be_on_a_server_is_our_error_too(path: Path, address: str) -> None:
+    with Ledger(address) as ledger:
+        ledger.import_from(path)
+        with ledger._store.writing() as connection:
+            connection.execute("UPDATE sums SET currencies='{' WHERE campaign=1")
+            connection.execute("UPDATE campaign SET kept='{' WHERE id=1")
+        with pytest.raises(LedgerError, match="was altered, or this package has a defect"):
+            _ = ledger.campaign("first").frame

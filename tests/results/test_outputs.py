@@ -465,19 +465,20 @@ def test_a_streamed_sheet_ends_where_excel_does(tmp_path: Path, monkeypatch: pyt
 
 
 WRITES = re.compile(
-    r"(?<!contract)\.write_(?:text|bytes)\(|open\([^)]*[\"'][wax]b?\+?[\"']|os\.(?:replace|rename)\(|\.savefig\("
+    r"(?<!contract)\.write_(?:text|bytes)\(|open\([^)]*[\"'][wax]b?\+?b?[\"']|os\.(?:replace|rename)\(|\.savefig\("
+    r"|ParquetWriter\("
 )
 
 
 def test_no_other_module_opens_a_file_to_write() -> None:
-    """One mechanism for the user's files: `outputs`. Ledger and sandbox keep state files of their own."""
+    """One mechanism for the user's files: `outputs`. Ledger, sandbox and the folder of a large plan keep their own."""
     found = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in sorted((ROOT / "smsotp_nb").rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if WRITES.search(line) and not line.strip().startswith((">>>", "..."))
     ]
-    ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/_sandbox/")
+    ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/_sandbox/", "smsotp_nb/_planning/dataset/")
     assert [line for line in found if not line.startswith(ours)] == []
     assert found, "the pattern finds those that there are"
 

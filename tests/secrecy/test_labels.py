@@ -18,7 +18,9 @@ from smsotp_nb import Client, Experiment, Ledger, People
 from smsotp_nb._visible import masked
 from smsotp_nb._widgets.campaign_choices import Choices
 from smsotp_nb._widgets.campaign_compared import Compared
+from smsotp_nb._widgets.campaign_html import _messages as previewed
 from smsotp_nb._widgets.campaign_orders import OrderColumns, orders
+from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignForm
 
@@ -167,3 +169,17 @@ def test_a_number_across_the_cut_of_a_long_message_is_masked(before: int) -> Non
 def test_the_path_of_a_file_that_is_named_after_a_number_can_be_read(tmp_path: Path) -> None:
     with warnings.catch_warnings(), pytest.raises(SmsOtpError, match="12025550123"):
         sms.read_recipients(tmp_path / "12025550123.csv")
+
+
+def test_a_number_that_a_text_or_a_segment_quotes_is_masked_in_every_preview(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"phone": [f"+120255501{n}" for n in TENS]})
+    content = dict.fromkeys(frame["phone"], "Your number with us is {phone}.")
+    made = sms.plan(frame.assign(who=frame["phone"]), to="phone", campaign="a", content=content, by="who")
+    templated = sms.plan(frame, to="phone", campaign="b", template_id="t", template_data=["phone"])
+    with sms.Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        sms.send(made, client=box.client(), ledger=ledger, progress=False)
+        shown = [made._repr_html_(), templated._repr_html_(), inbox_html(box.inbox, open_ids=[])]
+        shown.append(previewed(made))
+    for text in shown:
+        assert numbers_in(text) == []
+    assert "Your number with us is +1202...0110." in shown[0]

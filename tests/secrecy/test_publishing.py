@@ -145,3 +145,23 @@ def test_an_error_names_the_row_by_the_label_of_the_table_that_was_passed() -> N
     rows = [{**one, "to": "+12025550101", "price": 0.01}, {**one, "to": "+12025550102", "price": float("inf")}]
     with pytest.raises(UsageError, match="row 7 has inf"):
         results.publishable(pd.DataFrame(rows, index=[9, 7]))
+
+
+def test_a_person_is_another_pseudonym_in_each_currency() -> None:
+    """One pseudonym would join what two groups tell, of people whom nobody else is like in both."""
+    table = pd.concat([table_of(200), table_of(200).assign(currency="EUR")], ignore_index=True)
+    published = results.publishable(table)
+    assert set(published["currency"]) == {"USD", "EUR"}
+    assert published["person"].is_unique
+
+
+def test_figures_that_few_share_are_left_out_and_the_people_stay() -> None:
+    table = table_of(10).assign(iso="US", region="US", type="MOBILE", parts=range(1, 11))
+    published = results.publishable(table.assign(price=table["parts"] * 0.01))
+    assert len(published) == 10
+    assert published[["messages", "parts", "cost"]].isna().all(axis=None)
+
+
+def test_a_number_that_is_written_otherwise_is_the_same_person() -> None:
+    table = table_of(2).assign(to=["+12025550100", "+1 (202) 555-0100"], iso="US", region="US", type="MOBILE", parts=1)
+    assert results.publishable(table.assign(price=0.01), k=2).empty

@@ -15,6 +15,7 @@ from support.canaries import hits
 
 import smsotp_nb as sms
 from smsotp_nb._tracebacks import without_variables
+from smsotp_nb._visible import without_passwords
 from smsotp_nb.sandbox import Rules
 
 CANARY = "hunter2/canary@c04e"
@@ -27,7 +28,6 @@ SPELT = {
     "another server": ADDRESS.replace("postgresql:", "mysql:"),
     "as settings": f"host=db user=anna password={CANARY}",
     "as the environment": f"PGPASSWORD={CANARY}",
-    "long": f"postgresql://anna:{'x' * 600}{CANARY}@db/x",
     "in capitals": f"  POSTGRESQL://anna:{CANARY}@h/db",
 }
 
@@ -160,3 +160,9 @@ def test_a_library_is_one_wherever_it_is_installed(folder: str, tmp_path: Path) 
     without_variables(caught.value)
     frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
     assert [frame.f_locals for frame in frames if frame.f_code.co_filename == str(file)] == [{}]
+
+
+def test_a_password_as_long_as_a_token_of_a_cloud_is_masked() -> None:
+    token = "Zk%2F" * 240
+    said = without_passwords(f"no server at postgresql://anna:{token}@db/x, PGPASSWORD={token}")
+    assert said == "no server at postgresql://anna:***@db/x, PGPASSWORD=***"
