@@ -70,13 +70,12 @@ def notes_folder() -> Path:
     return state_folder() / "ledgers"
 
 
-def make_notes_folder() -> None:
-    """Make that folder; it, and the package's own around it, are behind no link, and this user's alone.
+def make_notes_folder(folder: Path) -> None:
+    """Make such a folder; it, and the package's own around it, are behind no link, and this user's alone.
 
     Raises:
         LedgerError: something else is in the place of one.
     """
-    folder = notes_folder()
     private_folder(folder.parent.parent)
     for one in (folder.parent, folder):
         OWN.make_folder(one)

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from .._own_files import READ_WRITE
 from ..errors import SmsOtpWarning
-from .disk import OWN, make_notes_folder, notes_folder, read_at, write_at
+from .disk import OWN, make_notes_folder, read_at, write_at
 
 SLOT = 64
 KEPT = 4_096  # sessions of a mark; an older copy of the ledger lacks the latest of them
@@ -63,8 +63,9 @@ class Seal:
 class Mark:
     """One file of sessions. A folder that cannot be written gives one warning and does not stop the ledger."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, noted: bool = False) -> None:
+        """``noted``: it is not beside the ledger, but in the folder of this user's notes, which is made if needed."""
+        self.path, self._noted = path, noted
         self._descriptor: int | None = None
         self._place = 0
 
@@ -83,8 +84,8 @@ class Mark:
     def begin(self, ledger: bytes, session: Session) -> None:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
-            if self.path.parent == notes_folder():
-                make_notes_folder()
+            if self._noted:
+                make_notes_folder(self.path.parent)
             self._descriptor = OWN.open(self.path, os.O_CREAT | READ_WRITE)
             end = os.fstat(self._descriptor).st_size
             if end < SLOT:

@@ -374,9 +374,11 @@ def _noted_at(path: Path) -> bytes:
 def _marks(path: Path, ledger: bytes) -> Marks:
     """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
-    own = [Mark(path.with_name(path.name + "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark")]
+    own = [Mark(path.with_name(path.name + "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark", noted=True)]
     known = _noted_at(path)
-    return Marks(ledger, own, [Mark(notes_folder() / f"{known.hex()}.mark")] if known not in (b"", ledger) else [])
+    return Marks(
+        ledger, own, [Mark(notes_folder() / f"{known.hex()}.mark", noted=True)] if known not in (b"", ledger) else []
+    )
 
 
 def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:

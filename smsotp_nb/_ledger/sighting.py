@@ -133,7 +133,7 @@ class Notes:
         Raises:
             LedgerOlder: it went back in time, and nobody has said that it may be used.
         """
-        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark")])
+        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
         found = self._known.differences(seen) if self._known else ""
         behind = _behind(connection, self._marks.sessions())
         if (found or behind) and not accept_older:
@@ -174,7 +174,7 @@ class Notes:
     def _open(self) -> None:
         if self._descriptor is None:
             try:
-                make_notes_folder()
+                make_notes_folder(self._path.parent)
                 self._descriptor = OWN.open(self._path, os.O_CREAT | READ_WRITE)
             except OSError as error:
                 self._complain(error)
