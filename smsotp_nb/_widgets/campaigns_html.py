@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 
-from .. import cost
 from .._cards import Card, Note, Table, counted, money, number
 from .._ledger import Entry
 from .._services import shown
@@ -89,7 +88,7 @@ def opened_card(opened: Opened) -> Card:
         words = f"Its numbers were deleted, and it is never sent again. In all, {cost_said}."
         return Card(card.title, card.state, (Note("i", words),))
     said = tuple(block for block in card.blocks if not isinstance(block, Table))
-    costs = cost.card(opened.frame)
+    costs = opened.costs
     prospect = opened.prospect
     held = prospect.notes(opened.entry.name) if prospect is not None and len(prospect.held) else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))

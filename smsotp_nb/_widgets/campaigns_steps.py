@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from .. import _planning as planning
+from .. import cost as told
 from .._cards import Card, counted, number
 from .._dispatch import send
 from .._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, state_line
@@ -61,12 +62,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """One campaign as it was read: its card, its rows, its counts, and how the plan that was passed in stands to it."""
+    """One campaign as it was read: its cards, its rows and counts, and how the plan that was passed in stands to it."""
 
     entry: Entry
     ledger: Ledger
     campaign: Campaign
     card: Card
+    costs: Card
     frame: pd.DataFrame
     counts: dict[str, int]
     plan: Plan | None = None
@@ -207,12 +209,13 @@ class CampaignsSteps(Stages):
     def _read(self, entry: Entry, ledger: Ledger) -> Opened:
         campaign = ledger.campaign(entry.name, service=entry.service)
         card, counts, frame = campaign.card(), campaign.counts, campaign.frame
+        costs = told.card(frame)
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
-            return Opened(entry, ledger, campaign, card, frame, counts)
+            return Opened(entry, ledger, campaign, card, costs, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
         cost = planning.overview.about_to_go(plan, frame, prospect)
-        return Opened(entry, ledger, campaign, card, frame, counts, plan, prospect, cost)
+        return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect, cost)
 
     # -- withdraw
 
