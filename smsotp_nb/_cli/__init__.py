@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say_no_more() -> None:
     """Let what is still to be printed go nowhere, so that the end of the process does not try once more."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 

@@ -122,7 +122,7 @@ def _quoting(
     if len(people) > _FEW:
         like, where = [], f"{place.column} IS NOT NULL"
     rows = connection.execute(f"SELECT {place.column}, {', '.join(place.key)} FROM {place.table} WHERE {where}", like)
-    for text, *key in rows.fetchall():
+    for text, *key in rows:
         if isinstance(text, str) and not _HEXADECIMAL.fullmatch(text) and (names := _near(place, text, people)):
             yield text, names, tuple(key)
 
