@@ -112,6 +112,14 @@ def test_a_thread_draws_the_parts_and_the_characters_that_made_them_dear(page: A
     assert "UCS-2 because of ’ (U+2019)" in bubble.inner_text()
 
 
+def test_a_message_turns_no_line_of_the_page(page: Any, box: Sandbox) -> None:
+    post(box, "sms.message.send", to=AU, text="Pay\u202e001 DUA")
+    page.locator(f".row[data-to='{AU}']").first.click()
+    line = page.locator("#bubbles .under", has_text="UCS-2 because of")
+    line.wait_for()
+    assert line.inner_text() == "UCS-2 because of U+202E"
+
+
 def test_a_thread_grows_while_it_is_open_and_can_narrow_the_list(page: Any, box: Sandbox) -> None:
     page.locator(f".row[data-to='{SE}']").first.click()
     page.locator("#bubbles li").nth(1).wait_for()

@@ -192,6 +192,8 @@ function marked(text, forcing) {
 }
 
 const unicode = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+// A control or direction character is named by its number alone: shown, it would turn the line around it.
+const named = (one) => (/[\p{Cc}\p{Cf}]/u.test(one) ? unicode(one) : `${one} (${unicode(one)})`);
 
 function bubbleOf(message) {
   const bubble = element("div", { class: "bubble", dir: "auto" });
@@ -202,7 +204,7 @@ function bubbleOf(message) {
   });
   const lines = [`${clockTime(message.at)}, ${message.channel}, ${cost(message)}, ${message.currency} ${money(message.price)}`];
   if (message.pieces.length !== message.parts) lines.push(`billed ${counted(message.parts, "part")}, the text needs ${message.pieces.length}`);
-  if (message.forcing.length) lines.push(`UCS-2 because of ${message.forcing.slice(0, 8).map((one) => `${one} (${unicode(one)})`).join(", ")}${message.forcing.length > 8 ? ` and ${message.forcing.length - 8} more` : ""}`);
+  if (message.forcing.length) lines.push(`UCS-2 because of ${message.forcing.slice(0, 8).map(named).join(", ")}${message.forcing.length > 8 ? ` and ${message.forcing.length - 8} more` : ""}`);
   else lines.push(`${message.room} more characters fit before the next part`);
   if (message.intent) lines.push(`intent ${message.intent}`);
   if (message.templateId) lines.push(`template ${message.templateId}`);
