@@ -71,6 +71,15 @@ def test_what_took_back_the_latest_requests_is_noticed_when_the_ledger_is_opened
         assert not box.inbox["to"].duplicated().any()
 
 
+def test_a_campaign_whose_requests_were_deleted_is_not_read_as_if_nothing_had_been_sent(tmp_path: Path) -> None:
+    with Sandbox() as box, box.client() as client, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        sms.send(planned(), client=client, ledger=ledger, progress=False)
+        with ledger._store.writing() as connection:
+            connection.execute("DELETE FROM attempt WHERE id=1")
+        with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
+            _ = ledger.campaign("autumn").frame
+
+
 def test_a_campaign_of_an_unknown_kind_is_not_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Sandbox() as box, box.client() as client:
         with Ledger(tmp_path / "l.sqlite", create=True) as ledger:

@@ -178,7 +178,9 @@ def test_a_number_that_a_text_or_a_segment_quotes_is_masked_in_every_preview(tmp
     templated = sms.plan(frame, to="phone", campaign="b", template_id="t", template_data=["phone"])
     with sms.Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         sms.send(made, client=box.client(), ledger=ledger, progress=False)
+        coded = box.inbox.assign(code="0110", text="Code 0110 for +12025550110 is 0110")
         shown = [made._repr_html_(), templated._repr_html_(), inbox_html(box.inbox, open_ids=[])]
+        shown.append(inbox_html(coded, open_ids=[]))
         shown.append(previewed(made))
     for text in shown:
         assert numbers_in(text) == []

@@ -310,8 +310,9 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
 
 def test_a_purge_and_a_clear_rewrite_the_file(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     """Nothing is left of the pages on which the rows stood, and what is deleted is overwritten on every system."""
-    done(client, ledger)
-    ledger.campaign("autumn").purge()
+    many = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(5_000)]})
+    ledger.begin(plan(many, to="phone", campaign="many", text="Hi"), service="sandbox:a").close()
+    ledger.campaign("many").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
