@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .._services import name_key
 from ..errors import CampaignHeld
 from . import reading, summing
+from .damage import Unfit
 from .summing import Billed
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ def _listed(ledger: Ledger, key: str, *, first: int, most: int) -> Listing:
             f"SELECT id, name, service, created_at, rows, purged {_WANTED} ORDER BY id DESC LIMIT ? OFFSET ?",
             (key, key, most, first),
         ).fetchall()
+        if not all(
+            isinstance(name, str) and isinstance(of, str) and isinstance(size, int) for _, name, of, _, size, _ in rows
+        ):
+            raise Unfit("a campaign has a name, a service or a number of rows that is none")
         billed = summing.billed(ledger._store, [row[0] for row in rows])
     entries = tuple(
         Entry(name, service, _EPOCH + timedelta(microseconds=created), size, bool(purged),

@@ -133,6 +133,16 @@ def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown
     assert steps.stage == "open"
 
 
+@pytest.mark.parametrize("column", ["name", "service", "rows"])
+def test_a_list_with_a_value_that_cannot_be_is_told(column: str, ledger: Ledger) -> None:
+    ledger.begin(planned("damaged"), service="sandbox:a").close()
+    with ledger._store.writing() as connection:
+        connection.execute(f"UPDATE campaign SET {column}=x'ff'")
+    trouble = CampaignsSteps([ledger]).read(Question()).trouble
+    assert trouble.startswith("The ledger cannot be read. The ledger")
+    assert f"campaign.{column}" in trouble
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
