@@ -347,6 +347,8 @@ def case(seed: int, sound: Path, folder: Path) -> tuple[Path, str]:
     if chance.random() < 0.05:
         beside = Path(f"{path}{chance.choice(BESIDE)}")
         beside.parent.mkdir(exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # a change may have left one there
+            beside.unlink()
         chance.choice(THINGS)(beside)
     return path, reader
 
@@ -360,6 +362,7 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
         made(sound, client)
         for seed in seeds:
             path, reader = case(seed, sound, work / "case")
+            gc.collect()  # what the case before left is none of this one's
             before = memory()
             try:
                 with at_most(SECONDS):
