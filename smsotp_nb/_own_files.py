@@ -22,9 +22,9 @@ from .errors import LedgerError, UsageError
 
 FOLDER_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
-FILE, FOLDER, LINK = "a file", "a folder", "a link"
+FILE, FOLDER = "a file", "a folder"
 _KINDS = (
-    (stat.S_ISREG, FILE), (stat.S_ISDIR, FOLDER), (stat.S_ISLNK, LINK), (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISREG, FILE), (stat.S_ISDIR, FOLDER), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
 )  # fmt: skip
 _SQLITE_ENDS = ("", "-journal", "-wal", "-shm")  # of the files that SQLite opens by itself

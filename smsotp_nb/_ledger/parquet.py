@@ -6,10 +6,8 @@ with the ledger, so it writes only what has changed; no list beside the files ca
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,8 +179,7 @@ def _make(folder: Path) -> None:
         raise UsageError(f"{folder} is a link, and numbers are not put where one leads; name the folder itself")
     try:
         private_folder(folder)
-        if not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        folder.mkdir(exist_ok=True)  # refuses a file in its place
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}; name a folder for the Parquet files") from None
 
