@@ -131,8 +131,18 @@ def test_an_index_page_has_no_link_into_the_repository(built: Path) -> None:
 
 def test_the_source_archive_holds_all_that_tests_need(archived: list[str]) -> None:
     """Every file of the repository is in it, so its tests run."""
+    assert kept_in_git() - set(archived) == set()
+
+
+def test_no_folder_was_left_behind_in_the_repository() -> None:
+    """What somebody tried by hand at the top of the checkout isn't handed to everybody."""
+    folders = {path.split("/")[0] for path in kept_in_git() if "/" in path}
+    assert folders <= {".ci", ".github", "benchmarks", "docs", "notebooks", "sample_data", "smsotp_nb", "tests"}
+
+
+def kept_in_git() -> set[str]:
+    """Return the paths of the files that git keeps here."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout, so there is nothing to compare with")
-    told = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    kept = {path for path in told if (ROOT / path).exists()}
-    assert kept - set(archived) == set()
+    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {path for path in told.split("\0") if path and (ROOT / path).exists()}
