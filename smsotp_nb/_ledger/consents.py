@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +18,8 @@ from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
 from . import audit, contacts, experiments, mentions
-from .book import Ledger
 from .packed_sums import pack_sums, sums_to_pack
-from .people import hashed, persons, secret_of
+from .people import hashed, keys, persons, secret_of, stored_as
 from .reading import times
 from .store import Store
 from .tables import PLANNED, SKIPPED
@@ -82,7 +80,7 @@ def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
 
 def opted_out(connection: sqlite3.Connection, number: int) -> bool:
     """Return whether a person is opted out."""
-    found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", _keys(connection, number))
+    found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", keys(connection, number))
     return found.fetchone() is not None
 
 
@@ -93,7 +91,7 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
         found = connection.execute(
             "SELECT CASE WHEN person>0 THEN '+' || person END, CASE opted_out WHEN 1 THEN 'opted out' ELSE 'opted in' "
             f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, id",
-            () if number is None else _keys(connection, number),
+            () if number is None else keys(connection, number),
         ).fetchall()
     frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
     frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
@@ -103,8 +101,7 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
 def history(store: Store, number: int) -> pd.DataFrame:
     """Return one person's rows in all campaigns, in the order of time."""
     with store.snapshot() as connection:
-        person = int(persons(np.array([number]))[0])
-        names = [*spellings(person), _keys(connection, number)[1]]
+        names = stored_as(connection, number)
         found = connection.execute(
             "SELECT k.name, k.service, k.kind, coalesce(a.settled_at, a.started_at, k.created_at), f.state, f.problem, "
             "f.not_before FROM fate f JOIN campaign k ON k.id=f.campaign LEFT JOIN attempt a ON a.id=f.attempt "
@@ -115,25 +112,6 @@ def history(store: Store, number: int) -> pd.DataFrame:
     frame["at"], frame["not_before"] = times(frame["at"]), times(frame["not_before"])
     frame["status"] = [STATES[state] for state in frame["status"]]
     return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
-
-
-def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
-    """Return one person's rows of the result tables of all campaigns, each as a mapping ready for JSON."""
-    person = int(persons(np.array([number]))[0])
-    names = spellings(person)
-    with ledger._store.reading() as connection:
-        found = connection.execute(
-            "SELECT k.name, k.service FROM recipient r JOIN campaign k ON k.id=r.campaign "
-            f"WHERE r.number IN ({','.join('?' * len(names))}) AND k.kind='campaign' "
-            "GROUP BY k.id, k.name, k.service ORDER BY k.id",
-            names,
-        ).fetchall()
-    rows: list[dict[str, Any]] = []
-    for name, service in found:
-        frame = ledger.campaign(name, service=service).frame
-        mine = frame[frame["to"].isin([f"+{one}" for one in names]).to_numpy()]
-        rows += json.loads(mine.to_json(orient="records", date_format="iso"))
-    return rows
 
 
 def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
@@ -189,9 +167,3 @@ def _forget_rows(connection: sqlite3.Connection, person: int, code: int) -> list
                 (SKIPPED, *mine),
             )
     return [row[0] for row in rows]
-
-
-def _keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
-    """Return the two keys under which a person may be in the register: the number, and the hash of it."""
-    person = persons(np.array([number]))
-    return int(person[0]), int(hashed(person, secret_of(connection))[0])

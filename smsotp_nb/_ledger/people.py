@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from .._phones.several import one_phone_digits
+from .._phones.several import one_phone_digits, spellings
 from .answers import Ints
 from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
 
@@ -48,6 +48,18 @@ def persons(numbers: Ints) -> Ints:
 def secret_of(connection: sqlite3.Connection) -> bytes:
     """Return the key of this ledger's hashes."""
     return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
+
+
+def keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+    """Return the two keys under which a person may stand in a ledger: the number, and the hash of it."""
+    person = persons(np.array([number]))
+    return int(person[0]), int(hashed(person, secret_of(connection))[0])
+
+
+def stored_as(connection: sqlite3.Connection, number: int) -> list[int]:
+    """Return what may stand in a recipient's row that is a person's: the numbers that ring one phone, and the hash."""
+    person, code = keys(connection, number)
+    return [*spellings(person), code]
 
 
 def hashed(people: Ints, secret: bytes) -> Ints:

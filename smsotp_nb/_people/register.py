@@ -200,12 +200,11 @@ class People:
         """Write what is stored about a person to a JSON file, for a person who asks; return its path.
 
         It holds what they said (``said``); all of their rows, those of tests and those that were held back included
-        (``history``); their rows in campaigns as the result table has them, with the kept columns (``messages``); their
-        arms in experiments (``experiments``); and when purged campaigns contacted them, which the ledger still knows by
-        a hash of the number (``contacts``); and where texts quote the number, without the text, which may be about
-        somebody else (``mentions``). Of tests, passcodes and rows that are known by a hash it has what ``history`` has,
-        neither ids nor prices. Filled texts are not stored: the ledger keeps what a campaign says with its
-        placeholders.
+        (``history``); the same rows as the result table has them, with ids, prices and the kept columns
+        (``messages``); their arms in experiments (``experiments``); when purged campaigns contacted them, which the
+        ledger still knows by a hash of the number (``contacts``); and where texts quote the number, without the text,
+        which may be about somebody else (``mentions``). Filled texts are not stored: the ledger keeps what a campaign
+        says with its placeholders. Passcodes are not stored either, only when they were sent, and what they cost.
         """
         asked = _one(number)
         del number
@@ -345,13 +344,14 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
 
 def _stored(ledger: Ledger, number: int) -> bytes:
     """Return what is stored about a person, as JSON."""
+    messages = disclosing.messages(ledger, number)  # first: what was under way when its process died is then in doubt
     said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
     rows = recorded.history(ledger._store, number).to_json(orient="records", date_format="iso")
     found = {
         "number": f"+{number}",
         "said": json.loads(said),
         "history": json.loads(rows),
-        "messages": recorded.messages(ledger, number),
+        "messages": messages,
         "experiments": disclosing.drawn(ledger._store, number),
         "contacts": disclosing.contacted(ledger._store, number),
         "mentions": disclosing.mentioned(ledger._store, number),

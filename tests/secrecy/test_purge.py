@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import requests
 
-from smsotp_nb import Client, Ledger, People, Plan, Sandbox, plan, plan_dataset, send, send_test
+from smsotp_nb import Client, Ledger, People, Plan, Sandbox, otp, plan, plan_dataset, send, send_test
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
@@ -281,17 +281,41 @@ def test_one_message_that_was_deleted_is_gone_from_the_sandboxs_messages(tmp_pat
 
 
 def test_who_asks_gets_every_row_and_after_forgetting_no_byte_is_left(
-    client: Client, ledger: Ledger, tmp_path: Path
+    client: Client, box: Sandbox, ledger: Ledger, tmp_path: Path
 ) -> None:
     done(client, ledger)
     send_test(planned(), client=client, to=PEOPLE[4], ledger=ledger)
+    otp.send(PEOPLE[4], client=client, ledger=ledger)
     exported = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
-    assert [row["kind"] for row in exported["history"]] == ["campaign", "test"]
-    assert [row["name"] for row in exported["messages"]] == [NAMES[4]]
+    assert [row["kind"] for row in exported["history"]] == ["campaign", "test", "passcode"]
+    rows = exported["messages"]
+    assert [(row["kind"], row.get("name")) for row in rows] == [
+        ("campaign", NAMES[4]), ("test", None), ("passcode", None),
+    ]  # fmt: skip
+    sent = box.inbox.loc[box.inbox["to"] == PEOPLE[4], "id"].tolist()
+    assert len(sent) == 3
+    assert [(row["id"], row["to"]) for row in rows] == [(one, PEOPLE[4]) for one in sent]
+    assert all(row["price"] > 0 for row in rows)
     (tmp_path / "one.json").unlink()
-    assert People(ledger).forget(PEOPLE[4]) == 2
+    assert People(ledger).forget(PEOPLE[4]) == 3
     ledger.close()
     assert found_in(tmp_path, PEOPLE[4:6], NAMES[4:6]) == {PEOPLE[5], NAMES[5]}
+
+
+def test_who_was_forgotten_or_suppressed_gets_the_rows_under_a_hash_as_well(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    before = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
+    People(ledger).forget(PEOPLE[4])
+    told = [
+        json.loads(People(ledger).export(number, tmp_path / f"{number}.json").read_text(encoding="utf-8"))["messages"]
+        for number in (PEOPLE[4], SUPPRESSED)
+    ]
+    assert [[(row["status"], row["to"], row["name"]) for row in rows] for rows in told] == [
+        [("accepted", None, None)], [("skipped", None, None)],
+    ]  # fmt: skip
+    assert told[0][0]["id"] == before["messages"][0]["id"]
 
 
 def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger) -> None:
