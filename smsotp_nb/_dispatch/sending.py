@@ -7,7 +7,7 @@ import dataclasses
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried, until
+from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried
 from .._planning import AnyPlan, DatasetPlan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply
@@ -29,7 +29,7 @@ from .excerpt import excerpt
 from .pacing import Pacer, check_speed
 from .slots import AHEAD, MOST_AHEAD, Slots
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
-from .table import fates_of, nobody, table_of, tell
+from .table import Report, nobody
 from .tally import Answer, ProgressCallback, Settled, Tally, accepted, callback_of, silent
 
 # Long enough for the longest pause that a Retry-After may ask for.
@@ -194,8 +194,7 @@ class _Sending:
         self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
-        self._counts: dict[str, int] = {}
-        self._until = ""
+        self._report = Report(plan, run, client.service)
 
     def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
         """Send every chunk still to go and return the result table."""
@@ -223,7 +222,7 @@ class _Sending:
             raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
         if self._stopper:
             self._run.hold(self._stopper[0])
-        return self._told(counts, tally.counts["accepted"])
+        return self._report.table(accepted=tally.counts["accepted"])
 
     def _threads(self, concurrency: int) -> int:
         """Return how many threads send. Where a claim takes long, more than have requests under way.
@@ -235,37 +234,9 @@ class _Sending:
         self._slots = Slots(concurrency)
         return concurrency + min(concurrency, MOST_AHEAD)
 
-    def _told(self, states: Iterable[str], accepted: int) -> pd.DataFrame:
-        """Return the result table, and know for `tell` how many rows are in each state.
-
-        Raises:
-            LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
-        """
-        table = self._table(states)
-        unknown = int(table["status"].isna().sum())
-        if unknown or self._counts["accepted"] < accepted:
-            raise LedgerError(
-                f"the ledger was altered while campaign {self._plan.campaign!r} was sent: {accepted:,} rows were "
-                f"recorded as accepted, and {self._counts['accepted']:,} stand as such. Do not send it again from this "
-                "ledger, which would text people twice; restore a backup, or see who else writes into it"
-            )
-        return table
-
-    def _table(self, states: Iterable[str]) -> pd.DataFrame:
-        if isinstance(self._plan, DatasetPlan):
-            found = self._run.fates()
-            self._until = until(found["earliest"].min(), found["latest"].max())
-            self._counts = {name: int(found.loc[found["status"].eq(name), "rows"].sum()) for name in states}
-            return fates_of(self._plan, found)
-        outcomes = self._run.outcomes()
-        self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
-        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in states}
-        with self._run.understood():  # what it holds may have been altered since
-            return table_of(self._plan, outcomes, self._client.service)
-
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
-        tell(self._plan.campaign, self._counts, self._stopper, self._disagreements, until=self._until)
+        self._report.warn(self._stopper, self._disagreements)
 
     def _finish(self, crew: Crew[int, Settled], tally: Tally) -> None:
         """Wait for the answers under way, which the threads record; a second interrupt leaves them in doubt."""

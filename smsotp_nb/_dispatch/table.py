@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._cards import counted
-from .._ledger import places, state_line
+from .._ledger import Run, places, state_line, until
 from .._pandas import STR
 from .._planning import AnyPlan, DatasetPlan, Plan
-from ..errors import CampaignIncomplete, SmsOtpWarning
+from ..errors import CampaignIncomplete, LedgerError, SmsOtpWarning
 from ..problems import explain
-from ..results import COLUMNS
+from ..results import COLUMNS, STATES
+
+_CALLER = 5  # frames above a warning
 
 
 def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
@@ -45,40 +48,71 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
     return table
 
 
-def fates_of(plan: DatasetPlan, fates: pd.DataFrame | None) -> pd.DataFrame:
-    """Return how many rows there are of each status and problem, as the ledger knows or, without it, the plan."""
-    if fates is None:
-        skipped = plan.problems.drop(columns="first_rows")
-        skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
-        return skipped
-    return fates.drop(columns=["earliest", "latest"])
-
-
-def tell(
-    campaign: str, counts: dict[str, int], stopper: tuple[str, str] | None, disagreements: list[str], *, until: str = ""
-) -> None:
-    """Warn of what is not complete (held back ``until`` when, in words), in doubt, or in disagreement with itself."""
-    if counts["planned"]:
-        held = f"rows are held back (see their problem){until}"
-        why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
-        text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
-        warnings.warn(text, CampaignIncomplete, stacklevel=5)
-    if counts["in_doubt"]:
-        warnings.warn(
-            f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted is "
-            f"not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve it",
-            SmsOtpWarning,
-            stacklevel=5,
-        )
-    if disagreements:
-        warnings.warn(
-            f"{counted(len(disagreements), 'reply disagrees', 'replies disagree')} with its own records: "
-            f"{disagreements[0]}; the table holds the records",
-            SmsOtpWarning,
-            stacklevel=5,
-        )
-
-
 def nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
-    return fates_of(plan, None) if isinstance(plan, DatasetPlan) else table_of(plan, None, service)
+    if isinstance(plan, Plan):
+        return table_of(plan, None, service)
+    skipped = plan.problems.drop(columns="first_rows")
+    skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
+    return skipped
+
+
+class Report:
+    """What ``send`` tells at the end of a call: the campaign's result table, and warnings of what is not complete."""
+
+    def __init__(self, plan: AnyPlan, run: Run, service: str) -> None:
+        self._plan, self._run, self._service = plan, run, service
+        self._counts: dict[str, int] = {}
+        self._until = ""
+
+    def table(self, *, accepted: int) -> pd.DataFrame:
+        """Return the result table, of which so many rows were recorded as accepted.
+
+        Raises:
+            LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
+        """
+        table = self._fates() if isinstance(self._plan, DatasetPlan) else self._rows(self._plan)
+        unknown = int(table["status"].isna().sum())
+        if unknown or self._counts["accepted"] < accepted:
+            raise LedgerError(
+                f"the ledger was altered while campaign {self._plan.campaign!r} was sent: {accepted:,} rows were "
+                f"recorded as accepted, and {self._counts['accepted']:,} stand as such. Do not send it again from this "
+                "ledger, which would text people twice; restore a backup, or see who else writes into it"
+            )
+        return table
+
+    def _fates(self) -> pd.DataFrame:
+        found = self._run.fates()
+        self._until = until(found["earliest"].min(), found["latest"].max())
+        self._counts = {name: int(found.loc[found["status"].eq(name), "rows"].sum()) for name in STATES}
+        return found.drop(columns=["earliest", "latest"])
+
+    def _rows(self, plan: Plan) -> pd.DataFrame:
+        outcomes = self._run.outcomes()
+        self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
+        self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in STATES}
+        with self._run.understood():  # what it holds may have been altered since
+            return table_of(plan, outcomes, self._service)
+
+    def warn(self, stopper: tuple[str, str] | None, disagreements: Sequence[str]) -> None:
+        """Warn of what is not complete (and held back until when), in doubt, or in disagreement with itself."""
+        campaign, counts = self._plan.campaign, self._counts
+        if counts["planned"]:
+            held = f"rows are held back (see their problem){self._until}"
+            why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
+            text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
+            warnings.warn(text, CampaignIncomplete, stacklevel=_CALLER)
+        if counts["in_doubt"]:
+            warnings.warn(
+                f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted "
+                f"is not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve it",
+                SmsOtpWarning,
+                stacklevel=_CALLER,
+            )
+        if disagreements:
+            warnings.warn(
+                f"{counted(len(disagreements), 'reply disagrees', 'replies disagree')} with its own records: "
+                f"{disagreements[0]}; the table holds the records",
+                SmsOtpWarning,
+                stacklevel=_CALLER,
+            )

@@ -25,7 +25,6 @@ from . import (
     approving,
     audit,
     beginning,
-    changing,
     contacts,
     copies,
     moving,
@@ -37,6 +36,7 @@ from . import (
     retention,
 )
 from .address import Address
+from .agreeing import agree
 from .campaign import Campaign
 from .damage import understood
 from .guessing import foreseen
@@ -254,7 +254,7 @@ class Ledger:
             with self._store.reading() as connection:
                 foreseen(connection, *beginning.before_a_run(number))
                 beginning.refuse_contradicted(connection, number)
-            self._agree(number, plan)
+            agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
@@ -515,43 +515,6 @@ class Ledger:
         with self._store.reading() as connection:
             found = connection.execute(*beginning.which(service, name)).fetchone()
         return found[0] if found else None
-
-    def _agree(self, number: int, plan: AnyPlanned) -> None:
-        """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
-        self._refuse_another_name(number, plan)
-        with self._store.reading() as connection:
-            known = connection.execute(*beginning.what_planned(number)).fetchone()[0]
-            corrected = changing.was_corrected(connection, number)
-        if known == plan.fingerprint and not corrected:
-            return
-        if isinstance(plan, PlannedInPieces):
-            raise changing.refusal_in_pieces(plan)
-        with self._store.snapshot() as connection:
-            found = changing.compare(connection, number, plan)
-            replaced = changing.replaced_at(connection, number, plan.fingerprint)
-        if known == plan.fingerprint:
-            with self._store.writing() as connection:
-                changing.reword(connection, number, plan)
-        elif replaced or not found.resumes or (found.others and not corrected):
-            raise changing.refusal(plan, found, replaced)
-        elif len(found.dropped):
-            with self._store.writing() as connection:
-                changing.adopt(connection, number, plan, found, what="suppressed", reason=None, now=self._clock())
-
-    def _refuse_another_name(self, number: int, plan: AnyPlanned) -> None:
-        with self._store.reading() as connection:
-            purged, name = connection.execute(*beginning.what_named(number)).fetchone()
-        if name != plan.campaign:
-            raise LedgerError(
-                f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
-                f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case "
-                "and blanks"
-            )
-        if purged:
-            raise LedgerError(
-                f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
-                "again. Nothing was sent; choose another campaign name"
-            )
 
 
 LedgerOrPath = Ledger | str | Path | Address

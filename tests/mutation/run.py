@@ -92,7 +92,8 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/tables.py": frozenset({"spread"}),
     "_ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
-    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_agree", "_end_dead_ones"}),
+    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_end_dead_ones"}),
+    "_ledger/agreeing.py": frozenset({"agree"}),
     "_ledger/campaign.py": frozenset({"resolve", "retry_rejected", "withdraw", "_change", "_recover", "_move"}),
     "_ledger/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
