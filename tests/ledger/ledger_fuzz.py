@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from ipywidgets import Widget
 
 from smsotp_nb import _cli, cost
 from smsotp_nb._dispatch import send
@@ -362,6 +363,7 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
         made(sound, client)
         for seed in seeds:
             path, reader = case(seed, sound, work / "case")
+            Widget.close_all()  # which Jupyter keeps, each for itself
             gc.collect()  # what the case before left is none of this one's
             before = memory()
             try:
@@ -416,7 +418,7 @@ def main(count: int, first: int = 0, processes: int = 1) -> int:
     """Print each finding, and how far it is after each ten blocks; return 1 where there was a finding."""
     found, outcomes = 0, Counter[str]()
     blocks = [range(at, min(at + BLOCK, first + count)) for at in range(first, first + count, BLOCK)]
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), max_tasks_per_child=10) as pool:
         for done, (wrong, of_block) in enumerate(pool.map(block, blocks), start=1):
             outcomes += of_block
             found += len(wrong)

@@ -220,7 +220,7 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
         audit, "note", lambda on: sms.People(on.ledger).import_optouts(PEOPLE, column="phone", source="provider"),
     ),
     "forget": (audit, "note", lambda on: sms.People(on.ledger).forget([ANN, BEN])),
-    "is opted out": (consents, "_keys", lambda on: sms.People(on.ledger).is_opted_out(ANN)),
+    "is opted out": (consents, "keys", lambda on: sms.People(on.ledger).is_opted_out(ANN)),
     "history": (consents, "times", lambda on: sms.People(on.ledger).history(ANN)),
     "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
     "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),
