@@ -15,7 +15,7 @@ from ._calls import in_our_words
 from ._cards import Card
 from ._frames import AnyFrame
 from ._ledger import LedgerOrPath
-from ._pandas import STR
+from ._pandas import STR, texts, with_columns
 from ._phones.evidence import Evidence, Level
 from ._phones.judgement import TEXTABLE, NoteOrRefuse
 from ._planning.wording import TemplateData, Words
@@ -194,11 +194,11 @@ class Sms:
             >>> frame.sms.masked().iloc[0].tolist()
             ['+1202...0123', '(202)...0123', 'Ann']
         """
-        return self._frame.assign(**{name: _masked(self._column(name)) for name in columns or self._of_numbers()})
+        return with_columns(self._frame, {name: _masked(self._column(name)) for name in columns or self._of_numbers()})
 
     def _of_numbers(self) -> list[str]:
         known = _ending(self._column("to"))
-        own = [name for name in self._frame.columns if isinstance(name, str) and name not in COLUMNS]
+        own = [name for name in self._frame.columns if name not in COLUMNS]
         return ["to", *(name for name in own if (_ending(self._column(name)) == known).any())]
 
     def card(self) -> Card:
@@ -222,10 +222,10 @@ class Sms:
 
 def _ending(column: pd.Series) -> pd.Series:
     """Return the last seven digits of each value, however it is spelled; missing where it has fewer."""
-    digits = column.astype(STR).str.replace(r"\.0$|[^0-9]", "", regex=True)
+    digits = texts(column).str.replace(r"\.0$|[^0-9]", "", regex=True)
     return digits.str[-7:].where(digits.str.len() >= 7)
 
 
 def _masked(numbers: pd.Series) -> pd.Series:
-    texts = numbers.astype(STR)
-    return texts.map({number: mask(number) for number in texts.dropna().unique()}).astype(STR)
+    said = texts(numbers)
+    return said.map({number: mask(number) for number in said.dropna().unique()}).astype(STR)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pandas.api.extensions import ExtensionDtype
 
 from ._calls import in_our_words
+from ._pandas import with_columns
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _to_arrow(frame: pd.DataFrame) -> pa.Table:
 
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     frame = pd.DataFrame([dict(row) for row in rows], dtype=object)
-    return frame.assign(**{name: _one_kind(frame[name]) for name in frame.columns})
+    return with_columns(frame, {name: _one_kind(frame[name]) for name in frame.columns})
 
 
 def _one_kind(cells: pd.Series[Any]) -> pd.Series[Any]:

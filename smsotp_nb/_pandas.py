@@ -8,6 +8,7 @@ the country ``nan``. So no module says ``"str"``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +41,19 @@ def lent(frame: pd.DataFrame) -> pd.DataFrame:
         [1]
     """
     return frame.copy(deep=not _COPIES_ON_WRITE)
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return a frame with these columns, in the place of its own; they may be called by numbers, unlike in ``assign``.
+
+    Example:
+        >>> with_columns(pd.DataFrame({0: [1], "a": [2]}), {0: [3]}).iloc[0].tolist()
+        [3, 2]
+    """
+    made = frame.copy(deep=False)
+    for name, column in columns.items():
+        made[name] = column
+    return made
 
 
 def holds_text(column: pd.Series) -> bool:

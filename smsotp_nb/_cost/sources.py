@@ -16,7 +16,7 @@ from .._ledger.places import path_of
 from .._ledger.summing import COLUMNS as SPENT
 from .._ledger.summing import all_rows, refuse_repeated, spending
 from .._ledger.wordings import OF_WORDS
-from .._pandas import STR, texts
+from .._pandas import STR, texts, with_columns
 from .._planning import Plan
 from .._results import contract
 from .._wire import amount
@@ -233,9 +233,8 @@ def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:
 
 def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Add up integers by currency and these names; missing names are groups of their own."""
-    keys = {name: _groupable(cells[name]) for name in names}
-    by = ["currency", *names]
-    return cells.assign(**keys).groupby(by, dropna=False, observed=True, sort=True).sum().reset_index()
+    cells = with_columns(cells, {name: _groupable(cells[name]) for name in names})
+    return cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
 
 
 def _groupable(column: pd.Series) -> pd.Series:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +39,7 @@ from .agreeing import agree
 from .campaign import Campaign
 from .damage import understood
 from .guessing import foreseen
+from .kept import names_in
 from .lock import RunLock
 from .ownership import Ownership
 from .places import given, not_a_ledger, own_file, place_of, sealed, store_of
@@ -173,7 +173,7 @@ class Ledger:
             services = ", ".join(repr(row[1]) for row in found)
             raise UsageError(f"several services have a campaign {name!r}; pass service= one of {services}")
         number, owner, kept, recorded = found[0]
-        return Campaign(self, self._store, number, recorded, owner, tuple(json.loads(kept)))
+        return Campaign(self, self._store, number, recorded, owner, tuple(names_in(kept)))
 
     @in_our_words
     def names(self, *, service: str) -> list[str]:

@@ -5,7 +5,6 @@ The rows of the two are matched by person. Rows that a message may have reached 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from .columns import Columns
 from .contacts import Realm
 from .guessing import Question
 from .holds import planned
+from .kept import names_in
 from .people import hashed, persons, secret_of
 from .recording import (
     LEFT_OUT,
@@ -183,10 +183,11 @@ def adopt(
 
     The caller holds the campaign's lock and has a transaction open.
     """
-    replaced, kept = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
-    if tuple(json.loads(kept)) != plan.kept:
+    replaced, listed = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
+    kept = names_in(listed)
+    if tuple(kept) != plan.kept:
         raise LedgerError(
-            f"campaign {plan.campaign!r} is recorded with keep={json.loads(kept)}, and the plan has "
+            f"campaign {plan.campaign!r} is recorded with keep={kept}, and the plan has "
             f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
         )
     _leave_out(connection, campaign, plan, found)

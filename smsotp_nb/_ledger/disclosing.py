@@ -13,6 +13,7 @@ from .._phones.several import spellings
 from . import contacts, mentions
 from .book import Ledger
 from .campaign import Campaign
+from .kept import names_in
 from .people import keys, persons, stored_as
 from .store import Store
 
@@ -31,7 +32,7 @@ def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
         ).fetchall()
     rows: list[dict[str, Any]] = []
     for (campaign, name, service, kept, kind), mine in groupby(found, key=lambda row: row[:5]):
-        frame = Campaign(ledger, store, campaign, name, service, tuple(json.loads(kept))).frame
+        frame = Campaign(ledger, store, campaign, name, service, tuple(names_in(kept))).frame
         told = frame.loc[[position for *_, position in mine]].to_json(orient="records", date_format="iso")
         rows += [{"kind": kind, **row} for row in json.loads(told)]
     return rows

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..errors import UsageError
 from .answers import Ints
+from .damage import Unfit
 from .guessing import Question
 
 MOST: Final = 2**20  # combinations; more are people rather than groups of them
@@ -83,7 +84,18 @@ def which_kept(campaign: int) -> Question:
 def kept_by(connection: sqlite3.Connection, campaign: int) -> list[str]:
     """Return the names of the columns that a campaign kept."""
     (listed,) = connection.execute(*which_kept(campaign)).fetchone()
+    return names_in(listed)
+
+
+def names_in(listed: str) -> list[str]:
+    """Return the names of kept columns, as a campaign's row lists them.
+
+    Raises:
+        Unfit: they are none, or one of them stands twice, which no frame of ours has.
+    """
     found: list[str] = json.loads(listed)
+    if not all(isinstance(name, str | int | float | None) for name in found) or len({*found}) < len(found):
+        raise Unfit("the names of a campaign's kept columns are none")
     return found
 
 
@@ -94,4 +106,4 @@ def _hashable(value: Any) -> Any:
 def known_columns(connection: sqlite3.Connection) -> list[str]:
     """Return the names of the columns that campaigns kept, each once."""
     listed = connection.execute("SELECT kept FROM campaign ORDER BY id").fetchall()
-    return list(dict.fromkeys(name for (names,) in listed for name in json.loads(names)))
+    return list(dict.fromkeys(name for (names,) in listed for name in names_in(names)))

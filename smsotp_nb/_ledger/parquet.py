@@ -24,6 +24,7 @@ from .._services import is_rehearsal
 from ..errors import UsageError
 from . import copies, reading
 from .disk import OWN, private_folder
+from .kept import names_in
 from .store import Store
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _campaign(
     number, service, name, kind, kept = campaign
     with store.snapshot() as connection:
         state = _state(connection, number)
-        rows = None if _whole(files, state) else _rows(store, number, service, name, kind, json.loads(kept))
+        rows = None if _whole(files, state) else _rows(store, number, service, name, kind, names_in(kept))
     if rows is None:
         yield from ((one.month, service, name, one.months[one.month], str(one.path), "unchanged") for one in files)
         return

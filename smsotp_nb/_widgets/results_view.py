@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._cards import MISSING, Cell, Code, State, Table, counted, money, number, places_of
 from .._cards.blocks import Align, Sign
-from .._pandas import STR
+from .._pandas import STR, texts
 from .._phones.lookup import country_name
 from .._results.contract import COLUMNS
 from .._visible import label as shown_label
@@ -170,8 +170,8 @@ class ResultsView:
         said = [code for code, (_, state) in enumerate(STATES.values()) if words in state]
         found = found | np.isin(self._status.codes, said)
         own = [name for name in self._given.columns if name not in COLUMNS]
-        for texts in (self.frame["id"], *(self._given[name] for name in own), _labels(self.frame.index)):
-            found = found | _holds(texts, search)
+        for column in (self.frame["id"], *(self._given[name] for name in own), _labels(self.frame.index)):
+            found = found | _holds(column, search)
         return found
 
     def _number_like(self, search: str) -> Mask:
@@ -247,14 +247,13 @@ def _fitting(words: pd.Index, search: str) -> list[int]:
     return [code for code, one in enumerate(words) if search in str(one).casefold()]
 
 
-def _holds(texts: pd.Series, search: str) -> Mask:
-    return texts.astype(STR).str.contains(search, case=False, regex=False, na=False).to_numpy(bool)
+def _holds(column: pd.Series, search: str) -> Mask:
+    return texts(column).str.contains(search, case=False, regex=False, na=False).to_numpy(bool)
 
 
 def _labels(index: pd.Index) -> pd.Series:
     made = index.map(_label) if isinstance(index, pd.MultiIndex) else index
-    labels: pd.Series = pd.Series(made.astype(STR), dtype=STR)
-    return labels
+    return texts(made.to_series())
 
 
 def _label(label: Any) -> str:

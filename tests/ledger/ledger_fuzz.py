@@ -137,8 +137,18 @@ def _page(ledger: Ledger) -> None:
     page = CampaignsPage(ledger).settle()
     for at in range(len(page.steps.answer.listing.entries)):
         page.open_buttons[at].click()
+        _opened()
         page.back_button.click()
         page.settle()
+
+
+def _opened() -> None:
+    """Wait until the page has read a campaign, on a thread of its own."""
+    for thread in threading.enumerate():
+        if thread.name == "smsotp-campaigns":
+            thread.join(SECONDS)
+            if thread.is_alive():
+                raise AssertionError("the page stands still")
 
 
 def _command(ledger: Ledger) -> None:
@@ -365,14 +375,15 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
             path, reader = case(seed, sound, work / "case")
             Widget.close_all()  # which Jupyter keeps, each for itself
             gc.collect()  # what the case before left is none of this one's
-            before = memory()
+            known, before = len(wrong), memory()
             try:
                 with at_most(SECONDS):
                     outcomes[read(path, reader, box, client)] += 1
             except (Exception, TooSlow) as error:  # noqa: BLE001 - any is a finding
-                wrong.append(f"seed {seed}, {reader}: {type(error).__name__}: {error}"[:300])
+                wrong.append(f"{type(error).__name__}: {error}")
             if more := grown(before):
-                wrong.append(f"seed {seed}, {reader}: {more:,} KiB")
+                wrong.append(f"{more:,} KiB")
+            wrong[known:] = [f"seed {seed}, {reader}: {said}"[:300] for said in wrong[known:]]
     return wrong, outcomes
 
 
@@ -380,8 +391,8 @@ def findings(seeds: range, work: Path) -> tuple[list[str], Counter[str]]:
 def _told_by_threads(wrong: list[str]) -> Iterator[None]:
     """Add what a thread or a finalizer raises, which otherwise only stands among what the process prints."""
     before = sys.unraisablehook, threading.excepthook
-    sys.unraisablehook = lambda told: wrong.append(f"ignored in {told.object!r}: {told.exc_value!r}"[:300])
-    threading.excepthook = lambda told: wrong.append(f"in the thread {told.thread}: {told.exc_value!r}"[:300])
+    sys.unraisablehook = lambda told: wrong.append(f"ignored in {told.object!r}: {told.exc_value!r}")
+    threading.excepthook = lambda told: wrong.append(f"in the thread {told.thread}: {told.exc_value!r}")
     try:
         yield
     finally:

@@ -260,7 +260,8 @@ def test_a_server_answers_as_a_file_does(server: Server, tmp_path: Path) -> None
     file, on_server = told
     assert file == on_server
     assert file["gone"] == 3
-    assert [row["name"] for row in file["exported"]["messages"]] == [NAMES[4]]
+    rows = [(row["kind"], row.get("name")) for row in file["exported"]["messages"]]
+    assert rows == [("campaign", NAMES[4]), ("passcode", None)]
 
 
 @pytest.mark.both_ledgers
@@ -335,7 +336,7 @@ def test_an_export_tells_arms_and_what_purged_campaigns_left(
     assert [(row["experiment"], row["unit"]) for row in told["experiments"]] == [("trial", "1004")]
     assert told["experiments"][0]["arm"] in ("plain", "holdout")
     assert [(row["campaign"], row["at"]) for row in told["contacts"]] == [("autumn", "2026-11-12T12:00:00+00:00")]
-    assert told["messages"] == []
+    assert [row["kind"] for row in told["messages"]] == ["passcode"]
     stranger = json.loads(people.export("+14155550143", tmp_path / "none.json").read_text(encoding="utf-8"))
     assert not any(stranger[name] for name in ("said", "history", "messages", "experiments", "contacts"))
 
