@@ -65,7 +65,10 @@ def holds_text(column: pd.Series) -> bool:
     """
     if isinstance(column.dtype, pd.StringDtype):
         return True
-    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    try:
+        return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    except Exception:  # noqa: BLE001 - whatever a stranger's class raises when it is asked what it is
+        return False
 
 
 def texts(column: pd.Series) -> pd.Series:

@@ -94,7 +94,8 @@ def names_in(listed: str) -> list[str]:
         Unfit: they are none, or one of them stands twice, which no frame of ours has.
     """
     found: list[str] = json.loads(listed)
-    if not all(isinstance(name, str | int | float | None) for name in found) or len({*found}) < len(found):
+    sound = isinstance(found, list) and all(isinstance(name, str | int | float | None) for name in found)
+    if not sound or len({*found}) < len(found):
         raise Unfit("the names of a campaign's kept columns are none")
     return found
 

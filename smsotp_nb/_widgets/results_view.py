@@ -170,8 +170,8 @@ class ResultsView:
         said = [code for code, (_, state) in enumerate(STATES.values()) if words in state]
         found = found | np.isin(self._status.codes, said)
         own = [name for name in self._given.columns if name not in COLUMNS]
-        for column in (self.frame["id"], *(self._given[name] for name in own), _labels(self.frame.index)):
-            found = found | _holds(column, search)
+        for cells in (self.frame["id"], *(self._given[name] for name in own), _labels(self.frame.index)):
+            found = found | _holds(cells, search)
         return found
 
     def _number_like(self, search: str) -> Mask:
@@ -247,8 +247,8 @@ def _fitting(words: pd.Index, search: str) -> list[int]:
     return [code for code, one in enumerate(words) if search in str(one).casefold()]
 
 
-def _holds(column: pd.Series, search: str) -> Mask:
-    return texts(column).str.contains(search, case=False, regex=False, na=False).to_numpy(bool)
+def _holds(cells: pd.Series, search: str) -> Mask:
+    return texts(cells).str.contains(search, case=False, regex=False, na=False).to_numpy(bool)
 
 
 def _labels(index: pd.Index) -> pd.Series:

@@ -36,6 +36,15 @@ COLUMNS = [
 ]
 
 
+def test_columns_that_are_called_by_numbers_are_summed() -> None:
+    """As those of a list without a head are."""
+    given = table(3).assign(team=["a", "b", "a"]).rename(columns={"team": 1})
+    sums = cost.by(given, [1])
+    assert sums[[1, "messages"]].to_numpy().tolist() == [["a", 2], ["b", 1]]
+    assert cost.by(sums, [1])["messages"].tolist() == [2, 1]
+    assert cost.compare(given, [1])[1].tolist() == ["a", "b"]
+
+
 def test_by_country_names_countries_and_keeps_currencies_apart() -> None:
     """One row a currency and country, dearest first; rows that were not accepted cost nothing."""
     found = cost.by_country(two_currencies())

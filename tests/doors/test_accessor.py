@@ -98,6 +98,14 @@ def test_a_column_that_was_kept_with_the_same_numbers_is_masked_too(phone: list[
     assert given["phone"].tolist()[:1] == phone[:1]
 
 
+def test_columns_that_are_called_by_numbers_are_masked() -> None:
+    """As those of a list without a head are."""
+    given = table(1, to=["+12025550123"]).assign(name="Ann").rename(columns={"name": 1})
+    given[0] = "(202) 555-0123"
+    assert given.sms.masked()[[0, 1]].to_numpy().tolist() == [["(202)...0123", "Ann"]]
+    assert given.sms.masked(0)["to"].tolist() == ["+12025550123"]
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.cpu_time import at_most
+from support.tables import table
 
 import smsotp_nb as sms
 from smsotp_nb import _cards as cards
@@ -21,6 +22,7 @@ from smsotp_nb import _services as services
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._phones import weighing
 from smsotp_nb._visible import visible
+from smsotp_nb._widgets.results_view import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
 
 GOOD = "+12025550123"
@@ -162,6 +164,11 @@ def of_rates(cell: Any) -> pd.DataFrame:
     return pd.DataFrame({name: objects(cell) for name in ("low", "seen", "type")}).assign(**known)
 
 
+def kept(cell: Any) -> pd.DataFrame:
+    """Return a result table with a cell in a column of the caller's own."""
+    return table(1, to=[GOOD]).assign(own=objects(cell))
+
+
 def planned(**given: Any) -> object:
     return sms.plan(ONE, to="phone", campaign="c", text="Hello", **given)
 
@@ -182,6 +189,8 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "exclude": lambda cell: planned(exclude=objects(cell)),
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
+    "masked": lambda cell: kept(cell).sms.masked(),
+    "searched": lambda cell: ResultsView(kept(cell)).page(Asked(search="x")),
 }
 
 

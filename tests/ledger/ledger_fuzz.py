@@ -51,9 +51,9 @@ INVOICE = pd.DataFrame(
 DEEP = "[" * 20_000 + "]" * 20_000
 ODD: tuple[Any, ...] = (
     None, 0, 1, -1, 7, 2**31, 2**40, 2**62, 2**63 - 1, -(2**63), 1.5, -0.5, 1e308, float("inf"), "", "abc", "1,2",
-    "\x00", "\x1f", "\x1b[2J", "9" * 400, "x" * 300_000, "null", "[]", "{}", "[1]", "[null]", '["a","b","c"]', DEEP,
-    '{"a":' * 900 + "1" + "}" * 900, '"\\ud800"', "1e999", b"", b"\xff", b"\x00" * 7, bytes(16), bytes(64),
-    b"\xff" * 64, bytes(300_000),
+    "\x00", "\x1f", "\x1b[2J", "9" * 400, "x" * 300_000, "null", "[]", "{}", "[1]", "[null]", '["a","b","c"]',
+    '["a","a"]', DEEP, '{"a":' * 900 + "1" + "}" * 900, '"\\ud800"', "1e999", b"", b"\xff", b"\x00" * 7, bytes(16),
+    bytes(64), b"\xff" * 64, bytes(300_000),
 )  # fmt: skip
 CRAFTED = (
     "CREATE TRIGGER t AFTER INSERT ON attempt BEGIN DELETE FROM opted_out; END",

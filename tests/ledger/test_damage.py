@@ -135,6 +135,23 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
         assert len(ledger.campaign("winter").frame) == 6
 
 
+@pytest.mark.parametrize("names", ['["team", "team"]', '[["team"], "city"]', "{}", "7"])
+def test_kept_columns_that_no_plan_has_are_told(names: str, two: Path) -> None:
+    """No frame of ours has a name twice; the campaigns page stood still on one."""
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(f"UPDATE campaign SET kept='{names}' WHERE name='autumn'")
+        connection.commit()
+    with Ledger(two) as ledger:
+        for read in (
+            lambda: ledger.campaign("autumn").frame,
+            lambda: cost.by(ledger, "city"),
+            lambda: People(ledger).export(ledger_fuzz.NUMBERS[0], two.with_name("person.json")),
+        ):
+            with pytest.raises(LedgerError, match="is damaged or was altered"):
+                read()
+        assert len(ledger.campaign("winter").frame) == 6
+
+
 def test_a_time_of_the_register_that_no_ledger_holds_is_named(two: Path) -> None:
     with closing(sqlite3.connect(two)) as connection:
         connection.execute(
