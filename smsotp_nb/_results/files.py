@@ -340,12 +340,13 @@ def _read_excel(file: Path) -> pd.DataFrame:
 
 
 def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
-    columns = [*_levels(frame.index), *(column for _, column in headed(frame).items())]
+    named = headed(frame)
+    columns = [*_levels(frame.index), *(column for _, column in named.items())]
     for column in columns:
         if column.dtype == object and not {*map(type, column.array)} <= _SIMPLE:
             told(column)  # which refuses lists nested without end: Arrow follows them until the process crashes
     try:
-        frame.to_parquet(file, engine="pyarrow")
+        (named if "mixed" in frame.columns.inferred_type else frame).to_parquet(file, engine="pyarrow")
     except (pyarrow.ArrowException, TypeError, ValueError, ArithmeticError, SystemError) as error:
         for column in columns:
             told(column)  # which names column and row of what has no text

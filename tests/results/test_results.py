@@ -463,6 +463,13 @@ def comes_back(folder: Path, texts: list[str], ending: str) -> bool:
     return back["name"].astype(STR).tolist() == texts
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_columns_that_are_called_by_numbers_are_called_by_their_text_in_a_file(ending: str, tmp_path: Path) -> None:
+    """pandas warns where some names are numbers and others text."""
+    given = table(1).assign(team="a").rename(columns={"team": 1})
+    assert results.read(results.write(given, tmp_path / f"r{ending}"))["1"].tolist() == ["a"]
+
+
 @settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)
 @ANY_TEXTS
 def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> None:
