@@ -42,6 +42,7 @@ __all__ = [
     "page",
     "places_by",
     "places_of",
+    "safe",
     "share",
     "style_sheet",
     "terminal_width",

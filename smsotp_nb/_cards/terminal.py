@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from .._visible import visible
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Meter, Note, State, Table
-from .words import plain_value, width
+from .words import plain_value, told, width
 
 NARROWEST: Final = 18  # columns that words in a cell need to read well
 GAP: Final = "  "
@@ -58,7 +57,7 @@ def _block_text(block: Block, most: int | None) -> str:
         return fitted(f"{SIGNS[block.sign]} {one_line(block.text)}", most, hang="  ")
     if isinstance(block, Meter):
         return fitted(f"{one_line(block.label)}: {block.done:,} of {block.total:,}", most)
-    said = [fitted(f"  | {visible(line)}", most, hang="  | ") for line in block.text.split("\n")]
+    said = [fitted(f"  | {told(line)}", most, hang="  | ") for line in block.text.split("\n")]
     lines = [one_line(block.to), *said]
     return "\n".join([*lines, fitted(f"  {one_line(block.foot)}", most, hang="  ")] if block.foot else lines)
 
@@ -178,4 +177,4 @@ def _bar_text(bar: Bar) -> str:
 
 
 def one_line(text: str) -> str:
-    return visible(text.replace("\n", " "))
+    return told(text.replace("\n", " "))

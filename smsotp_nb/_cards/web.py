@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from .._visible import visible
 from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .sheet import MOST_FIGURES, SHORT
-from .words import plain_value
+from .words import beginning, plain_value, told
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
 _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a sentence may not
@@ -183,9 +182,9 @@ def _message_html(block: Message) -> str:
 def _marked_html(text: str, marks: Sequence[str]) -> str:
     if not marks:
         return safe(text)
-    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
+    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", beginning(text))
     return "".join(f"<mark>{safe(piece)}</mark>" if piece in marks else safe(piece) for piece in pieces)
 
 
 def safe(text: str) -> str:
-    return html.escape(visible(text, keep="\n"))
+    return html.escape(told(text, keep="\n"))

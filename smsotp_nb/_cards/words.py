@@ -10,6 +10,22 @@ from typing import Final
 from .._visible import visible
 
 MISSING: Final = "–"
+MOST: Final = 20_000  # characters of one text; what others wrote may have any number
+
+
+def told(text: str, *, keep: str = "") -> str:
+    """Return a text as a card tells it: what moves a cursor as numbers, and of a very long text the beginning.
+
+    Example:
+        >>> told("a\\x1b[2J"), told("x" * 300_000)[-24:]
+        ('a\\\\u001b[2J', 'xx… (300,000 characters)')
+    """
+    return visible(beginning(text), keep=keep)
+
+
+def beginning(text: str) -> str:
+    """Return a text, or of a very long one the beginning, and how long it is."""
+    return text if len(text) <= MOST else f"{text[:MOST]}… ({len(text):,} characters)"
 
 
 def number(value: float | Decimal | None) -> str:

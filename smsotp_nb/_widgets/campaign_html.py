@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Card, Figures, Note, Table, about, counted, number
+from .._cards import MISSING, Card, Figures, Note, Table, about, counted, number, safe
 from .._planning import Plan, overview
 from .._progress import span
 from .._visible import masked
@@ -38,7 +38,7 @@ def draft_html(draft: Draft | None) -> str:
         return _pane(_items(draft.problems), "Still to do")
     if draft.plan.rows["status"].eq("planned").any():
         other = "" if draft.other is None else "<h3>The second text</h3>" + _messages(draft.other)
-        foreseen = "".join(f'<p class="smsotp-line">{html.escape(words)}</p>' for words in draft.foreseen)
+        foreseen = "".join(f'<p class="smsotp-line">{safe(words)}</p>' for words in draft.foreseen)
         return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan) + other + foreseen)
     reasons = overview.reasons(draft.plan.skipped)
     said = [f"{counted(count, 'row')}: {meaning or code}" for code, meaning, count in reasons]
@@ -73,7 +73,7 @@ def progress_html(running: Running | None) -> str:
         ("to go", number(told.left)),
         ("billed so far", _billed(told)),
     )
-    shown = "".join(f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in figures)
+    shown = "".join(f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in figures)
     bar = _bar(told.done, told.total)
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
@@ -135,7 +135,7 @@ def lines_html(code: str) -> str:
 def columns_html(names: Sequence[str]) -> str:
     """Return the hint that names the columns a text may use."""
     shown = " ".join(f"{{{name}}}" for name in names[:12]) + (" …" if len(names) > 12 else "")
-    return f'<p class="smsotp-line">Columns: {html.escape(shown)}</p>'
+    return f'<p class="smsotp-line">Columns: {safe(shown)}</p>'
 
 
 def _bar(done: int, total: int) -> str:
@@ -166,7 +166,7 @@ def _totals(plan: Plan, whole: bool) -> str:
     unrated = int(planned["est_cost"].isna().sum())
     said += f", {number(unrated)} without a rate" if cost_said and unrated else ""
     where = "" if whole else f"<br>Seen so far: the first {counted(len(rows), 'row')}."
-    return f'<p class="smsotp-line smsotp-num">{html.escape(said)}.{where}</p>'
+    return f'<p class="smsotp-line smsotp-num">{safe(said)}.{where}</p>'
 
 
 def _messages(plan: Plan) -> str:
@@ -176,17 +176,17 @@ def _messages(plan: Plan) -> str:
 
 def _message(row: dict[Any, Any]) -> str:
     known = isinstance(row["text"], str)
-    text = html.escape(masked(row["text"])) if known else "<i>The template's text is not known here.</i>"
+    text = safe(masked(row["text"])) if known else "<i>The template's text is not known here.</i>"
     said = [str(row["to"])]
     if known:
         said += [counted(int(row["est_parts"]), "part"), ENCODINGS.get(str(row["encoding"]), "")]
     if row["forcing"]:
         said.append(f"because of {' '.join(row['forcing'])}")
-    return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(" · ".join(said))}</p></li>'
+    return f'<li><p>{text}</p><p class="smsotp-foot">{safe(" · ".join(said))}</p></li>'
 
 
 def _items(words: Sequence[str]) -> str:
-    return f'<ul class="smsotp-todo">{"".join(f"<li>{html.escape(line)}</li>" for line in words)}</ul>'
+    return f'<ul class="smsotp-todo">{"".join(f"<li>{safe(line)}</li>" for line in words)}</ul>'
 
 
 def _pane(content: str, title: str = "As recipients will read it") -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from .._cards import counted
-from .._cards.web import safe
+from .._cards import counted, safe
 from .._visible import label as called
 from .._wire import mask
 from ..problems import PROBLEMS
@@ -98,7 +96,7 @@ def refusals_html(found: list[Group], title: str = "Not sent") -> str:
         return ""
     more = len(found) - MOST
     rest = f"<details><summary>{counted(more, 'more reason')}</summary>{_list(found[MOST:])}</details>" * (more > 0)
-    return f'<section class="smsotp-refusals"><h3>{html.escape(title)}</h3>{_list(found[:MOST])}{rest}</section>'
+    return f'<section class="smsotp-refusals"><h3>{safe(title)}</h3>{_list(found[:MOST])}{rest}</section>'
 
 
 def _list(found: list[Group]) -> str:
@@ -109,6 +107,6 @@ def _item(one: Group) -> str:
     more = one.rows - len(one.first)
     rows = ", ".join(f"{label}: {number}" for label, number in one.first) + (f" and {more:,} more" if more else "")
     until = f" They may go from {one.until}." if one.until else ""
-    said = f"<b>{counted(one.rows, 'row')}</b>: {html.escape(one.meaning)}.{until}"
-    step = f'<p class="smsotp-line">Next: {html.escape(one.next_step)}.</p>' if one.next_step else ""
+    said = f"<b>{counted(one.rows, 'row')}</b>: {safe(one.meaning)}.{until}"
+    step = f'<p class="smsotp-line">Next: {safe(one.next_step)}.</p>' if one.next_step else ""
     return f'<p>{said}</p><p class="smsotp-line smsotp-num">Rows {safe(rows)}</p>{step}'

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
-from .._cards import Card, Note, Table, counted, money, number
+from .._cards import Card, Note, Table, counted, money, number, safe
 from .._ledger import Entry
 from .._services import shown
-from .._visible import visible
 from .._wire import amount
 from ..results import Progress
 from .campaigns_steps import Answer, Opened
@@ -43,8 +40,8 @@ def entry_html(entry: Entry) -> str:
         said += [f"{number(entry.counts['rejected'])} rejected"] if entry.counts["rejected"] else []
     said.append(billed(entry))
     return (
-        f'<p class="smsotp-line smsotp-{sign or "plain"}">{html.escape(first)}</p>'
-        f'<p class="smsotp-line smsotp-num">{html.escape(visible(" · ".join(said)))}</p>'
+        f'<p class="smsotp-line smsotp-{sign or "plain"}">{safe(first)}</p>'
+        f'<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
     )
 
 
@@ -103,7 +100,7 @@ def progress_html(progress: Progress | None) -> str:
     said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt."
     bar = f'<div class="smsotp-bar" style="width:{share:.1%}"></div>'
     return (
-        f'<p class="smsotp-line smsotp-num">{html.escape(said)}</p><div class="smsotp-track smsotp-tall" '
+        f'<p class="smsotp-line smsotp-num">{safe(said)}</p><div class="smsotp-track smsotp-tall" '
         f'role="progressbar" aria-label="Rows sent" aria-valuemin="0" aria-valuemax="100" '
         f'aria-valuenow="{share * 100:.0f}">{bar}</div>'
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 
 import ipywidgets
 
-from .._cards import SIGNS, Marked
-from .._cards.web import safe
+from .._cards import SIGNS, Marked, safe
 from . import skin
 from .cleaning import PAGE, RowView
 
@@ -66,7 +64,7 @@ def row_html(row: RowView) -> str:
     arrow = f'<span class="smsotp-after">→ {after}</span>' if after else ""
     country = f'<span class="smsotp-of">{safe(row.country)}</span>' if row.country else ""
     edited = f'<span class="smsotp-was">Edited: {safe(row.edited)}.</span>' if row.edited else ""
-    state = f"<b>{SIGNS[row.state.sign]} {html.escape(row.state.value)}</b>"
+    state = f"<b>{SIGNS[row.state.sign]} {safe(row.state.value)}</b>"
     return (
         f'<div class="smsotp-cells"><div class="smsotp-name">Row {safe(row.name)}</div>'
         f'<div class="smsotp-number"><span dir="ltr">{before}</span>{country}{arrow}</div>'

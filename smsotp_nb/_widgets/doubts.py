@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import threading
 from collections.abc import Callable, Sequence
 
 import ipywidgets
 import pandas as pd
 
-from .._cards import counted, number
+from .._cards import counted, number, safe
 from .._ledger import Campaign
 from . import skin
 from .leafing import Leafing
@@ -167,4 +166,4 @@ class Doubts:
             self._places[at] = None if row is None else row.place
             tick.value = row is not None and row.ticked
             tick.description = "" if row is None else f"Row {row.label}, {row.number}"
-            evidence.value = "" if row is None else f'<p class="smsotp-line">{html.escape(row.evidence)}</p>'
+            evidence.value = "" if row is None else f'<p class="smsotp-line">{safe(row.evidence)}</p>'

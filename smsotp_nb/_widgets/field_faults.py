@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 
 import ipywidgets
 
+from .._cards import safe
 from . import skin
 
 
@@ -48,6 +48,6 @@ class FieldFaults:
     def _say(self, name: str, words: str) -> None:
         line = self._lines[name]
         if bool(words) != bool(line.value) or words:
-            line.value = f'<p class="smsotp-line smsotp-bad" role="alert">✗ {html.escape(words)}</p>' if words else ""
+            line.value = f'<p class="smsotp-line smsotp-bad" role="alert">✗ {safe(words)}</p>' if words else ""
             skin.show(line, bool(words))
             skin.mark(self._fields[name], "smsotp-invalid", bool(words))

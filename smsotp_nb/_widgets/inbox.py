@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 import pandas as pd
 
+from .._cards import safe
 from .._visible import masked
 from .._wire import mask
 from ..errors import SmsOtpError
@@ -47,15 +48,15 @@ def _message(row: dict[object, object], open_ids: Collection[str], *, plainly: b
     code = row["code"] if isinstance(row["code"], str) else ""
     text = str(row["text"])
     if not code:
-        text = html.escape(masked(text))
+        text = safe(masked(text))
     else:
         opened = row["id"] in open_ids
         mark = f' data-open="{html.escape(str(row["id"]))}"' if opened else ""
-        written = html.escape(code) if opened and plainly else HIDDEN * len(code)
+        written = safe(code) if opened and plainly else HIDDEN * len(code)
         pieces = re.split(rf"(?<!\d){re.escape(code)}(?!\d)", text)
-        text = f"<b{mark}>{written}</b>".join(html.escape(masked(piece)) for piece in pieces)
+        text = f"<b{mark}>{written}</b>".join(safe(masked(piece)) for piece in pieces)
     foot = " · ".join((str(row["channel"]), mask(str(row["to"])), f"{row['at']:%H:%M:%S} UTC"))
-    return f'<li><p>{text}</p><p class="smsotp-foot">{html.escape(foot)}</p></li>'
+    return f'<li><p>{text}</p><p class="smsotp-foot">{safe(foot)}</p></li>'
 
 
 def draw(pane: ipywidgets.HTML, box: Sandbox, open_ids: Collection[str] | None = (), *, shown: int = SHOWN) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-
+from .._cards import safe
 from . import skin
 from .otp_steps import View
 
@@ -35,7 +34,7 @@ def verified_html(view: View) -> str:
         return ""
     return (
         '<div class="smsotp-verified" role="status"><i aria-hidden="true">✓</i><p class="smsotp-big">Verified</p>'
-        f'<p class="smsotp-line">{html.escape(view.notice.text)}</p></div>'
+        f'<p class="smsotp-line">{safe(view.notice.text)}</p></div>'
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import ipywidgets
 from IPython.display import display
 
-from .._cards import Card
+from .._cards import Card, safe
 from .._guards import Field
 from .._progress import in_notebook
 from . import saved
@@ -216,15 +216,13 @@ def primary(target: ipywidgets.Button, yes: bool) -> None:
 def line(words: str, sign: Sign = "") -> str:
     """Return one line below a field: the sign says in a character what the colour says too."""
     mark = f"{MARKS[sign]} " if sign else ""
-    return f'<p class="smsotp-line smsotp-{sign or "plain"}">{mark}{html.escape(words)}</p>'
+    return f'<p class="smsotp-line smsotp-{sign or "plain"}">{mark}{safe(words)}</p>'
 
 
 def notice(words: str, sign: Sign = "") -> str:
     """Return a message of a form, announced to a screen reader."""
     mark = f'<span class="smsotp-sign">{MARKS[sign]}</span>' if sign and words else ""
-    return (
-        f'<p class="smsotp-notice smsotp-{sign or "plain"}" role="status">{mark}<span>{html.escape(words)}</span></p>'
-    )
+    return f'<p class="smsotp-notice smsotp-{sign or "plain"}" role="status">{mark}<span>{safe(words)}</span></p>'
 
 
 def head(
@@ -237,8 +235,8 @@ def head(
     items = "".join(_step(number, name, now, done) for number, name in enumerate(steps, start=1))
     listed = f'<ol class="smsotp-steps">{items}</ol>' if steps else ""
     return (
-        f'<div class="smsotp-head"><h2 class="smsotp-title">{html.escape(title)}</h2>'
-        f'<p class="smsotp-sub{" smsotp-live" if live else ""}">{"! " if live else ""}{html.escape(sub)}</p>'
+        f'<div class="smsotp-head"><h2 class="smsotp-title">{safe(title)}</h2>'
+        f'<p class="smsotp-sub{" smsotp-live" if live else ""}">{"! " if live else ""}{safe(sub)}</p>'
         f"{listed}</div>"
     )
 
@@ -248,4 +246,4 @@ def _step(number: int, name: str, now: int, done: bool) -> str:
     kind = "smsotp-past" if past and number < now else "smsotp-now" if number == now else "smsotp-next"
     current = ' aria-current="step"' if number == now else ""
     mark = MARKS["ok"] if past else number
-    return f'<li class="{kind}"{current}><i>{mark}</i>{html.escape(name)}</li>'
+    return f'<li class="{kind}"{current}><i>{mark}</i>{safe(name)}</li>'

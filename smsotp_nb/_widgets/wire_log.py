@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._cards import safe
 from .._client.meaning import Scrubber, success
 from .._client.transport import RawReply
 from .._moments import utc_now
@@ -132,8 +132,8 @@ def log_html(found: Sequence[Exchange]) -> str:
 
 
 def _item(one: Exchange, *, opened: bool) -> str:
-    summary = f"{one.number}. {html.escape(one.action)} → {html.escape(one.result.partition(':')[0])}"
+    summary = f"{one.number}. {safe(one.action)} → {safe(one.result.partition(':')[0])}"
     panes = (("Python", f"{one.call}\n# {one.result}"), ("Request", one.request), ("Reply", one.reply))
-    shown = "".join(f"<h4>{name}</h4><pre>{html.escape(text)}</pre>" for name, text in panes)
+    shown = "".join(f"<h4>{name}</h4><pre>{safe(text)}</pre>" for name, text in panes)
     state = " open" if opened else ""
     return f'<li><details class="smsotp-lines"{state}><summary>{summary}</summary>{shown}</details></li>'

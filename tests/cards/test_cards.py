@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from smsotp_nb import _cards as cards
 from smsotp_nb._cards import Bar, Bars, Card, Code, Figures, Marked, Message, Note, State, Table, about, style_sheet
+from smsotp_nb._widgets import skin
 from smsotp_nb.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"
@@ -199,3 +200,16 @@ def test_a_blank_that_was_taken_away_does_not_look_like_a_dash() -> None:
     cell = Marked((("1", ""), (" ", "del"), ("-", "del"), ("2", "")))
     html = Card("Change", "", (Table(("Before",), ((cell,),)),))._repr_html_()
     assert '1<del style="text-decoration:none"> </del><del>-</del>2' in html
+
+
+def test_of_a_text_without_an_end_a_card_tells_the_beginning() -> None:
+    """A country of 300,000 signs, of a ledger from elsewhere, took 150 MB to show."""
+    card = full("\x1b" * 300_000)
+    signs = 20_000 * len("\\u001b")
+    assert card.html().count("… (300,000 characters)") > 20
+    assert len(card.html()) < 30 * signs
+    assert len(card.text()) < 60 * signs  # a table's column is as wide in every line
+
+
+def test_what_a_form_says_turns_no_line() -> None:
+    assert skin.line("a\u202eb") == '<p class="smsotp-line smsotp-plain">a\\u202eb</p>'
