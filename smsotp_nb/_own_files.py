@@ -79,6 +79,17 @@ class OwnFiles:
             raise self._refused(path, f"{wanted} of another user, who can read what is in it")
         tighten(path)
 
+    def refuse_of_another(self, path: Path) -> None:
+        """Refuse what another user put in the place of this user's; root may, who can read anything.
+
+        Raises:
+            LedgerError, UsageError: it names the place.
+        """
+        with contextlib.suppress(OSError):  # nothing is there, or opening it says more
+            found = os.lstat(path)
+            if sys.platform != "win32" and found.st_uid not in (0, os.geteuid()):
+                raise self._refused(path, f"{kind(found.st_mode)} of another user, who can read what is in it")
+
     def refuse_journal(self, path: Path) -> None:
         """Refuse a journal beside a database that names a further file: SQLite would read it, and delete it.
 

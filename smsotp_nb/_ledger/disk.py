@@ -109,8 +109,13 @@ def sync_folder(folder: Path) -> None:
 
 def runs(path: Path) -> Path:
     """Return the folder with the locks of a ledger's campaigns, the same one through whatever link it was opened."""
+    return beside(path, "-runs")
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return what belongs beside a ledger, the same through whatever link it was opened."""
     path = path.resolve()
-    return path.with_name(path.name + "-runs")
+    return path.with_name(path.name + ending)
 
 
 if sys.platform == "win32":

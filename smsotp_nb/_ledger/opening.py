@@ -17,7 +17,7 @@ from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
 from .anchor import Anchor
-from .disk import OWN, notes_folder
+from .disk import OWN, beside, notes_folder, runs
 from .marks import Mark, Marks, Seal, Session
 from .moved import refuse_moved
 from .tables import APPLICATION_ID, TABLES, VERSION
@@ -181,10 +181,16 @@ def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def refuse_others(path: Path) -> None:
-    """Refuse a ledger that is no file, or where something else is in the place of what SQLite opens beside it."""
+    """Refuse a ledger that is no file, or where something else is in the place of what belongs beside it.
+
+    Beside a ledger of this user everything is this user's; one that another user owns may be used by several.
+    """
     files = files_of_sqlite(path)
     for file in files:
         OWN.refuse_other(file)
+    if not is_of_another(files[0]):
+        for file in (*files[1:], beside(path, "-mark"), runs(path)):
+            OWN.refuse_of_another(file)
     OWN.refuse_journal(files[JOURNAL])
 
 
@@ -242,6 +248,7 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
         connection.execute("PRAGMA wal_autocheckpoint=0")  # only where the file is known to be ours, see `Store`
         connection.execute("PRAGMA fullfsync=1")  # macOS: a plain fsync does not reach the disk
         _prepare(connection)
+        refuse_others(path)  # what was put there between the look and the log
     except BaseException:
         connection.close()
         raise
@@ -374,7 +381,7 @@ def _noted_at(path: Path) -> bytes:
 def _marks(path: Path, ledger: bytes) -> Marks:
     """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
-    own = [Mark(path.with_name(path.name + "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark", noted=True)]
+    own = [Mark(beside(path, "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark", noted=True)]
     known = _noted_at(path)
     return Marks(
         ledger, own, [Mark(notes_folder() / f"{known.hex()}.mark", noted=True)] if known not in (b"", ledger) else []

@@ -6,6 +6,7 @@ A draft holds texts and choices. It holds nothing that was given in code, no key
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from .._outputs import outputs
-from .._own_files import OwnFiles
+from .._own_files import FOLDER, READ_WRITE, OwnFiles, is_of_another
 from ..errors import UsageError
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
-_OWN = OwnFiles(UsageError, "; the draft was not kept", of_others=True)
 Values = Mapping[str, str | int]
 
 
@@ -51,6 +51,8 @@ class Drafts:
     """
 
     def __init__(self, ledger: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        # Several users may use a ledger that belongs to another one; beside one of our own everything is ours.
+        self._own = OwnFiles(UsageError, "; the draft was not kept", of_others=is_of_another(ledger))
         self._folder = ledger.resolve().with_name(ledger.name + "-drafts")
         self._file = self._folder / f"{secrets.token_hex(8)}.json"
         self._now = now
@@ -69,8 +71,8 @@ class Drafts:
             return
         content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
         try:
-            _OWN.make_folder(self._folder)
-            self._file.touch(mode=0o600)
+            self._own.make_folder(self._folder)
+            os.close(self._own.open(self._file, os.O_CREAT | READ_WRITE))
         except OSError as error:
             raise UsageError(f"the draft cannot be kept in {self._folder}: {error.strerror}") from None
         with outputs(self._file, overwrite=True) as (draft,):
@@ -96,16 +98,18 @@ class Drafts:
             self._kept = {}
 
     def _all(self) -> list[Kept]:
-        if self._folder.is_symlink() or not self._folder.is_dir():
+        try:
+            self._own.look(self._folder, wanted=FOLDER)
+        except UsageError:  # whoever keeps a draft hears of it
             return []
-        found = [_read(file) for file in self._folder.glob("*.json")]
+        found = [_read(file, self._own) for file in self._folder.glob("*.json")]
         return sorted((one for one in found if one is not None), key=lambda one: one.at, reverse=True)
 
 
-def _read(file: Path) -> Kept | None:
+def _read(file: Path, own: OwnFiles) -> Kept | None:
     """Return a draft; None for a file that is no draft, or that was deleted meanwhile."""
     try:
-        found: Any = json.loads(_OWN.read(file, LONGEST))
+        found: Any = json.loads(own.read(file, LONGEST))
         at = datetime.fromisoformat(found["at"])
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
     except (UsageError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):

@@ -6,6 +6,7 @@ import hashlib
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import plan, send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger import Ledger, opening
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaign_drafts import Drafts
 from smsotp_nb.errors import LedgerError, UsageError
@@ -275,3 +276,78 @@ def test_the_folders_above_parquet_files_are_closed_to_others_as_well(tmp_path: 
         os.umask(before)
     assert open_to_others(tmp_path / "deep") == {}
     assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
+
+
+# -- what another user put there
+
+
+STRANGER = 54_321  # a user that nobody is
+as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives a file away")
+
+
+def given_away(path: Path) -> None:
+    path.mkdir() if path.name.endswith("-runs") else path.touch()
+    os.chown(path, STRANGER, STRANGER)
+
+
+@as_root
+@pytest.mark.parametrize("made", [True, False], ids=["made before", "new"])
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm", "-mark", "-runs"])
+def test_beside_a_ledger_of_ours_nothing_is_somebody_elses(ending: str, made: bool, tmp_path: Path) -> None:
+    """Whoever may write into the folder put a log there, which they could read, and the numbers went into it."""
+    path = tmp_path / "l.sqlite"
+    if made:
+        Ledger(path, create=True).close()
+        path.with_name(path.name + "-mark").unlink(missing_ok=True)
+    given_away(Path(f"{path}{ending}"))
+    with pytest.raises(LedgerError, match=rf"l\.sqlite{ending} is a (file|folder) of another user, who can read"):
+        Ledger(path, create=True).campaigns()
+
+
+@as_root
+def test_a_log_that_somebody_put_there_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, keep = tmp_path / "l.sqlite", opening._prepare
+
+    def and_then(connection: sqlite3.Connection) -> None:
+        keep(connection)
+        os.chown(f"{path}-wal", STRANGER, STRANGER)
+
+    monkeypatch.setattr(opening, "_prepare", and_then)
+    with pytest.raises(LedgerError, match=r"-wal is a file of another user"):
+        Ledger(path, create=True).campaigns()
+
+
+@as_root
+def test_a_ledger_of_another_user_is_used_as_it_is(tmp_path: Path) -> None:
+    """Several users may share it, and what is beside it belongs to whoever came first."""
+    path = tmp_path / "l.sqlite"
+    Ledger(path, create=True).close()
+    given_away(Path(f"{path}-mark"))
+    os.chown(path, STRANGER, STRANGER)
+    assert len(Ledger(path).campaigns()) == 0
+
+
+@as_root
+def test_drafts_of_another_user_are_not_offered(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    Ledger(path, create=True).close()
+    Drafts(path).keep({"campaign": "evil"})
+    folder = path.with_name(path.name + "-drafts")
+    assert Drafts(path).latest() is not None
+    os.chown(folder, STRANGER, STRANGER)
+    assert Drafts(path).latest() is None
+    with pytest.raises(UsageError, match=r"-drafts is a folder of another user.*the draft was not kept"):
+        Drafts(path).keep({"campaign": "autumn"})
+
+
+def test_a_draft_is_made_through_no_link(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    Ledger(path, create=True).close()
+    drafts = Drafts(path)
+    drafts.keep({"campaign": "a"})
+    (file,) = path.with_name(path.name + "-drafts").iterdir()
+    file.unlink()
+    file.symlink_to(tmp_path / "planted")
+    with pytest.raises(UsageError, match="is a link to"):
+        drafts.keep({"campaign": "b"})
+    assert not (tmp_path / "planted").exists()
