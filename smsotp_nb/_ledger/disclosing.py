@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from .._pandas import is_missing
 from .._phones.several import spellings
-from . import contacts, mentions
+from . import contacts, mentions, reading
 from .book import Ledger
 from .campaign import Campaign
 from .kept import names_in
@@ -20,22 +23,73 @@ from .store import Store
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def messages(ledger: Ledger, number: int) -> list[dict[str, Any]]:
-    """Return a person's rows as the result tables of campaigns, tests and passcodes have them, each with its kind."""
-    store = ledger._store
-    with store.reading() as connection:
-        names = stored_as(connection, number)
-        found = connection.execute(
-            "SELECT k.id, k.name, k.service, k.kept, k.kind, r.position FROM recipient r JOIN campaign k "
-            f"ON k.id=r.campaign WHERE r.number IN ({','.join('?' * len(names))}) ORDER BY k.id, r.position",
-            names,
-        ).fetchall()
-    rows: list[dict[str, Any]] = []
-    for (campaign, name, service, kept, kind), mine in groupby(found, key=lambda row: row[:5]):
-        frame = Campaign(ledger, store, campaign, name, service, tuple(names_in(kept))).frame
-        told = frame.loc[[position for *_, position in mine]].to_json(orient="records", date_format="iso")
-        rows += [{"kind": kind, **row} for row in json.loads(told)]
-    return rows
+def settle(ledger: Ledger, number: int) -> None:
+    """Put a person's rows in doubt that were under way when their process died."""
+    with ledger._store.reading() as connection:
+        theirs = _rows(connection, number)
+    for row in {row.campaign: row for row in theirs}.values():
+        _ = Campaign(ledger, ledger._store, row.campaign, row.name, row.service, ()).counts
+
+
+def messages(store: Store, number: int) -> list[dict[str, Any]]:
+    """Return a person's rows as the result tables of campaigns, tests and passcodes have them.
+
+    Each says of which ``kind`` it is, and has the caller's own columns under ``kept``.
+    """
+    told: list[dict[str, Any]] = []
+    with store.snapshot() as connection:
+        for campaign, group in groupby(_rows(connection, number), key=lambda row: row.campaign):
+            rows = list(group)
+            frame = reading.campaign_frame(store, campaign, name=rows[0].name, service=rows[0].service, names=())
+            mine = records(frame.loc[[row.position for row in rows]])
+            told += [{"kind": row.kind, **columns, "kept": _kept(row)} for row, columns in zip(rows, mine, strict=True)]
+    return told
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as mappings ready for JSON, exact.
+
+    Example:
+        >>> records(pd.DataFrame({"price": [1e-12, None], "at": pd.to_datetime(["2026-11-12 12:00:00.000001Z", None])}))
+        [{'price': 1e-12, 'at': '2026-11-12T12:00:00.000001+00:00'}, {'price': None, 'at': None}]
+    """
+    return [{str(name): _as_json(value) for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _as_json(value: Any) -> Any:
+    if is_missing(value):
+        return None
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+class _Row(NamedTuple):
+    """A row that is a person's: of which campaign, where in it, and the values of the kept columns as JSON."""
+
+    campaign: int
+    name: str
+    service: str
+    kind: str
+    names: str
+    position: int
+    kept: str | None
+
+
+def _rows(connection: sqlite3.Connection, number: int) -> list[_Row]:
+    numbers = stored_as(connection, number)
+    found = connection.execute(
+        "SELECT k.id, k.name, k.service, k.kind, k.kept, r.position, r.kept FROM recipient r JOIN campaign k "
+        f"ON k.id=r.campaign WHERE r.number IN ({','.join('?' * len(numbers))}) ORDER BY k.id, r.position",
+        numbers,
+    )
+    return [_Row(*row) for row in found.fetchall()]
+
+
+def _kept(row: _Row) -> dict[str, Any]:
+    """Return kept columns by their names as text, or where a number and a text are spelt alike, as Python has them."""
+    names = names_in(row.names)
+    texts = list(map(str, names))
+    keys = texts if len({*texts}) == len(texts) else list(map(repr, names))
+    return dict(zip(keys, json.loads(row.kept or "[]"), strict=True))
 
 
 def drawn(store: Store, number: int) -> list[dict[str, Any]]:
@@ -64,13 +118,13 @@ def contacted(store: Store, number: int) -> list[dict[str, Any]]:
     with store.snapshot() as connection:
         _, code = keys(connection, number)
         purged = connection.execute(
-            "SELECT k.id, k.name, k.service FROM campaign k JOIN contacts c ON c.campaign=k.id "
+            "SELECT k.id, k.name, k.service, k.kind FROM campaign k JOIN contacts c ON c.campaign=k.id "
             "WHERE k.purged<>0 ORDER BY k.id"
         ).fetchall()
-        for campaign, name, service in purged:
+        for campaign, name, service, kind in purged:
             found = contacts.packed(connection, campaign)
             told += [
-                {"campaign": name, "service": service, "at": _moment(at)}
+                {"campaign": name, "service": service, "kind": kind, "at": _moment(at)}
                 for at in found.at[found.people == code].tolist()
             ]
     return told

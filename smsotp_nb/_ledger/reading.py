@@ -185,7 +185,10 @@ def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
 def campaign_frame(store: Store, campaign: int, *, name: str, service: str, names: Sequence[str]) -> pd.DataFrame:
     """Return a campaign as a result table, by position, from the ledger alone."""
     with store.snapshot():
-        frame = outcomes(store, campaign).join(recorded(store, campaign))
+        frame = outcomes(store, campaign)
+        if not frame.index.is_unique:
+            raise Unfit("two rows of a campaign have one place")
+        frame = frame.join(recorded(store, campaign))
     frame["campaign"], frame["service"] = name, service
     table = frame[list(COLUMNS)].astype(COLUMNS)
     return table.join(kept(store, campaign, names)) if names else table

@@ -343,17 +343,17 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
 
 
 def _stored(ledger: Ledger, number: int) -> bytes:
-    """Return what is stored about a person, as JSON."""
-    messages = disclosing.messages(ledger, number)  # first: what was under way when its process died is then in doubt
-    said = recorded.register(ledger._store, number).to_json(orient="records", date_format="iso")
-    rows = recorded.history(ledger._store, number).to_json(orient="records", date_format="iso")
-    found = {
-        "number": f"+{number}",
-        "said": json.loads(said),
-        "history": json.loads(rows),
-        "messages": messages,
-        "experiments": disclosing.drawn(ledger._store, number),
-        "contacts": disclosing.contacted(ledger._store, number),
-        "mentions": disclosing.mentioned(ledger._store, number),
-    }
+    """Return what is stored about a person at one moment, as JSON."""
+    store = ledger._store
+    disclosing.settle(ledger, number)
+    with store.snapshot():
+        found = {
+            "number": f"+{number}",
+            "said": disclosing.records(recorded.register(store, number)),
+            "history": disclosing.records(recorded.history(store, number)),
+            "messages": disclosing.messages(store, number),
+            "experiments": disclosing.drawn(store, number),
+            "contacts": disclosing.contacted(store, number),
+            "mentions": disclosing.mentioned(store, number),
+        }
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

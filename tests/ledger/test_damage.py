@@ -152,6 +152,23 @@ def test_kept_columns_that_no_plan_has_are_told(names: str, two: Path) -> None:
         assert len(ledger.campaign("winter").frame) == 6
 
 
+def test_two_rows_in_one_place_give_out_nobody(two: Path) -> None:
+    """A person's export held the number and the columns of another one."""
+    with closing(sqlite3.connect(two)) as connection:
+        connection.execute(
+            "INSERT INTO recipient (campaign, chunk, position, number, destination, kept, own_state, attempts) "
+            f"SELECT campaign, -1, position, 14155550199, 1, kept, 5, 0 FROM recipient {OF_AUTUMN} AND position=0"
+        )
+        connection.commit()
+    with Ledger(two) as ledger:
+        for read in (
+            lambda: ledger.campaign("autumn").frame,
+            lambda: People(ledger).export(ledger_fuzz.NUMBERS[0], two.with_name("person.json")),
+        ):
+            with pytest.raises(LedgerError, match="two rows of a campaign have one place"):
+                read()
+
+
 def test_a_time_of_the_register_that_no_ledger_holds_is_named(two: Path) -> None:
     with closing(sqlite3.connect(two)) as connection:
         connection.execute(

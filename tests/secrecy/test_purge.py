@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import requests
 
 from smsotp_nb import Client, Ledger, People, Plan, Sandbox, otp, plan, plan_dataset, send, send_test
+from smsotp_nb._ledger import disclosing
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
@@ -289,7 +291,7 @@ def test_who_asks_gets_every_row_and_after_forgetting_no_byte_is_left(
     exported = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [row["kind"] for row in exported["history"]] == ["campaign", "test", "passcode"]
     rows = exported["messages"]
-    assert [(row["kind"], row.get("name")) for row in rows] == [
+    assert [(row["kind"], row["kept"].get("name")) for row in rows] == [
         ("campaign", NAMES[4]), ("test", None), ("passcode", None),
     ]  # fmt: skip
     sent = box.inbox.loc[box.inbox["to"] == PEOPLE[4], "id"].tolist()
@@ -312,10 +314,43 @@ def test_who_was_forgotten_or_suppressed_gets_the_rows_under_a_hash_as_well(
         json.loads(People(ledger).export(number, tmp_path / f"{number}.json").read_text(encoding="utf-8"))["messages"]
         for number in (PEOPLE[4], SUPPRESSED)
     ]
-    assert [[(row["status"], row["to"], row["name"]) for row in rows] for rows in told] == [
+    assert [[(row["status"], row["to"], row["kept"]["name"]) for row in rows] for rows in told] == [
         [("accepted", None, None)], [("skipped", None, None)],
     ]  # fmt: skip
     assert told[0][0]["id"] == before["messages"][0]["id"]
+
+
+def test_an_export_has_kept_columns_exactly_whatever_they_are_called(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"phone": PEOPLE[:2], "kind": ["gold", "blue"], "share": [0.123456789012345, 1e-12], 0: "a"})
+    made = plan(frame.assign(**{"0": "b"}), to="phone", campaign="autumn", text="Hi", keep=["kind", "share", 0, "0"])
+    send(made, client=client, ledger=ledger, progress=False)
+    (row,) = json.loads(People(ledger).export(PEOPLE[1], tmp_path / "one.json").read_text(encoding="utf-8"))["messages"]
+    assert (row["kind"], row["kept"]) == ("campaign", {"'kind'": "blue", "'share'": 1e-12, "0": "a", "'0'": "b"})
+    assert row["at"].endswith("+00:00")
+
+
+def test_an_export_is_of_one_moment(
+    client: Client, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another kernel's purge in the middle of it made it say that the ledger is damaged."""
+    done(client, ledger)
+    read = disclosing.messages
+
+    def purged_meanwhile(*given: Any) -> Any:
+        with Ledger(ledger.path) as other, pytest.warns(SmsOtpWarning, match="something else is reading it"):
+            other.campaign("autumn").purge()
+        return read(*given)
+
+    monkeypatch.setattr(disclosing, "messages", purged_meanwhile)
+    told = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [row["kept"]["name"] for row in told["messages"]] == [NAMES[4]]
+    assert [row["kind"] for row in told["history"]] == ["campaign"]
+    monkeypatch.undo()
+    after = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "two.json").read_text(encoding="utf-8"))
+    assert after["messages"] == after["history"] == []
+    assert [(row["campaign"], row["kind"]) for row in after["contacts"]] == [("autumn", "campaign")]
 
 
 def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger) -> None:

@@ -260,7 +260,7 @@ def test_a_server_answers_as_a_file_does(server: Server, tmp_path: Path) -> None
     file, on_server = told
     assert file == on_server
     assert file["gone"] == 3
-    rows = [(row["kind"], row.get("name")) for row in file["exported"]["messages"]]
+    rows = [(row["kind"], row["kept"].get("name")) for row in file["exported"]["messages"]]
     assert rows == [("campaign", NAMES[4]), ("passcode", None)]
 
 
