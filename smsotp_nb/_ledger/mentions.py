@@ -1,8 +1,9 @@
 """Texts that name a person who asked to be forgotten, although they are not about that person alone.
 
-A reason, a source, a proof, the line of an invoice, a kept column of somebody else, an id or an error of the service:
-what people or their systems wrote. A number in them is known by its digits, plain or full-width and however they are
-set apart, with a calling code or as it is dialled at home. Digits that touch others belong to another number.
+A reason, a source, a proof, the line of an invoice, a kept column of somebody else, the unit or stratum of somebody
+else in an experiment, an id or an error of the service: what people or their systems wrote. A number in them is known
+by its digits, plain or full-width and however they are set apart, with a calling code or as it is dialled at home.
+Digits that touch others belong to another number.
 
 The database finds the few texts that have a few numbers' last digits in this order, whatever stands between them; what
 they say is read here.
@@ -15,7 +16,10 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
+
+from .people import secret_of
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
@@ -53,9 +57,13 @@ _TEXTS: Final = (
     _Place("attempt", "request_id", "id of a request"),
     _Place("recipient", "message", "id of a message", _ROW),
 )
-_EVIDENCE: Final = _Place("change", "evidence", "line of an invoice")
-_KEPT: Final = _Place("recipient", "kept", "kept column", _ROW)
-_JSON: Final = (_EVIDENCE, _KEPT)
+_UNIT: Final = _Place("assigned", "unit", "unit of an experiment", ("experiment", "person"))
+_JSON: Final = (
+    _Place("change", "evidence", "line of an invoice"),
+    _Place("assigned", "stratum", "stratum of an experiment", ("experiment", "person")),
+    _Place("recipient", "kept", "kept column", _ROW),
+)
+_PLACES: Final = (*_TEXTS, _UNIT, *_JSON)
 
 _SAID_ALREADY: Final = (
     "DELETE FROM consent WHERE id=? AND EXISTS (SELECT 1 FROM consent o WHERE o.person=consent.person AND "
@@ -69,14 +77,17 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     Returns:
         The campaigns whose kept columns changed.
     """
-    people = _by_ending(numbers)
-    changed: list[tuple[Any, ...]] = []
-    for place in (*_TEXTS, _EVIDENCE, _KEPT):
+    people, secret = _by_ending(numbers), secret_of(connection)
+    changed: set[int] = set()
+    for place in _PLACES:
         clean = _in_json if place in _JSON else without
         found = [(clean(text, names), text, key) for text, names, key in _quoting(connection, place, people)]
-        changed = [(new, *key) for new, text, key in found if new != text]
-        _write(connection, place, changed)
-    return [campaign for _, campaign, *_ in changed]
+        if place is _UNIT:  # two of them stay two
+            found = [(new if new == text else _another(new, text, secret), text, key) for new, text, key in found]
+        new = [(new, *key) for new, text, key in found if new != text]
+        _write(connection, place, new)
+        changed |= {campaign for _, campaign, *_ in new} if place.key == _ROW else set()
+    return sorted(changed)
 
 
 def quoted(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[dict[str, str]]:
@@ -84,9 +95,9 @@ def quoted(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[dict[
     people = _by_ending(numbers)
     return [
         {"where": place.called, "quoted": leaf[begin:end]}
-        for place in (*_TEXTS, _EVIDENCE, _KEPT)
+        for place in _PLACES
         for text, names, _ in _quoting(connection, place, people)
-        for leaf in _leaves(place, text)
+        for leaf in map(str, _leaves(place, text, names))
         for begin, end in _spans(leaf, names)
     ]
 
@@ -119,6 +130,8 @@ def _quoting(
     """Yield the texts that may quote a number, each with the numbers that it may quote and the key of its row."""
     like = [f"%{'%'.join(digits)}%" for ending in people for digits in (ending, ending.translate(_WIDE))]
     where = " OR ".join([f"{place.column} LIKE ?"] * len(like))
+    if isinstance(connection, sqlite3.Connection):  # where a text ends for LIKE at a NUL, which no server can hold
+        where += f" OR instr({place.column}, char(0))"
     if len(people) > _FEW:
         like, where = [], f"{place.column} IS NOT NULL"
     rows = connection.execute(f"SELECT {place.column}, {', '.join(place.key)} FROM {place.table} WHERE {where}", like)
@@ -130,19 +143,23 @@ def _quoting(
 def _near(place: _Place, text: str, people: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the numbers that a text may quote: of many rows, few need a closer look."""
     near: dict[str, None] = {}
-    for leaf in _leaves(place, text):
+    for leaf in map(str, _leaves(place, text)):
         for digits in _DIGITS.findall(_BETWEEN.sub("", leaf).translate(_NARROW)):
             ends = (digits[at : at + _LEAST] for at in range(len(digits) - _LEAST + 1))
             near |= dict.fromkeys(name for end in ends for name in people.get(end, ()))
     return [*near]
 
 
-def _leaves(place: _Place, text: str) -> list[str]:
-    """Return what is written in a text: itself, or the values and names in JSON, where signs are written otherwise."""
-    return [*_said(json.loads(text))] if place in _JSON else [text]
+def _leaves(place: _Place, text: str, names: Sequence[str] | None = None) -> list[str | int]:
+    """Return what is written in a text: itself, or the values and names in JSON, where signs are written otherwise.
+
+    With the names of people no value is among them that is a number, but none of theirs.
+    """
+    leaves = _said(json.loads(text)) if place in _JSON else [text]
+    return [leaf for leaf in leaves if names is None or isinstance(leaf, str) or _is_number(leaf, names)]
 
 
-def _said(value: Any) -> Iterator[str]:
+def _said(value: Any) -> Iterator[str | int]:
     if isinstance(value, dict):
         yield from value
         value = [*value.values()]
@@ -150,7 +167,7 @@ def _said(value: Any) -> Iterator[str]:
         for one in value:
             yield from _said(one)
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_NUMBER:
-        yield str(int(value))
+        yield int(value)
     elif isinstance(value, str):
         yield value
 
@@ -248,8 +265,25 @@ def _value(value: Any, names: Sequence[str]) -> Any:
     if isinstance(value, list):
         return [_value(one, names) for one in value]
     if isinstance(value, dict):
-        return {without(name, names): _value(one, names) for name, one in value.items()}
+        return _named([(without(name, names), _value(one, names)) for name, one in value.items()])
     return None if _is_number(value, names) else value
+
+
+def _named(values: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return values by their names; those that have one name now are told apart."""
+    found: dict[str, Any] = {}
+    for name, value in values:
+        key, many = name, 1
+        while key in found:
+            many += 1
+            key = f"{name} {many}"
+        found[key] = value
+    return found
+
+
+def _another(new: str, text: str, secret: bytes) -> str:
+    """Return a text that has lost a number, with what tells it from others like it."""
+    return f"{new} {blake2b(text.encode(), key=secret, digest_size=8).hexdigest()}"
 
 
 def _is_number(value: Any, names: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.servers import sampled, stored
 
-from smsotp_nb import Ledger, People, Sandbox, plan, send
+from smsotp_nb import Experiment, Ledger, People, Sandbox, plan, send
 from smsotp_nb._ledger import Ending, mentions
 from smsotp_nb._wire import MessageRecord, Messages, SendReply
 
@@ -159,3 +159,52 @@ def test_noughts_without_end_take_no_longer_than_their_number() -> None:
 
     seconds(1_000)
     assert seconds(10_000) < 50 * max(seconds(1_000), 0.005)  # ten times as long; the square of it would be a hundred
+
+
+@pytest.mark.both_ledgers
+def test_unit_and_stratum_of_somebody_else_lose_the_number_and_units_stay_apart(ledger: Ledger, tmp_path: Path) -> None:
+    """A household that is called by its first phone, and a part of town by the one who lives there."""
+    houses = ["202 555 0123", "202 555 0123", "202 555 0124", "202 555 0124", "farm"]
+    frame = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(125, 130)], "house": houses})
+    frame["city"] = [*["Rome"] * 4, f"near {ASKED}"]
+    trial = Experiment("autumn", arms={"a": 50, "b": 50}, unit="house", outcomes={"bought": "binary"},
+                       read_after="1d", strata=["city"], ledger=ledger)  # fmt: skip
+    trial.assign(frame, to="phone")
+    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert sorted((one["where"], one["quoted"]) for one in told["mentions"]) == [
+        ("stratum of an experiment", ASKED),
+        ("unit of an experiment", "202 555 0123"), ("unit of an experiment", "202 555 0123"),
+    ]  # fmt: skip
+    People(ledger).forget([ASKED, NEIGHBOUR])
+    with ledger._store.reading() as connection:
+        found = connection.execute("SELECT person, unit, stratum FROM assigned ORDER BY place").fetchall()
+    units = [unit for person, unit, _ in found if person > 0]
+    assert [unit.startswith("(forgotten) ") for unit in units] == [True] * 4 + [False]
+    assert len({*units}) == 3
+    assert [json.loads(stratum)[0] for person, _, stratum in found if person > 0][-1] == "near (forgotten)"
+
+
+def test_a_number_behind_a_nul_is_found(ledger: Ledger, tmp_path: Path) -> None:
+    """There a text ends for SQLite, though not in the file."""
+    People(ledger).opt_out(NEIGHBOUR, source=f"a\0 for {ASKED}", proof="p\0 1 202\000555 0123")
+    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [one["quoted"] for one in told["mentions"]] == [ASKED, "1 202\000555 0123"]
+    People(ledger).forget(ASKED)
+    ledger.close()
+    assert ASKED[1:].encode() not in stored(ledger)
+    assert b"555 0123" not in stored(ledger)
+
+
+@pytest.mark.both_ledgers
+def test_what_is_told_is_what_goes_and_nothing_else(ledger: Ledger, box: Sandbox, tmp_path: Path) -> None:
+    memo = [{ASKED: 1, "(202) 555-0123": 2}, [5550123, 2025550123, 12025550123]]
+    frame = pd.DataFrame({"phone": [NEIGHBOUR, "+12025550125"], "memo": pd.Series(memo, dtype=object)})
+    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+         progress=False)  # fmt: skip
+    people = People(ledger)
+    told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    assert [one["quoted"] for one in told["mentions"]] == [ASKED, "(202) 555-0123", "2025550123", "12025550123"]
+    people.forget(ASKED)
+    kept = ledger.campaign("a").frame["memo"].tolist()
+    assert kept == [{"(forgotten)": 1, "(forgotten) 2": 2}, [5550123, None, None]]
+    assert json.loads(people.export(ASKED, tmp_path / "two.json").read_text(encoding="utf-8"))["mentions"] == []
