@@ -386,6 +386,7 @@ class Ledger:
         ledger = cls(place, accept_older=accept_older)
         if kept is not None:
             copies.note(ledger._store, kept, "replaced file", now=ledger._clock())
+            copies.take_over(ledger._store, kept)
         return ledger
 
     @in_our_words

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._own_files import files_of_sqlite
+from .._schema import FARTHEST
 from ..errors import LedgerError
 from . import fences
 from .anchor import in_use
@@ -88,6 +89,22 @@ def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True
             connection.execute("DELETE FROM copy WHERE path=? AND who=?", mine)
             connection.executemany("INSERT INTO copy VALUES (?, ?, ?, ?)", [before] * bool(before))
         raise
+
+
+def take_over(store: Store, replaced: Path) -> None:
+    """Record the copies that a replaced ledger knew of, as far as it can be read: they are there still."""
+    found: list[tuple[str, str, str, int]] = []
+    with (
+        contextlib.suppress(LedgerError, sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"{replaced.absolute().as_uri()}?mode=ro", uri=True)) as old,
+    ):
+        check_ledger(old, replaced)
+        rows = old.execute("SELECT path, who, what, made_at FROM copy").fetchall()
+        sound = [row for row in rows if [*map(type, row)] == [str, str, str, int]]
+        found = [row for row in sound if 0 <= row[3] <= FARTHEST]
+    if found:
+        with store.writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO copy VALUES (?, ?, ?, ?)", found)
 
 
 def there(path: str) -> bool:

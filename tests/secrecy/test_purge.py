@@ -353,6 +353,29 @@ def test_an_export_is_of_one_moment(
     assert [(row["campaign"], row["kind"]) for row in after["contacts"]] == [("autumn", "campaign")]
 
 
+def test_a_restored_backup_knows_the_copies_that_were_made_since(
+    client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    done(client, ledger)
+    backup = ledger.backup(tmp_path / "backup.sqlite")
+    ledger.campaign("autumn").export(tmp_path / "since.csv")
+    ledger.close()
+    with Ledger.restore(backup, ledger.path, accept_older=True) as restored:
+        with pytest.warns(SmsOtpWarning) as caught:
+            restored.campaign("autumn").purge()
+        for name in ("since.csv", "backup.sqlite", f"{ledger.path.name}-replaced-"):
+            assert name in str(caught[0].message)
+
+
+def test_a_damaged_ledger_is_replaced_all_the_same(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    done(client, ledger)
+    backup = ledger.backup(tmp_path / "backup.sqlite")
+    ledger.close()
+    ledger.path.write_bytes(b"no ledger" * 1_000)
+    with Ledger.restore(backup, ledger.path) as restored:
+        assert len(restored.campaign("autumn").frame) == len(PEOPLE)
+
+
 def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger) -> None:
     """What the test came to could not be recorded, and its cost would be in no sum."""
     made = planned()
