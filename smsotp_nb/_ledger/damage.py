@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from .._calls import as_printed
 from .._schema import FARTHEST, is_text
+from .._tracebacks import without_variables
 from .._visible import visible
 from ..errors import LedgerError, SmsOtpError, SmsOtpWarning, UsageError
 from ..results import STATES
@@ -101,7 +102,7 @@ def where(error: Exception) -> str:
 
 
 def understood(owner: Owner) -> Owner:
-    """Let the public methods and properties of a class that has a ``_store`` raise no error but ours.
+    """Let the public methods and properties of a class that has a ``_store`` raise errors of ours, without variables.
 
     Nothing is paid for it until something breaks, so that a claim costs what it did.
     """
@@ -120,9 +121,10 @@ def _explaining(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return as_printed(function(self, *args, **kwargs))
-        except OURS:
-            raise
-        except FOREIGN as error:
+        except BaseException as error:
+            without_variables(error)
+            if isinstance(error, OURS) or not isinstance(error, FOREIGN):
+                raise
             if error.__traceback__ is None or error.__traceback__.tb_next is None:
                 raise  # the call itself was wrong: nothing was read yet
             refusal = self._store.refusal(error, getattr(self, "name", ""))

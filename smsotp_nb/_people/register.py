@@ -170,6 +170,7 @@ class People:
             return _out_of_sight(lambda: recorded.opted_out(connection, *wanted))
 
     @property
+    @in_our_words
     def register(self) -> pd.DataFrame:
         """All that was said, in the order of time, one row each.
 
@@ -236,6 +237,7 @@ class People:
             purging.warn_of_unreached(book._store, above=_CALLER)
             return gone
 
+    @in_our_words
     def card(self) -> cards.Card:
         """Return the register as a card: how many people are opted out, and what was recorded last."""
         frame = self.register
