@@ -157,6 +157,7 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
     with Ledger(cleo) as ledger:
         pd.testing.assert_frame_equal(cost.spending(ledger), spent)
         assert ledger.campaigns()["accepted"].tolist() == [10]
+        assert cost.words(ledger).totals["messages"].sum() == 10
         assert "autumn" in ledger.card().text()
         for refused_call in (
             lambda: ledger.campaign("autumn").frame, lambda: People(ledger).register,
@@ -165,7 +166,10 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
         ):  # fmt: skip
             with pytest.raises(LedgerError, match="permission denied"):
                 refused_call()
-    for column, table in (("number", "fate"), ("*", "recipient"), ("secret", "ledger"), ("fingerprint", "campaign")):
+    for column, table in (
+        ("number", "fate"), ("*", "recipient"), ("secret", "ledger"), ("fingerprint", "campaign"), ("body", "chunk"),
+        ("body", "fate"),
+    ):  # fmt: skip
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             sql(cleo, f"SELECT {column} FROM {table}")
 
