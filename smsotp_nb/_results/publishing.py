@@ -21,7 +21,7 @@ FIGURES: Final = {"messages": "Int64", "parts": "Int64", "cost": "float64"}
 COLUMNS: Final = {"person": STR, "iso": STR, "type": STR, **FIGURES, "currency": STR}
 _TOLD: Final = ["iso", "type", *FIGURES, "currency"]
 _LEAST: Final = 2
-_BETWEEN: Final = r"[^0-9+]"  # what people put between the digits of a number
+_BETWEEN: Final = r"^[^1-9]+|[^0-9]"  # what people put before and between the digits of a number
 _MOST: Final = 2.0**62  # of a sum, in parts or millionths
 _NEEDED: Final = ("to", "region", "type", "status", "iso", "parts", "price", "currency")
 
@@ -80,7 +80,7 @@ def _people(table: pd.DataFrame) -> pd.DataFrame:
     for name, known in (("parts", "parts"), ("cost", "price")):
         sums |= {name: (known, "sum"), f"{name}_known": (known, "count")}
     people = (
-        rows.assign(to=one_phone(rows["to"].astype(STR).str.replace(_BETWEEN, "", regex=True)))
+        rows.assign(to=one_phone("+" + rows["to"].astype(STR).str.replace(_BETWEEN, "", regex=True)))
         .groupby(["to", "currency"], dropna=False, sort=False)
         .agg(**sums)
     )
