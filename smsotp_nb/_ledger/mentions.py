@@ -75,7 +75,7 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     """Take numbers out of the texts of the ledger, and of what rows of others keep; inside a transaction.
 
     Returns:
-        The campaigns whose kept columns changed.
+        The campaigns whose rows changed.
     """
     people, secret = _by_ending(numbers), secret_of(connection)
     changed: set[int] = set()
@@ -86,7 +86,7 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
             found = [(new if new == text else _another(new, text, secret), text, key) for new, text, key in found]
         new = [(new, *key) for new, text, key in found if new != text]
         _write(connection, place, new)
-        changed |= {campaign for _, campaign, *_ in new} if place.key == _ROW else set()
+        changed |= {campaign for _, campaign, *_ in new} if place.table == "recipient" else set()
     return sorted(changed)
 
 
