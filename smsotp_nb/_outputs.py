@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ._arguments import not_path, refuse
 from .errors import FileExists, UsageError
 
 StrPath = str | os.PathLike[str]
@@ -179,6 +180,7 @@ def _found(path: StrPath) -> os.stat_result | None:
 
 def _refuse_inputs(place: _Place, inputs: Iterable[StrPath]) -> None:
     for path in inputs:
+        refuse(not_path("inputs", path, example="'list.csv'"))
         source = Path(os.path.expanduser(path))
         if _same(place, Path(os.path.realpath(source)), _found(source)):
             raise UsageError(f"{place.named} is {source} itself, which is being read; write to another file")

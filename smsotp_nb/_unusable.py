@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ._tracebacks import beneath
-from ._visible import NoText, is_whole, text_of
+from ._visible import NoText, cited, is_whole, text_of
 
 _MOST = 1_000  # items of a list that are looked at
+_MOST_CELLS = 100_000  # of a column
 _MADE = ("<string>", "__init__")  # by dataclasses, of our classes too
 # Methods by which somebody's own code is meant to run: its errors are the caller's.
 _RUN = frozenset({"__call__", "__enter__", "__exit__", "__init__", "__iter__", "__new__", "__next__"})
@@ -35,6 +36,8 @@ def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ..
         for word, given in value.items() if free else ((name, value),):
             for why in filter(None, (_why(error, one) for one in _inside(given))):
                 return f"{word}= cannot be used: {why}"
+            for where, why in _cells(error, given):
+                return f"{word}= cannot be used: {where} holds {why}"
     return ""
 
 
@@ -60,6 +63,26 @@ def _inside(value: Any, depth: int = 2) -> Iterator[Any]:
         held = value
     for one in itertools.islice(held, _MOST):
         yield from _inside(one, depth - 1)
+
+
+def _cells(error: Exception, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield where a frame or column holds what explains an error, and what that is."""
+    if type(value).__module__.partition(".")[0] != "pandas":
+        return
+    columns = value.items() if value.ndim == 2 else [(None, value)]
+    for name, column in columns:
+        if column.dtype != object:
+            continue
+        for at, cell in enumerate(itertools.islice(column.array, _MOST_CELLS)):
+            if why := _why_no_cell(error, cell):
+                yield ("" if name is None else f"column {cited(name)}, ") + f"place {at}", why
+                return
+
+
+def _why_no_cell(error: Exception, cell: Any) -> str:
+    if isinstance(cell, list | dict | set):
+        return f"a {type(cell).__name__}" if isinstance(error, TypeError) and "unhashable" in str(error) else ""
+    return "" if type(cell).__name__ == "NAType" else _why(error, cell).removeprefix("it holds ")
 
 
 def _why(error: Exception, value: Any) -> str:

@@ -29,6 +29,8 @@ from ..errors import (
 from .transport import Failure, RawReply
 
 LONGEST_PAUSE = 300.0
+LONG = 16  # characters of a secret that is part of no other text by chance
+RECORDED = ("id", "iso", "cc", "currency")  # fields of a reply that are kept as they came
 ERRORS: dict[str, type[ServiceError]] = {
     wire.INSUFFICIENT_FUNDS: InsufficientFunds,
     wire.INVALID_PHONE_NUMBERS: InvalidPhoneNumbers,
@@ -59,6 +61,16 @@ class Scrubber:
         for secret in sorted(spelled, key=len, reverse=True):  # one may be a part of another
             text = text.replace(secret, "***")
         return text
+
+    def may_be_in(self, raw: bytes) -> bool:
+        """Return whether a secret may stand in JSON: as it is, or behind a backslash; sound replies have none."""
+        return b"\\" in raw or any(form.encode() in raw for one in self._secrets if one for form in _spellings(one))
+
+    def field(self, text: str) -> str:
+        """Return a field of a reply without secrets. A short one may be a part of an id by chance, and then stays."""
+        if text in self._secrets:
+            return "***"
+        return Scrubber(*(one for one in self._secrets if len(one) >= LONG)).secrets(text)
 
     def __call__(self, text: str) -> str:
         text = self.secrets(text)
@@ -100,7 +112,7 @@ def success(
         envelope = wire.read_envelope(reply.body)
         refused = envelope.code != wire.SUCCESS
         if reply.status == 200 and not refused:
-            return read(envelope.data, request_id)
+            return read(_without_secrets(envelope.data, reply.body, scrub), request_id)
     except wire.Unreadable as error:
         reason = str(error)
     else:
@@ -108,6 +120,22 @@ def success(
             return _refusal(envelope, action=action, scrub=scrub, request_id=request_id)
         reason = f"HTTP {reply.status} with code {scrub(envelope.code)}"
     return _doubt(action, reason, "body", reply.status, seconds, request_id)
+
+
+def _without_secrets(data: Any, raw: bytes, scrub: Scrubber) -> Any:
+    """Return the data of a reply without secrets in what is recorded of it, which a strange service may send back."""
+    return _scrubbed(data, scrub) if scrub.may_be_in(raw) else data
+
+
+def _scrubbed(value: Any, scrub: Scrubber) -> Any:
+    if isinstance(value, list):
+        return [_scrubbed(one, scrub) for one in value]
+    if isinstance(value, dict):
+        return {
+            name: scrub.field(one) if name in RECORDED and isinstance(one, str) else _scrubbed(one, scrub)
+            for name, one in value.items()
+        }
+    return value
 
 
 def retry_after(value: str | None, *, now: float) -> float | None:

@@ -29,6 +29,11 @@ NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
 _SUMMED: Final = ("currency", "messages", "parts", "cost", "unpriced")
 _DERIVED: Final = ("kind", "month", "day")
+_NUMBERS: Final = {  # of sums
+    "messages": "Int64", "parts": "Int64", "unpriced": "Int64", "priced": "Int64", "priced_parts": "Int64",
+    "compared_parts": "Int64", "est_parts": "Int64", "cost": "float64", "compared_cost": "float64",
+    "est_cost": "float64",
+}  # fmt: skip
 COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
@@ -58,7 +63,18 @@ def _frame_of(source: AnyFrame) -> pd.DataFrame:
             "costs are of a result table, as send() returns it, a Ledger, its path or a Campaign, got "
             f"{type(source).__name__}"
         )
+    refuse_no_sums(frame)
     return frame
+
+
+def refuse_no_sums(frame: pd.DataFrame) -> None:
+    """Refuse sums that are no numbers; what is one row a message is looked at when it is summed up.
+
+    Raises:
+        UsageError: it names the column and its rows.
+    """
+    if is_summed(frame):
+        contract.refuse_no_numbers(frame, _NUMBERS)
 
 
 def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import given, not_text, not_zone, refuse
+from .._arguments import given, not_all_text, not_list, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._frames import as_pandas
 from .._ledger import Campaign, Ledger, summing
@@ -69,7 +69,10 @@ def spending(
     """
     which = "; 'live', 'sandbox' or the id of one service, such as client.service"
     refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
-    names = [columns] if isinstance(columns, str) else list(columns)
+    names = [columns] if isinstance(columns, str) else columns
+    refuse(not_list("columns", names, of="column names"))
+    names = list(names)
+    refuse(not_all_text("columns", names))
     if isinstance(source, Campaign):
         return summing.spending(
             source._ledger, service=source.service, campaign=source._number, since=since, until=until, tz=tz,

@@ -15,8 +15,9 @@ from .._ledger import Ledger, experiments
 from .._ledger.changing import as_recorded
 from .._ledger.people import persons
 from .._moments import microseconds
-from .._pandas import STR
+from .._pandas import STR, is_missing
 from .._planning import plan
+from .._visible import spelled
 from ..errors import UsageError
 from .declaring import HOLDOUT, Declared, changed
 from .drawing import Codes, drawn, evenly, uniform
@@ -90,9 +91,9 @@ def strata_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     """Return the stratum of each row: JSON of its values as text, None without strata."""
     if not names:
         return pd.Series([None] * len(frame), dtype=object)
-    columns = [frame[name].astype(object).where(frame[name].notna(), None) for name in names]
-    rows = zip(*columns, strict=True)
-    return pd.Series([json.dumps([None if cell is None else str(cell) for cell in row]) for row in rows], dtype=object)
+    rows = zip(*(frame[name].array for name in names), strict=True)
+    told = (json.dumps([None if is_missing(cell) else spelled(cell) for cell in row]) for row in rows)
+    return pd.Series(list(told), dtype=object)
 
 
 def foreseen(units: pd.Series, asked: Declared, ledger: Ledger) -> pd.Series:

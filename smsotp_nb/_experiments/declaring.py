@@ -139,7 +139,7 @@ def _arms(arms: Any, holdout: Any, wrong: list[str | None]) -> dict[str, float]:
         wrong.append("one arm has nothing to be compared with; give it a holdout=, or another arm")
     total = float(math.fsum([*arms.values(), holdout]))
     if abs(total - _WHOLE) > _CLOSE:
-        parts = " + ".join(f"{arm} {share:g}" for arm, share in [*arms.items(), (HOLDOUT, holdout)])
+        parts = " + ".join(f"{arm} {float(share):g}" for arm, share in [*arms.items(), (HOLDOUT, holdout)])
         wrong.append(f"arms and holdout must add up to 100 per cent: {parts} is {total:g}")
     return {arm.strip(): float(share) for arm, share in arms.items()}
 

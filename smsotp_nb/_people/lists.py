@@ -15,6 +15,8 @@ from .._arguments import given, not_zone, refuse
 from .._cards import counted
 from .._frames import as_pandas
 from .._ledger.consents import Said
+from .._pandas import is_missing
+from .._visible import spelled
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
@@ -129,4 +131,4 @@ def _moments(
 def _proofs(frame: pd.DataFrame, column: str | None) -> list[str | None]:
     if column is None:
         return [None] * len(frame)
-    return [None if pd.isna(shown) else str(shown) for shown in frame[column]]
+    return [None if is_missing(shown) else spelled(shown) for shown in frame[column]]

@@ -13,7 +13,8 @@ import phonenumbers
 from .._arguments import not_frame, not_series, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
-from .._pandas import STR
+from .._pandas import STR, is_missing
+from .._visible import is_whole
 from ..columns import require
 from . import cells, repairs
 from .intake import take_in
@@ -154,9 +155,9 @@ def spellings(number: int) -> list[int]:
 def _not_numbers(to: pd.Series) -> str | None:
     """Report a column that does not hold E.164 numbers; missing ones are fine."""
     wrong = not_series("to", to, example="phones.normalize(numbers)['to']")
-    if wrong or isinstance(to.dtype, pd.StringDtype) or to.isna().all():
+    if wrong or isinstance(to.dtype, pd.StringDtype):
         return wrong
-    if all(isinstance(number, str) for number in to.dropna().unique()):
+    if all(is_missing(number) or (isinstance(number, str) and is_whole(number)) for number in to.array):
         return None
     return f"to must hold E.164 numbers as text, got {to.dtype}; take the column 'to' of phones.normalize"
 

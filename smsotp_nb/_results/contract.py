@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ import pandas as pd
 from .._arguments import not_all_text, not_list, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
-from .._pandas import STR
+from .._pandas import STR, is_missing
+from .._visible import spelled
 from ..columns import absent, listed
 from ..errors import UsageError
 
@@ -183,6 +184,22 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
     if problems:
         raise UsageError("this is not a result table: " + "; ".join(problems), problems=tuple(problems))
     return frame.assign(**converted)
+
+
+def refuse_no_numbers(frame: pd.DataFrame, kinds: Mapping[str, str]) -> None:
+    """Refuse cells that are no number in columns which ought to be each an Int64 or a float64.
+
+    Raises:
+        UsageError: it names the column and its rows.
+    """
+    for name, kind in kinds.items():
+        if name in frame.columns and frame[name].dtype != kind:
+            column = frame[name]
+            _converted(column.map(_spelled) if column.dtype == object else column, kind)
+
+
+def _spelled(cell: Any) -> Any:
+    return None if is_missing(cell) else spelled(cell)
 
 
 def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from ..errors import UsageError
 from .state import State
 
-FAR: Final = 400 * 366 * 86_400  # seconds; further no test of a lifetime goes
+LATEST: Final = 7_258_118_400_000_000  # the year 2200, in microseconds; further no test of a lifetime goes
 
+_TOO_FAR: Final = "that is before 1970 or after 2200"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -92,11 +93,13 @@ class Clock:
             target = micros(asked["at"]) if "at" in asked else None
             if "advance" in asked:
                 seconds = Decimal(str(asked["advance"]))
+                if not abs(seconds) <= LATEST:  # before it is made a number with as many digits
+                    raise UsageError(_TOO_FAR)
                 target = (now if target is None else target) + int(seconds * 1_000_000)
-        except (ValueError, TypeError, AttributeError, InvalidOperation, OverflowError):
+        except (ValueError, TypeError, AttributeError, ArithmeticError):
             raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
-        if target is not None and abs(target - int(self._base() * 1_000_000)) > FAR * 1_000_000:
-            raise UsageError("that is more than 400 years from now")
+        if target is not None and not 0 <= target <= LATEST:
+            raise UsageError(_TOO_FAR)
         return target
 
     def _keep(self, offset: int, stopped: int | None) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from .. import _wire as wire
+from .._foreign.gate import file_at
 from .._outputs import write_file
 from .._visible import visible
 from ..errors import UsageError
@@ -85,7 +86,7 @@ class Record:
             UsageError: the file is not a record of this suite.
         """
         try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
+            found = json.loads(file_at(path, kind="a record").read_text(encoding="utf-8"))
             if found.pop("version") != VERSION:
                 raise ValueError("another version")
             observations = tuple(Observation(**one) for one in found.pop("observations"))

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from .. import _wire as wire
+from .._schema import FARTHEST
 from ..errors import UsageError
 from . import expect, faults, inbox, journal, misses, parameters
 from .account import Account
@@ -27,7 +28,6 @@ from .tenants import Tenants
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MOST_AT_ONCE = 10**15  # millionths
-MOST_MONEY = 10**18  # millionths; what SQLite counts exactly
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {
     "inbox.html": "text/html",
@@ -324,7 +324,7 @@ async def _top_up(asked: Asked) -> web.Response:
     more = wire.micros(fields.get("add"))
     if more is None or more >= MOST_AT_ONCE or set(fields) != {"add"}:
         raise UsageError('send {"add": "12.50"}: less than 1,000,000,000, with at most six fractional digits')
-    if asked.state.balance + more >= MOST_MONEY:
+    if asked.state.balance + more > FARTHEST:
         raise UsageError("that is more money than there is")
     asked.state.top_up(more)
     return await _balance(asked)

@@ -156,10 +156,7 @@ class Sandbox(Remote):
         box._url, box._tenant = url.rstrip("/"), None
         box._token = None if token is None else Secret(token)
         box._certificate = None if certificate is None else Path(certificate)
-        about = box._get("/sandbox.json")
-        if not isinstance(about, dict) or not {"id", "variant", "form"} <= set(about):
-            raise SmsOtpError(f"What answers at {box._url} is not a sandbox.")
-        box._id, box._variant, box._form = about["id"], about["variant"], about["form"]
+        box._id, box._variant, box._form = box._get("/sandbox.json", _about)
         box._secret, box._end = None, None
         return box
 
@@ -199,10 +196,10 @@ class Sandbox(Remote):
         opened._url, opened._tenant = self._url, secret
         opened._token, opened._certificate = self._token, self._certificate
         if status == 409 and not options:
-            found = opened._get("/sandbox.json")
+            about = opened._get("/sandbox.json", _about)
         else:
-            good(status, found)
-        opened._id, opened._variant, opened._form = found["id"], found["variant"], found["form"]
+            about = self._understood(good(status, found), _about)
+        opened._id, opened._variant, opened._form = about
         opened._secret = self._secret if rules is None or rules.secret is None else Secret.of(rules.secret)
         opened._end = None if status == 409 else opened._end_tenant
         return opened
@@ -288,7 +285,7 @@ def _refuse_wrong(
         f"seed= must be a whole number or text, got {given(seed)}" if seedless else None,
         None if rules is None else not_a("rules", rules, Rules, wanted="a sandbox.Rules(...)"),
         not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
-        not_text("host", host),
+        not_text("host", host) or (None if str(host).isprintable() else f"host= must be a name, got {given(host)}"),
         not_list("allow_hosts", names, of="names"),
         None if token is None else not_token("token=", token),
     )
@@ -328,3 +325,8 @@ def _plain(option: Any) -> Any:
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
         server.close()
+
+
+def _about(found: Any) -> tuple[Any, Any, Any]:
+    """Return what a sandbox says of itself: its id, its variant and the form of its requests."""
+    return found["id"], found["variant"], found["form"]

@@ -17,7 +17,8 @@ from .state import State
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
-PAGE: Final = 500  # messages looked at in one turn
+PAGE: Final = 100  # messages looked at in one turn; each may have a text of a megabyte
+PIECE: Final = 1 << 16  # characters that are sent at once
 _SELECT = (
     "SELECT m.*, r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.template_id, r.shape "
     "FROM messages m JOIN requests r ON r.n = m.request"
@@ -142,9 +143,14 @@ def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
     last, mark = state.last, b"\n"
     yield b'{"messages": ['
     for rows in search(state, replace(chosen, before=last + 1 if chosen.before is None else chosen.before)):
-        told = ",\n".join(json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False) for row in rows)
-        yield mark + told.encode() if rows else b""
-        mark = b",\n" if rows else mark
+        piece: list[str] = []
+        for row in rows:
+            piece.append(json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False))
+            if sum(map(len, piece)) > PIECE:
+                yield mark + ",\n".join(piece).encode()
+                piece, mark = [], b",\n"
+        yield mark + ",\n".join(piece).encode() if piece else b""
+        mark = b",\n" if piece else mark
     yield f'\n], "last": {last}}}\n'.encode()
 
 

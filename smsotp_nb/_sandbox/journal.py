@@ -358,6 +358,14 @@ def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
     last, mark = journal.last, b"\n"
     yield b'{"requests": ['
     for told in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
-        yield mark + json.dumps(told.brief() if wanted.brief else told.whole(), ensure_ascii=False).encode()
+        yield mark + _as_json(told.brief() if wanted.brief else told.whole())
         mark = b",\n"
     yield f'\n], "last": {last}}}\n'.encode()
+
+
+def _as_json(told: Mapping[str, Any]) -> bytes:
+    """Return JSON; half a character, which a request may hold and UTF-8 cannot, is written by its number."""
+    try:
+        return json.dumps(told, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(told).encode()

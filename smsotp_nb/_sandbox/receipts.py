@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -86,7 +87,7 @@ class Callback:
     @property
     def address(self) -> str:
         """The address with a numeric host, so that no hosts file can lead it off this machine."""
-        return self.url.replace("//localhost", "//127.0.0.1", 1)
+        return re.sub("(?i)//localhost", "//127.0.0.1", self.url, count=1)
 
 
 def _wrong_url(url: Any) -> list[str]:

@@ -7,12 +7,13 @@ import json
 import os
 import re
 import ssl
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
@@ -30,7 +31,11 @@ from .service import millionths
 if TYPE_CHECKING:
     import pandas as pd
 
+Found = TypeVar("Found")
+
 ANSWER_WITHIN = 90.0  # seconds; waiting takes up to 80
+WHOLE_WITHIN = 600.0  # seconds for all of an answer: an inbox may hold a million messages
+MOST_BYTES = 1 << 30  # of one
 GLANCE = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 
 
@@ -87,7 +92,7 @@ class Remote:
     @property
     def balance(self) -> Decimal:
         """The remaining balance, in the currency of the variant."""
-        return Decimal(self._get("/sandbox.json")["balance"])
+        return self._get("/sandbox.json", lambda found: Decimal(found["balance"]))
 
     @property
     def inbox(self) -> pd.DataFrame:
@@ -98,7 +103,7 @@ class Remote:
         """
         from . import frames  # pandas: not for those who only run the service
 
-        return frames.messages(self._get("/inbox.json")["messages"])
+        return self._get("/inbox.json", lambda found: frames.messages(found["messages"]))
 
     @property
     def requests(self) -> pd.DataFrame:
@@ -119,7 +124,7 @@ class Remote:
         """
         from . import frames  # pandas: not for those who only run the service
 
-        return frames.requests(self._get("/requests.json")["requests"])
+        return self._get("/requests.json", lambda found: frames.requests(found["requests"]))
 
     @in_our_words
     def code(self, to: str, *, wait: float = 0.0) -> str | None:
@@ -135,8 +140,9 @@ class Remote:
         wrong = None if named else f"to= must be a number in E.164, with its plus, got {shown(to)}"
         refuse(wrong, not_number("wait", wait, of="seconds"))
         asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
-        found = self._get(f"/inbox.json?{asked}")["messages"]
-        return str(found[0]["code"]) if found else None
+        return self._get(
+            f"/inbox.json?{asked}", lambda found: str(found["messages"][0]["code"]) if found["messages"] else None
+        )
 
     @in_our_words
     def expect(self, given: Mapping[str, Any] | None = None, /, **fields: Any) -> pd.DataFrame:
@@ -173,10 +179,8 @@ class Remote:
         refuse(*(f"{field}= must be one text or number, got {shown(asked[field])}" for field in odd))
         status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
         if status == 409:
-            near = tuple(_masked(words) for words in found["misses"])
-            lines = "".join(f"\n  nearest: {words}" for words in near)
-            raise NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
-        return frames.messages(good(status, found)["messages"])
+            raise self._understood(found, _not_as_expected)
+        return self._understood(good(status, found), lambda found: frames.messages(found["messages"]))
 
     def clear(self) -> None:
         """Delete every accepted message and every recorded request; balance and passcodes are kept.
@@ -203,7 +207,8 @@ class Remote:
             ...     box.top_up("2.50")
             Decimal('2.500000')
         """
-        return Decimal(self._post("/balance.json", {"add": str(wire.amount(millionths(amount)))})["balance"])
+        more = {"add": str(wire.amount(millionths(amount)))}
+        return self._post("/balance.json", more, lambda found: Decimal(found["balance"]))
 
     @in_our_words
     def advance(self, seconds: float) -> datetime:
@@ -221,7 +226,7 @@ class Remote:
         hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
         wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
         refuse(wrong and wrong + hint)
-        return datetime.fromisoformat(self._post("/clock.json", {"advance": seconds})["now"])
+        return self._post("/clock.json", {"advance": seconds}, lambda found: datetime.fromisoformat(found["now"]))
 
     @in_our_words
     def send_receipts(self, url: str, *, secret: str, **settings: Any) -> None:
@@ -244,7 +249,7 @@ class Remote:
             ...     box.receipts["waiting"], box.receipts["extension"]
             (1, 'not part of the interface')
         """
-        self._post("/receipts.json", {"url": url, "secret": secret, **settings})
+        self._call("POST", "/receipts.json", written({"url": url, "secret": secret, **settings}))
 
     def stop_receipts(self) -> None:
         """Stop posting receipts, and discard those that wait."""
@@ -253,18 +258,17 @@ class Remote:
     @property
     def receipts(self) -> dict[str, Any]:
         """Where receipts go, how many are waiting, posted or abandoned, and the last 100 of them, newest first."""
-        found: dict[str, Any] = self._get("/receipts.json")
-        return found
+        return self._get("/receipts.json", dict)
 
     @property
     def ahead(self) -> float:
         """Seconds that the sandbox's clock is ahead of the machine's; negative if it is behind."""
-        return float(self._get("/clock.json")["ahead"])
+        return self._get("/clock.json", lambda found: float(found["ahead"]))
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """The faults that are switched on."""
-        return tuple(Fault(**fault) for fault in self._get("/faults.json")["faults"])
+        return self._get("/faults.json", lambda found: tuple(Fault(**fault) for fault in found["faults"]))
 
     @in_our_words
     def fault(self, kind: str, **settings: Any) -> None:
@@ -291,7 +295,7 @@ class Remote:
             ['throttle, next 1, seconds 2']
         """
         told = asdict(Fault.read(fault))
-        self._post("/faults.json", {name: value for name, value in told.items() if value is not None})
+        self._call("POST", "/faults.json", written({name: value for name, value in told.items() if value is not None}))
 
     @in_our_words
     def clear_faults(self, kind: str | None = None) -> None:
@@ -306,7 +310,7 @@ class Remote:
         return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._url}")
 
     def _repr_html_(self) -> str:
-        link = f'<a href="{self._url}" target="_blank" rel="noopener">Open the inbox</a>'
+        link = f'<a href="{cards.safe(self._url)}" target="_blank" rel="noopener">Open the inbox</a>'
         return f'{self.card().html()}<p class="mathjax_ignore" style="margin:.3em 0">{link}</p>'
 
     def _summary(self) -> str:
@@ -321,11 +325,20 @@ class Remote:
 
     # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.
 
-    def _get(self, path: str) -> Any:
-        return self._call("GET", path, None)
+    def _get(self, path: str, read: Callable[[Any], Found]) -> Found:
+        return self._understood(self._call("GET", path, None), read)
 
-    def _post(self, path: str, fields: dict[str, Any]) -> Any:
-        return self._call("POST", path, written(fields))
+    def _post(self, path: str, fields: dict[str, Any], read: Callable[[Any], Found]) -> Found:
+        return self._understood(self._call("POST", path, written(fields)), read)
+
+    def _understood(self, found: Any, read: Callable[[Any], Found]) -> Found:
+        """Return what a reply says, read by a function; what is no reply of a sandbox is an error of ours."""
+        try:
+            return read(found)
+        except SmsOtpError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise SmsOtpError(f"What answers at {self._url} is not a sandbox of this version.") from None
 
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
         return good(*self._asked(method, path, body))
@@ -342,7 +355,7 @@ class Remote:
             connection = self._connection(where.hostname or "", where.port, within)
             connection.request(method, path, body, headers)
             reply = connection.getresponse()
-            return reply.status, json.loads(reply.read())
+            return reply.status, json.loads(_whole(reply, time.monotonic() + WHOLE_WITHIN))
         except (OSError, http.client.HTTPException, ValueError, RecursionError):
             raise SmsOtpError(
                 f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
@@ -356,6 +369,28 @@ class Remote:
             return http.client.HTTPConnection(host, port, timeout=within)
         trusted = ssl.create_default_context(cafile=self.certificate)
         return http.client.HTTPSConnection(host, port, timeout=within, context=trusted)
+
+
+def _whole(reply: http.client.HTTPResponse, until: float) -> bytes:
+    """Return the body of a reply, in time and of bounded size.
+
+    Raises:
+        TimeoutError, ValueError: it is neither.
+    """
+    found = bytearray()
+    while piece := reply.read1(1 << 20):
+        found += piece
+        if len(found) > MOST_BYTES:
+            raise ValueError("longer than what a sandbox says")
+        if time.monotonic() > until:
+            raise TimeoutError
+    return bytes(found)
+
+
+def _not_as_expected(found: Any) -> NotAsExpected:
+    near = tuple(_masked(words) for words in found["misses"])
+    lines = "".join(f"\n  nearest: {words}" for words in near)
+    return NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
 
 
 def _summed_up(about: Mapping[str, Any]) -> str:

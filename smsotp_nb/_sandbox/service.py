@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from .. import _wire as wire
 from .. import parts
+from .._schema import FARTHEST
 from ..errors import UsageError
 from . import parameters, reserved, tariff, wording
 from .access import Access
@@ -208,6 +209,8 @@ class Service:
             if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
                 raise Refused(INVALID_TEMPLATE_DATA)
             values[name] = str(data[name])
+        if wording.filled(template, values) > MAX_BYTES:  # no other request has so long a text
+            raise Refused(INVALID_TEMPLATE_DATA)
         return wording.fill(template, values)
 
     def _bill(self, numbers: list[str], places: list[tariff.Country], text: str) -> Billed:
@@ -301,6 +304,8 @@ def millionths(amount: str | float | Decimal) -> int:
     found = wire.micros(exact)
     if found is None:
         raise UsageError(f"an amount of zero or more was expected, got {amount!r}")
+    if found > FARTHEST:
+        raise UsageError(f"an amount of at most {FARTHEST // 1_000_000:,} was expected, got {amount!r}")
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Self, get_args
 
 from .. import _wire as wire
 from .._outputs import write_file
+from .._visible import is_whole
 from ..errors import UsageError
 from . import parameters
 from .account import Account
@@ -105,13 +106,13 @@ def _one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
 def _label(value: Any) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > LONGEST_KEY:
+    if not isinstance(value, str) or len(value) > LONGEST_KEY or not is_whole(value):
         raise UsageError(f"label must be a text of at most {LONGEST_KEY} characters")
     return value
 
 
 def _seed(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
+    if isinstance(value, bool) or not isinstance(value, (int, str)) or not is_whole(str(value)):
         raise UsageError("seed must be a text or a whole number")
     return str(value)
 
@@ -239,13 +240,19 @@ class Tenants:
 
     def _open(self, key: str, options: Options) -> Account:
         name = self.id_of(key)
-        path = None
-        if self._folder is not None:
-            folder = self._folder / name
-            own_folder(folder)
+        if self._folder is None:
+            self._accounts[name] = options.account(None)
+            return self._accounts[name]
+        folder = self._folder / name
+        known = folder.exists()
+        own_folder(folder)
+        try:
             _keep(folder / "options.json", options)
-            path = folder / "state.sqlite"
-        self._accounts[name] = options.account(path)
+            self._accounts[name] = options.account(folder / "state.sqlite")
+        except BaseException:
+            if not known:  # else the next start would stumble over it
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         return self._accounts[name]
 
     def end(self, account: Account) -> None:

@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from .. import _wire as wire
+from .._foreign.gate import file_at
+from .._visible import is_whole
 from ..errors import UsageError
 
 PASSCODE: Mapping[str, str] = {
@@ -36,14 +38,17 @@ def templates(more: Mapping[str, str] | str | Path | None = None) -> Mapping[str
     """
     if isinstance(more, (str, Path)):
         more = _read_templates(Path(more).expanduser())
-    if not all(isinstance(text, str) and text.strip() for text in (more or {}).values()):
+    if not all(
+        isinstance(name, str) and isinstance(text, str) and text.strip() and is_whole(name + text)
+        for name, text in (more or {}).items()
+    ):
         raise UsageError("every template is a text, such as {'welcome': 'Hello {name}'}")
     return {**own_templates(), **(more or {})}
 
 
 def _read_templates(path: Path) -> Mapping[str, str]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(file_at(path, kind="a JSON file of templates").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"the templates file {path} cannot be read: {reason}") from None
@@ -65,6 +70,16 @@ def variables(template: str) -> tuple[str, ...]:
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Return the template with its variables replaced; variables inside a value are not replaced."""
     return _VARIABLE.sub(lambda match: values[match[1]], template)
+
+
+def filled(template: str, values: Mapping[str, str]) -> int:
+    """Return how many characters a template has, filled, at most; a value may stand in it many times.
+
+    Example:
+        >>> filled("{a}{a}", {"a": "xyz"})
+        12
+    """
+    return len(template) + sum(len(values[name]) for name in _VARIABLE.findall(template))
 
 
 def shape(text: str, template_id: str | None = None) -> str:

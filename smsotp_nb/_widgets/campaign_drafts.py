@@ -20,6 +20,8 @@ from ..errors import UsageError
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
+# Between them a moment can be told by any clock.
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 Values = Mapping[str, str | int]
 
 
@@ -114,4 +116,4 @@ def _read(file: Path, own: OwnFiles) -> Kept | None:
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
     except (UsageError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
-    return Kept(file, values, at) if at.tzinfo and values else None
+    return Kept(file, values, at) if at.tzinfo and values and _FIRST < at < _LAST else None

@@ -12,7 +12,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
-from .._visible import visible
+from .._visible import masked, visible
 from .interface import MAX_RECIPIENTS, is_int
 from .money import amount, micros
 from .people import mask
@@ -208,6 +208,10 @@ class OtpReply:
 
     record: MessageRecord
     request_id: str | None = None
+
+    def __repr__(self) -> str:
+        """Mask a number that the service wrote into its id of the request, as that of the record is."""
+        return visible(masked(f"<OtpReply: {self.record!r}, request {self.request_id}>"))
 
 
 @dataclass(frozen=True, slots=True)
