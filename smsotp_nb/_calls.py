@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from ._arguments import nearest
@@ -15,6 +16,7 @@ from .errors import SmsOtpError, UsageError
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 Made = TypeVar("Made", bound=type)
+_OURS = __name__.partition(".")[0] + "."
 
 # What others call the same thing; a name that is merely misspelt is found by its letters.
 _OTHER_NAMES = {
@@ -79,12 +81,20 @@ def made_in_our_words(kind: Made) -> Made:
 
 
 def as_printed(found: Found) -> Found:
-    """Return what a caller is given: a frame or column that prints no control character; anything else as it is."""
-    if not type(found).__module__.startswith("pandas"):
-        return found
-    from ._printable import printable  # pandas: loaded already, or this would be no frame
+    """Return what a caller is given: frames and columns print no control character, those that a value of ours has too;
+    anything else is as it is.
+    """
+    kind = type(found)
+    if kind.__module__.startswith("pandas"):
+        from ._printable import printable  # pandas: loaded already, or this would be no frame
 
-    return printable(found)  # type: ignore[no-any-return]
+        return printable(found)  # type: ignore[no-any-return]
+    if kind.__module__.startswith(_OURS) and is_dataclass(found):
+        for one in fields(found):
+            value = getattr(found, one.name, None)
+            if (shown := as_printed(value)) is not value:
+                object.__setattr__(found, one.name, shown)
+    return found
 
 
 def _said(error: BaseException, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import codecs
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ OUTCOMES: Final = ("accepted", "answered", "refused", "struck")
 _UTF8: Final = codecs.getincrementaldecoder("utf-8")
 
 Headers = tuple[tuple[bytes, bytes], ...]
+
+_HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
 
 
 class Entry(NamedTuple):
@@ -364,8 +367,9 @@ def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
 
 
 def _as_json(told: Mapping[str, Any]) -> bytes:
-    """Return JSON; half a character, which a request may hold and UTF-8 cannot, is written by its number."""
+    """Return JSON; half a character, which a request may hold and no text that is kept, is written as its number."""
+    written = json.dumps(told, ensure_ascii=False)
     try:
-        return json.dumps(told, ensure_ascii=False).encode()
+        return written.encode()
     except UnicodeEncodeError:
-        return json.dumps(told).encode()
+        return _HALF.sub(lambda found: f"\\\\u{ord(found[0]):04x}", written).encode()

@@ -1,0 +1,208 @@
+"""Askers, and programs in the place of a sandbox, that are up to no good: bounded time and memory, and our errors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smsotp_nb._sandbox import Rules, Sandbox, inbox, remote, wording
+from smsotp_nb._sandbox.contract import Record
+from smsotp_nb._sandbox.receipts import Callback
+from smsotp_nb._sandbox.state import State
+from smsotp_nb.errors import SmsOtpError, UsageError
+
+US = "+12025550123"
+ABOUT = {
+    "id": "a", "variant": "intl", "form": "current", "tenants": 0, "messages": 0, "balance": "1", "currency": "USD",
+}  # fmt: skip
+
+
+def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
+    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)) as connection:
+        body = None if fields is None else json.dumps(fields)
+        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+
+
+# -- what is asked is never kept where it could not be read again
+
+
+def test_a_state_takes_no_more_money_than_it_can_read_again(tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite", balance=0) as box:
+        for _ in range(9):
+            box.top_up(999_999_999)
+        with pytest.raises(UsageError, match="more money than there is"):
+            box.top_up(999_999_999)
+        before = box.balance
+    with Sandbox(state=tmp_path / "box.sqlite") as again:
+        assert again.balance == before
+    with pytest.raises(UsageError, match="at most 9,000,000,000 was expected"):
+        Sandbox(state=tmp_path / "other.sqlite", balance=20_000_000_000)
+
+
+@pytest.mark.parametrize("moved", [{"at": "2199-12-31T00:00:00Z", "stopped": True}, {"at": "1970-01-02T00:00:00Z"}])
+def test_a_state_goes_as_far_in_time_as_it_can_read_again(moved: dict[str, Any], tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        assert call(box, "POST", "/clock.json", moved)[0] == 200
+        box.client().send_otp(US, code="123456")
+        for wrong in ({"at": "2300-01-01T00:00:00Z"}, {"at": "1969-01-01T00:00:00Z"}, {"advance": -(10**11)}):
+            assert call(box, "POST", "/clock.json", wrong)[0] == 400
+    with Sandbox(state=tmp_path / "box.sqlite") as again:
+        assert again.code(US) == "123456"
+
+
+@pytest.mark.parametrize("seconds", ["1e999990", "1e999999", "9" * 500_000, "-1e999999", "NaN", "sNaN", "Infinity"])
+def test_a_clock_is_not_kept_busy_by_a_number_without_an_end(seconds: str, box: Sandbox) -> None:
+    begun = time.monotonic()
+    status, told = call(box, "POST", "/clock.json", {"advance": seconds})
+    assert (status, set(told)) == (400, {"error"})
+    assert time.monotonic() - begun < 5  # it took half a minute, in which nobody else was answered
+
+
+def test_a_tenant_that_cannot_be_opened_leaves_no_file(tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite", tenants=True) as box:
+        assert call(box, "POST", "/tenants.json", {"tenant": "j8", "balance": "900000000000"})[0] == 400
+        assert call(box, "POST", "/tenants.json", {"tenant": "j9", "rules": {"templates": {"a": "\ud800"}}})[0] == 400
+    with Sandbox(state=tmp_path / "box.sqlite", tenants=True) as again:
+        again.tenant("j8").close()
+
+
+@pytest.mark.parametrize(
+    "options", [{"label": "\ud800"}, {"seed": "\ud800"}, {"rules": {"templates": {"\ud800": "Hi"}}}], ids=str
+)
+def test_half_a_character_names_no_tenant(options: dict[str, Any]) -> None:
+    with Sandbox(tenants=True) as box:
+        assert call(box, "POST", "/tenants.json", {"tenant": "j", **options})[0] == 400
+        assert call(box, "GET", "/tenants.json")[0] == 200
+
+
+def test_a_refused_request_with_half_a_character_is_told_all_the_same(tmp_path: Path) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite") as box:
+        assert call(box, "POST", "/?action=otp.send&accessKeyId=k", {"to": "\ud800"})[0] == 400
+        assert box.requests["outcome"].tolist() == ["refused"]
+    with Sandbox(state=tmp_path / "box.sqlite") as again:
+        assert len(again.requests) == 1
+        assert [request["n"] for request in call(again, "GET", "/requests.json?brief=1")[1]["requests"]] == [1]
+
+
+# -- memory
+
+
+def test_a_template_fills_no_text_longer_than_a_request() -> None:
+    with Sandbox(rules=Rules(templates={"b": "{a}" * 400})) as box:
+        asked = {"to": US, "templateId": "b", "templateData": {"a": "x" * 900_000}}
+        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 400
+        asked["templateData"] = {"a": "x" * 10}
+        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
+
+
+def test_an_inbox_of_long_texts_is_told_in_pieces(tmp_path: Path) -> None:
+    """All of it was made at once, which took a gigabyte and let nobody else be answered."""
+    with Sandbox(state=tmp_path / "box.sqlite", balance=1_000_000) as box:
+        numbers = [f"+1202555{n:04}" for n in range(100, 110)]
+        asked = {"to": numbers, "text": "x" * 500_000}
+        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
+        assert len(box.inbox) == 10
+    state = State(tmp_path / "box.sqlite", variant="intl", balance=0, seed=None)
+    with closing(state):
+        pieces = [len(piece) for piece in inbox.pages(state, "USD", inbox.Filter.read({}))]
+    assert sum(pieces) > 5_000_000
+    assert max(pieces) < 2 * 500_000
+
+
+# -- what answers in the place of a sandbox
+
+
+@contextmanager
+def answering(told: Callable[[str], bytes]) -> Iterator[str]:
+    """Run a program that answers as it likes, and yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = told(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_DELETE = do_GET  # noqa: N815 - as the library calls them
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+ODD = [
+    "{}", "[]", "7", "null", '"x"', '{"balance": "x"}', '{"messages": [{"at": 7}]}', '{"messages": 7, "requests": {}}',
+    '{"balance": "1e999999999", "now": "never", "ahead": "x", "faults": [7]}', '{"error": "x", "messages": [[]]}',
+]  # fmt: skip
+ASKED: dict[str, Callable[[Sandbox], object]] = {
+    "balance": lambda box: box.balance, "inbox": lambda box: box.inbox, "requests": lambda box: box.requests,
+    "code": lambda box: box.code(US), "expect": lambda box: box.expect(to=US), "top up": lambda box: box.top_up(1),
+    "advance": lambda box: box.advance(1), "ahead": lambda box: box.ahead, "faults": lambda box: box.faults,
+    "receipts": lambda box: box.receipts, "tenant": lambda box: box.tenant("a"), "at": lambda box: Sandbox.at(box.url),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_no_sandbox_is_told_as_none(asked: str, odd: str) -> None:
+    said = {"about": json.dumps(ABOUT).encode()}
+    with answering(lambda _: said.get("about", odd.encode())) as address:
+        box = Sandbox.at(address)
+        said.clear()
+        with contextlib.suppress(SmsOtpError):
+            ASKED[asked](box)
+
+
+def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MOST_BYTES", 1 << 20)
+    endless = json.dumps(ABOUT).encode() + b" " * (4 << 20)
+    with answering(lambda _: endless) as address, pytest.raises(SmsOtpError, match="No sandbox answers"):
+        Sandbox.at(address)
+    monkeypatch.setattr(remote, "WHOLE_WITHIN", -1.0)
+    with answering(lambda _: json.dumps(ABOUT).encode()) as address, pytest.raises(SmsOtpError, match="No sandbox"):
+        Sandbox.at(address)
+
+
+def test_an_address_is_no_markup() -> None:
+    with answering(lambda _: json.dumps(ABOUT).encode()) as address:
+        shown = Sandbox.at(f'{address}/"><img src=x onerror=alert(1)>')._repr_html_()
+    assert "<img" not in shown
+
+
+# -- files and addresses
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders")
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for read in (lambda: wording.templates(tmp_path / "pipe.json"), lambda: Record.load(tmp_path / "pipe.json")):
+        with pytest.raises(UsageError, match="is a pipe or a device"):
+            read()
+
+
+def test_a_host_in_capitals_is_this_machine_too() -> None:
+    assert Callback(url="http://LOCALHOST:9/x", secret="12345678").address == "http://127.0.0.1:9/x"
