@@ -21,6 +21,7 @@ from ._arguments import given, not_frame, not_mapping, not_text, refuse
 from ._calls import in_our_words
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
+from ._visible import is_bounded
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -275,7 +276,11 @@ def _one(value: Any, dates_only: bool) -> str | None:
         return np.format_float_positional(value + 0, trim="-") if np.isfinite(value) else None
     if isinstance(value, dt.datetime):
         return value.date().isoformat() if dates_only else value.isoformat()
-    return value.isoformat() if isinstance(value, (dt.date, dt.time)) else str(value)
+    if isinstance(value, (dt.date, dt.time)):
+        return value.isoformat()
+    if not is_bounded(value):
+        raise RecursionError
+    return str(value)
 
 
 def _no_text(series: pd.Series[Any], dates_only: bool) -> UsageError:

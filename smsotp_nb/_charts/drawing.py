@@ -13,6 +13,7 @@ from .._calls import in_our_words
 from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
+from .._pandas import is_missing
 from .._phones.lookup import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
@@ -100,8 +101,8 @@ def _check(table: pd.DataFrame, value: str, top: int, title: str) -> None:
 
 def _is_amount(column: pd.Series) -> bool:
     """Say whether a column holds numbers; exact amounts are Decimals in a column of objects."""
-    return pd.api.types.is_numeric_dtype(column.dtype) or bool(
-        column.dropna().map(lambda cell: isinstance(cell, Decimal)).all()
+    return pd.api.types.is_numeric_dtype(column.dtype) or all(
+        is_missing(cell) or (type(cell) is Decimal and not cell.is_snan()) for cell in column.array
     )
 
 

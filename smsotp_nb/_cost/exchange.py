@@ -21,7 +21,7 @@ from .._recipients.reading import read_recipients
 from .._results import contract
 from ..columns import absent, listed
 from ..errors import UsageError
-from .sources import is_summed, priced_parts, refuse_no_sums
+from .sources import is_summed, priced_parts, whole_sums
 from .sums import priced
 
 Exchange: TypeAlias = Mapping[str, Any] | AnyFrame | str | Path
@@ -74,7 +74,7 @@ def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", d
     table = as_pandas(table)
     if not is_summed(table):
         raise UsageError("convert needs a cost table: what cost.by or one of its like returned")
-    refuse_no_sums(table)
+    table = whole_sums(table)
     code = isinstance(to, str) and re.fullmatch("[A-Z]{3}", to)
     wrong = None if code else f"to= must be a currency's three capitals, such as 'EUR', got {given(to)}"
     refuse(wrong, not_text("source", source))

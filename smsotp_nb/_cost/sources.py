@@ -63,18 +63,17 @@ def _frame_of(source: AnyFrame) -> pd.DataFrame:
             "costs are of a result table, as send() returns it, a Ledger, its path or a Campaign, got "
             f"{type(source).__name__}"
         )
-    refuse_no_sums(frame)
-    return frame
+    return whole_sums(frame) if is_summed(frame) else frame
 
 
-def refuse_no_sums(frame: pd.DataFrame) -> None:
-    """Refuse sums that are no numbers; what is one row a message is looked at when it is summed up.
+def whole_sums(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return sums whose numbers are numbers and whose currencies are text, whatever dtypes they came with.
 
     Raises:
-        UsageError: it names the column and its rows.
+        UsageError: a cell is no number; it names the column and its rows.
     """
-    if is_summed(frame):
-        contract.refuse_no_numbers(frame, _NUMBERS)
+    frame = contract.with_numbers(frame, _NUMBERS)
+    return frame if frame["currency"].dtype != object else with_columns(frame, {"currency": texts(frame["currency"])})
 
 
 def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 from .._arguments import not_all_text, not_list, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
-from .._pandas import STR, is_missing
+from .._pandas import STR, is_missing, with_columns
 from .._visible import spelled
 from ..columns import absent, listed
 from ..errors import UsageError
@@ -186,16 +187,20 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
     return frame.assign(**converted)
 
 
-def refuse_no_numbers(frame: pd.DataFrame, kinds: Mapping[str, str]) -> None:
-    """Refuse cells that are no number in columns which ought to be each an Int64 or a float64.
+def with_numbers(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame whose columns hold numbers, each an Int64 or a float64; exact Decimal amounts stay as they are.
 
     Raises:
-        UsageError: it names the column and its rows.
+        UsageError: a cell is no such number; it names the column and its rows.
     """
+    made: dict[str, pd.Series] = {}
     for name, kind in kinds.items():
         if name in frame.columns and frame[name].dtype != kind:
             column = frame[name]
-            _converted(column.map(_spelled) if column.dtype == object else column, kind)
+            exact = kind == "float64" and all(type(cell) is Decimal or is_missing(cell) for cell in column.array)
+            numbers = _converted(column.map(_spelled) if column.dtype == object else column, kind)
+            made |= {} if exact else {name: numbers}
+    return with_columns(frame, made)
 
 
 def _spelled(cell: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 from collections.abc import Iterator
@@ -18,9 +19,11 @@ from support.tracebacks import chain
 
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import Gate, Patience
-from smsotp_nb._client.meaning import Scrubber, retry_after
+from smsotp_nb._client.meaning import Scrubber, retry_after, success
+from smsotp_nb._client.transport import RawReply
+from smsotp_nb._moments import utc_now
 from smsotp_nb._sandbox import Rules
-from smsotp_nb._wire import Body
+from smsotp_nb._wire import Body, MessageRecord, OtpReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
 
 URL = "https://sms.example/"
@@ -328,3 +331,32 @@ def test_signed_requests_are_taken_by_a_service_that_asks_for_them() -> None:
 def test_a_secret_within_another_leaves_nothing_of_it(secrets: tuple[str, str]) -> None:
     """The longest is taken out first, in whatever order they are given."""
     assert Scrubber(*secrets)("key-1234 and key-1 end here") == "*** and *** end here"
+
+
+@pytest.mark.parametrize("field", ["id", "iso", "cc", "currency"])
+@pytest.mark.parametrize("secret", ["key-0123456789abcdef", "739164"])
+@pytest.mark.parametrize("around", ["{}", "x{}x"])
+def test_a_reply_that_sends_a_secret_back_is_kept_without_it(field: str, secret: str, around: str) -> None:
+    """A short one may be a part of an id by chance, and stays unless it is all of it."""
+    record = {"id": "a" * 32, "to": "+12025550123", "iso": "US", "cc": "1", "count": 1, "price": "0.0075"}
+    data: dict[str, Any] = {"currency": "USD", "recipients": 1, "messageCount": 1, "totalAmount": "0.0075"}
+    told = around.format(secret)
+    (data if field == "currency" else record)[field] = told
+    body = json.dumps({"code": "0", "message": "", "data": data | {"messages": [record]}}).replace("-", "\\u002d")
+    seen: list[Any] = []
+    success(
+        RawReply(200, (), body.encode()),
+        lambda data, request_id: seen.append(data), action="sms.message.send", seconds=0.0,
+        scrub=Scrubber("key-0123456789abcdef", "739164"), now=utc_now,
+    )  # fmt: skip
+    (found,) = seen
+    got = found["currency"] if field == "currency" else found["messages"][0][field]
+    stays = around != "{}" and len(secret) < 16
+    assert (secret in got) == stays
+    assert found["messages"][0]["to"] == "+12025550123"
+
+
+def test_the_repr_of_a_passcodes_reply_masks_the_id_of_its_request() -> None:
+    reply = OtpReply(MessageRecord("a", "+12025550123"), request_id="+12025550123")
+    assert "5550123" not in repr(reply)
+    assert "+1202...0123" in repr(reply)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import pickle
+import tempfile
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from support.tables import table
 import smsotp_nb as sms
 from smsotp_nb import _cards as cards
 from smsotp_nb import _services as services
+from smsotp_nb import charts, cost, results
 from smsotp_nb._client.meaning import Scrubber
+from smsotp_nb._ledger import Ledger
 from smsotp_nb._phones import weighing
 from smsotp_nb._visible import visible
 from smsotp_nb._widgets.results_view import Asked, ResultsView
@@ -64,7 +68,7 @@ CELLS: dict[str, Any] = {
 }
 
 
-MUTE = ["no text", "deep", "5,000 digits", "minus 5,000 digits", "a fraction"]
+MUTE = ["no text", "itself", "deep", "5,000 digits", "minus 5,000 digits", "a fraction"]
 WORDS: list[dict[str, Any]] = [{"text": "Hello {k}"}, {"text": {"x": "Hello"}, "by": "k"}]
 
 
@@ -169,6 +173,22 @@ def kept(cell: Any) -> pd.DataFrame:
     return table(1, to=[GOOD]).assign(own=objects(cell))
 
 
+def sums() -> pd.DataFrame:
+    return cost.by(table(1), "iso")
+
+
+def new_ledger() -> Path:
+    return Path(tempfile.mkdtemp()) / "ledger.sqlite"
+
+
+def drawn(frame: pd.DataFrame) -> object:
+    trial = sms.Experiment(
+        "trial", arms={"a": 50, "b": 50}, unit="unit", outcomes={"bought": "binary"}, read_after="1d", strata=["city"],
+        ledger=Ledger(new_ledger(), create=True),
+    )  # fmt: skip
+    return trial.assign(frame, to="phone")
+
+
 def planned(**given: Any) -> object:
     return sms.plan(ONE, to="phone", campaign="c", text="Hello", **given)
 
@@ -189,6 +209,22 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "exclude": lambda cell: planned(exclude=objects(cell)),
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
+    "duplicates": lambda cell: sms.phones.duplicates(objects(cell, GOOD)),
+    "one phone": lambda cell: sms.phones.one_phone(objects(cell, GOOD)),
+    "proof": lambda cell: sms.People(Ledger(new_ledger(), create=True)).import_optins(
+        pd.DataFrame({"phone": [GOOD], "how": objects(cell)}), column="phone", source="list", proof="how"
+    ),
+    "segment": lambda cell: sms.plan(
+        ONE.assign(team=objects(cell)), to="phone", campaign="c", by="team", content={"A": "Hi"}, signature="Acme"
+    ),
+    "stratum": lambda cell: drawn(ONE.assign(unit="a", city=objects(cell))),
+    "unit": lambda cell: drawn(ONE.assign(unit=objects(cell), city="Rome")),
+    "converted parts": lambda cell: cost.convert(sums().assign(parts=objects(cell)), {"USD": 1.1}, to="EUR"),
+    "converted cost": lambda cell: cost.convert(sums().assign(cost=objects(cell)), {"USD": 1.1}, to="EUR"),
+    "converted messages": lambda cell: cost.convert(sums().assign(messages=objects(cell)), {"USD": 1.1}, to="EUR"),
+    "converted currency": lambda cell: cost.convert(sums().assign(currency=objects(cell)), {"USD": 1.1}, to="EUR"),
+    "bars": lambda cell: charts.bars(sums().assign(cost=objects(cell))),
+    "summed again": lambda cell: cost.by(sums().assign(parts=objects(cell)), "iso"),
     "masked": lambda cell: kept(cell).sms.masked(),
     "searched": lambda cell: ResultsView(kept(cell)).page(Asked(search="x")),
 }
@@ -294,3 +330,35 @@ def test_a_policy_without_an_end_or_beyond_all_time_is_refused() -> None:
             sms.Policy(**{argument: Hostile()})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="kinds"):
         sms.Policy(kinds="marketing")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cost.spending(new_ledger(), columns=5),
+        lambda: cost.spending(Ledger(new_ledger(), create=True), columns=[["a"]]),
+        lambda: results.write(sums(), new_ledger().with_name("a.csv"), inputs=["\0"]),
+        lambda: results.write(sums(), new_ledger().with_name("a.csv"), inputs=[None]),  # type: ignore[list-item]
+        lambda: sms.Sandbox(host="\0"),
+        lambda: sms.Experiment("a", arms={"b": Fraction(1, 3)}, unit="u", outcomes={"c": "binary"}, read_after="1d"),
+    ],
+)
+def test_an_argument_that_is_none_is_refused(call: Callable[[], object]) -> None:
+    with pytest.raises(UsageError):
+        call()
+
+
+def test_frames_of_a_value_move_no_cursor_when_they_are_printed() -> None:
+    """Not only a frame that a call itself returns."""
+    frame = pd.DataFrame({"phone": [GOOD, "+12025550124"], "team": ["A\x1b[2J", "B"], "name": ["\x1b[2J", "x"]})
+    made = sms.plan(frame, to="phone", campaign="c", by="team", keep=["name"], signature="Acme",
+                    content={"A\x1b[2J": "Hi {name}", "B": "Ho {name}"})  # fmt: skip
+    ledger = Ledger(new_ledger(), create=True)
+    with sms.Sandbox() as box:
+        sent = sms.send(made, client=box.client(), ledger=ledger, progress=False)
+    values = [made, cost.words(ledger), cost.bridge(sent, sent, columns=["team"]), cost.savings(made)]
+    frames = [getattr(value, name) for value in values for name in dir(value) if not name.startswith("__")]
+    printed = [repr(one) for one in frames if isinstance(one, pd.DataFrame | pd.Series)] + list(map(repr, values))
+    assert len(printed) > 12
+    assert not any("\x1b" in said for said in printed)
+    assert made.rows["team"].tolist() == ["A\x1b[2J", "B"]

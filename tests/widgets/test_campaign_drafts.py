@@ -133,3 +133,13 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client)
     form._latest.ask(form.choices(), at_once=True)
     form._latest.settle()
     assert "the draft was not kept" in form.write._kept.value
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_draft_of_a_time_that_no_clock_tells_is_none(at: str, tmp_path: Path) -> None:
+    """No form could be opened beside that ledger."""
+    drafts = Drafts(tmp_path / "l.sqlite")
+    drafts.keep({"campaign": "a"})
+    (file,) = files(tmp_path / "l.sqlite")
+    file.write_text(json.dumps({"at": at, "values": {"campaign": "a"}}), encoding="utf-8")
+    assert drafts.latest() is None
