@@ -13,7 +13,6 @@ from .state import State
 
 LATEST: Final = 7_258_118_400_000_000  # the year 2200, in microseconds; further no test of a lifetime goes
 
-_TOO_FAR: Final = "that is before 1970 or after 2200"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -88,18 +87,16 @@ class Clock:
         """Return the moment asked for, in microseconds, read before anything is changed."""
         if not all(isinstance(asked.get(name, False), bool) for name in ("stopped", "reset")):
             raise UsageError("stopped and reset are true or false")
-        now = self.now()
         try:
             target = micros(asked["at"]) if "at" in asked else None
-            if "advance" in asked:
-                seconds = Decimal(str(asked["advance"]))
-                if not abs(seconds) <= LATEST:  # before it is made a number with as many digits
-                    raise UsageError(_TOO_FAR)
-                target = (now if target is None else target) + int(seconds * 1_000_000)
+            seconds = Decimal(str(asked.get("advance", 0)))
+            near = abs(seconds) <= LATEST  # asked before it is made a number with as many digits
         except (ValueError, TypeError, AttributeError, ArithmeticError):
             raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
-        if target is not None and not 0 <= target <= LATEST:
-            raise UsageError(_TOO_FAR)
+        if near and "advance" in asked:
+            target = (self.now() if target is None else target) + int(seconds * 1_000_000)
+        if not near or (target is not None and not 0 <= target <= LATEST):
+            raise UsageError("that is before 1970 or after 2200; the clock goes no further")
         return target
 
     def _keep(self, offset: int, stopped: int | None) -> None:

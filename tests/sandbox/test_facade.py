@@ -168,7 +168,7 @@ def test_an_address_without_a_sandbox_is_a_clear_error() -> None:
 
 def test_a_service_that_is_no_sandbox_is_a_clear_error(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     for answer in ({}, [], {"id": "x"}):
-        monkeypatch.setattr(Sandbox, "_get", lambda self, path, answer=answer: answer)
+        monkeypatch.setattr(Sandbox, "_call", lambda self, *asked, answer=answer: answer)
         with pytest.raises(SmsOtpError, match="is not a sandbox"):
             Sandbox.at(box.url)
 
