@@ -94,9 +94,11 @@ def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True
 def take_over(store: Store, replaced: Path) -> None:
     """Record the copies that a replaced ledger knew of, as far as it can be read: they are there still."""
     found: list[tuple[str, str, str, int]] = []
+    log = replaced.with_name(replaced.name + "-wal").exists()
+    how = "mode=ro" if log else "mode=ro&immutable=1"  # which leaves nothing beside it
     with (
         contextlib.suppress(LedgerError, sqlite3.Error),
-        contextlib.closing(sqlite3.connect(f"{replaced.absolute().as_uri()}?mode=ro", uri=True)) as old,
+        contextlib.closing(sqlite3.connect(f"{replaced.absolute().as_uri()}?{how}", uri=True)) as old,
     ):
         check_ledger(old, replaced)
         rows = old.execute("SELECT path, who, what, made_at FROM copy").fetchall()

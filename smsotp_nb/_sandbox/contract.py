@@ -85,8 +85,9 @@ class Record:
         Raises:
             UsageError: the file is not a record of this suite.
         """
+        file = file_at(path, kind="a record of the contract suite")
         try:
-            found = json.loads(file_at(path, kind="a record").read_text(encoding="utf-8"))
+            found = json.loads(file.read_text(encoding="utf-8"))
             if found.pop("version") != VERSION:
                 raise ValueError("another version")
             observations = tuple(Observation(**one) for one in found.pop("observations"))

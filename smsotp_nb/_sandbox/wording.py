@@ -47,8 +47,9 @@ def templates(more: Mapping[str, str] | str | Path | None = None) -> Mapping[str
 
 
 def _read_templates(path: Path) -> Mapping[str, str]:
+    path = file_at(path, kind="a JSON file of templates")
     try:
-        found = json.loads(file_at(path, kind="a JSON file of templates").read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"the templates file {path} cannot be read: {reason}") from None
