@@ -36,8 +36,8 @@ def unusable(error: Exception, function: Callable[..., Any], args: tuple[Any, ..
         for word, given in value.items() if free else ((name, value),):
             for why in filter(None, (_why(error, one) for one in _inside(given))):
                 return f"{word}= cannot be used: {why}"
-            for where, why in _cells(error, given):
-                return f"{word}= cannot be used: {where} holds {why}"
+            if cell := _cell(error, given):
+                return f"{word}= cannot be used: {cell}"
     return ""
 
 
@@ -65,18 +65,18 @@ def _inside(value: Any, depth: int = 2) -> Iterator[Any]:
         yield from _inside(one, depth - 1)
 
 
-def _cells(error: Exception, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield where a frame or column holds what explains an error, and what that is."""
+def _cell(error: Exception, value: Any) -> str:
+    """Say where a frame or column holds what explains an error, and what that is; empty where none does."""
     if type(value).__module__.partition(".")[0] != "pandas":
-        return
+        return ""
     columns = value.items() if value.ndim == 2 else [(None, value)]
     for name, column in columns:
         if column.dtype != object:
             continue
         for at, cell in enumerate(itertools.islice(column.array, _MOST_CELLS)):
             if why := _why_no_cell(error, cell):
-                yield ("" if name is None else f"column {cited(name)}, ") + f"place {at}", why
-                return
+                return ("" if name is None else f"column {cited(name)}, ") + f"place {at} holds {why}"
+    return ""
 
 
 def _why_no_cell(error: Exception, cell: Any) -> str:

@@ -29,6 +29,7 @@ from ..errors import (
 from .transport import Failure, RawReply
 
 LONGEST_PAUSE = 300.0
+SHORT = 4  # characters of the shortest passcode; a country or a calling code has fewer
 LONG = 16  # characters of a secret that is part of no other text by chance
 RECORDED = ("id", "iso", "cc", "currency")  # fields of a reply that are kept as they came
 ERRORS: dict[str, type[ServiceError]] = {
@@ -68,7 +69,7 @@ class Scrubber:
 
     def field(self, text: str) -> str:
         """Return a field of a reply without secrets. A short one may be a part of an id by chance, and then stays."""
-        if text in self._secrets:
+        if len(text) >= SHORT and text in self._secrets:
             return "***"
         return Scrubber(*(one for one in self._secrets if len(one) >= LONG)).secrets(text)
 
@@ -124,18 +125,16 @@ def success(
 
 def _without_secrets(data: Any, raw: bytes, scrub: Scrubber) -> Any:
     """Return the data of a reply without secrets in what is recorded of it, which a strange service may send back."""
-    return _scrubbed(data, scrub) if scrub.may_be_in(raw) else data
+    if not isinstance(data, dict) or not scrub.may_be_in(raw):
+        return data
+    clean = _scrubbed(data, scrub)
+    if isinstance(data.get("messages"), list):
+        clean["messages"] = [_scrubbed(one, scrub) if isinstance(one, dict) else one for one in data["messages"]]
+    return clean
 
 
-def _scrubbed(value: Any, scrub: Scrubber) -> Any:
-    if isinstance(value, list):
-        return [_scrubbed(one, scrub) for one in value]
-    if isinstance(value, dict):
-        return {
-            name: scrub.field(one) if name in RECORDED and isinstance(one, str) else _scrubbed(one, scrub)
-            for name, one in value.items()
-        }
-    return value
+def _scrubbed(told: dict[str, Any], scrub: Scrubber) -> dict[str, Any]:
+    return told | {name: scrub.field(told[name]) for name in RECORDED if isinstance(told.get(name), str)}
 
 
 def retry_after(value: str | None, *, now: float) -> float | None:

@@ -360,3 +360,21 @@ def test_the_repr_of_a_passcodes_reply_masks_the_id_of_its_request() -> None:
     reply = OtpReply(MessageRecord("a", "+12025550123"), request_id="+12025550123")
     assert "5550123" not in repr(reply)
     assert "+1202...0123" in repr(reply)
+
+
+@pytest.mark.parametrize("depth", [100, 400, 600, 900])
+def test_a_deep_reply_with_a_secret_in_it_is_read_as_any_other(depth: int) -> None:
+    """What is looked through for secrets is no deeper than what is recorded of a reply."""
+    nested = "[" * depth + "]" * depth
+    body = (
+        f'{{"code": "0", "message": "\\\\n", "data": {{"currency": "key-0123456789abcdef", "x": {nested}}}}}'.encode()
+    )
+    found = success(
+        RawReply(200, (), body), lambda data, _: data["currency"], action="sms.message.send", seconds=0.0,
+        scrub=Scrubber("key-0123456789abcdef"), now=utc_now,
+    )  # fmt: skip
+    assert found == "***"
+
+
+def test_a_key_that_is_called_as_a_country_hides_none() -> None:
+    assert [Scrubber("US", "", "1234").field(text) for text in ("US", "", "1234")] == ["US", "", "***"]
