@@ -1,22 +1,32 @@
-"""Calls that Python itself refuses - a misspelt, missing or surplus argument - or that a value breaks, in our words."""
+"""Calls that Python itself refuses - a misspelt, missing or surplus argument - or that a value breaks, in our words.
+
+What breaks a call without being checked anywhere is looked for once the call has failed: pd.NA, a number of thousands
+of digits, half a character, a list in a cell. Files and frames hold such values.
+"""
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
-from collections.abc import Callable
+import itertools
+import numbers
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, ParamSpec, TypeVar
+from decimal import Decimal
+from typing import Any, Final, ParamSpec, TypeVar
 
 from ._arguments import nearest
 from ._tracebacks import without_variables
-from ._unusable import unusable
+from ._visible import NoText, cited, is_whole, text_of
 from .errors import SmsOtpError, UsageError
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 Made = TypeVar("Made", bound=type)
 _OURS = __name__.partition(".")[0] + "."
+_MOST: Final = 100_000  # items of a list, cells of a column, that are looked at
 
 # What others call the same thing; a name that is merely misspelt is found by its letters.
 _OTHER_NAMES = {
@@ -37,14 +47,14 @@ _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try i
 def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
 
-    A value whose own methods raise, such as ``__str__`` or ``__hash__``, is refused by the name of its class. So is, by
-    the name of its argument, a number that no float holds, pd.NA, or half a character, if the call broke on it.
+    A number that no float holds, pd.NA, half a character or a list in a cell is refused by the name of its argument, if
+    the call broke on it.
 
     A frame that it returns is fit to be printed, see `_printable`; an error shows no variable, see `_tracebacks`.
 
     Raises:
-        UsageError: in place of Python's TypeError, or of what a value raised. Other errors from within the function,
-            those of callbacks among them, pass as they are.
+        UsageError: in place of Python's error. Other errors from within the function, those of callbacks among them,
+            pass as they are.
 
     Example:
         >>> @in_our_words
@@ -63,8 +73,8 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
                 raise TypeError
             return as_printed(function(*args, **kwargs))
         except BaseException as error:
-            wrong = _said(error, function, args, kwargs)
             without_variables(error)
+            wrong = _said(error, function, args, kwargs)
             if not wrong:
                 raise
         finally:
@@ -103,10 +113,56 @@ def _said(error: BaseException, function: Callable[..., Any], args: tuple[Any, .
         return ""
     if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
         return _why(function, args, kwargs)
+    given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    return next(_broken(error, given), "")
+
+
+def _broken(error: Exception, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which arguments hold what explains an error."""
+    for name, value in given.items():
+        held = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        listed = itertools.islice(held, _MOST) if isinstance(held, list | tuple | set | frozenset) else ()
+        words = filter(None, (_no_value(error, one) for one in (value, *listed)))
+        yield from (f"{name}= cannot be used: {why}" for why in words)
+        if type(value).__module__.partition(".")[0] == "pandas":
+            yield from (f"{name}= cannot be used: {cell}" for cell in _cells(error, value))
+
+
+def _cells(error: Exception, value: Any) -> Iterator[str]:
+    columns = value.items() if value.ndim == 2 else [(None, value)]
+    for name, column in columns:
+        for at, cell in enumerate(itertools.islice(column.array, _MOST)) if column.dtype == object else ():
+            listed = isinstance(cell, list | dict | set) and "unhashable" in str(error)
+            why = f"a {type(cell).__name__}" if listed else _no_value(error, cell)
+            if why and type(cell).__name__ != "NAType":
+                yield ("" if name is None else f"column {cited(name)}, ") + f"place {at} holds {why}"
+
+
+def _no_value(error: Exception, value: Any) -> str:
+    if isinstance(error, ArithmeticError | ValueError | TypeError) and _is_beyond_measure(value):
+        return f"a number of the kind {type(value).__name__} is beyond what can be computed with"
+    if isinstance(error, TypeError) and type(value).__name__ == "NAType":
+        return "it is missing (pd.NA)"
+    if isinstance(error, ValueError) and hasattr(value, "__array__") and "ambiguous" in str(error):
+        return f"{type(value).__name__} in the place of one value"
+    if isinstance(error, UnicodeDecodeError) and isinstance(value, bytes):
+        return "bytes that are no text"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and isinstance(value, str | os.PathLike):
+        return f"text of {len(os.fspath(value)):,} characters is no path of a file"
+    if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and not is_whole(value):
+        return "text with half a character; retype it"
+    return ""
+
+
+def _is_beyond_measure(value: Any) -> bool:
+    if not isinstance(value, numbers.Real | Decimal):
+        return False
     try:
-        return unusable(error, function, args, kwargs)
-    except Exception as other:  # noqa: BLE001 - a stranger's methods, asked once more
-        return f"an argument cannot be used: its own methods raise {type(other).__name__}"
+        float(value)
+        text_of(value)  # a fraction of two endless numbers may be a small one
+    except (ArithmeticError, ValueError, NoText):
+        return True
+    return False
 
 
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

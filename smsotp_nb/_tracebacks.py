@@ -2,28 +2,26 @@
 
 pytest's ``-l``, IPython's verbose mode and whatever else prints variables would show keys, passcodes and addresses with
 passwords that a call was given or had read. Python's own errors, Ctrl-C and a test's timeout may strike at any line.
+`_calls.in_our_words`, which every public call goes through, sees to it. Only the client's operations clear their own
+variables besides: a second Ctrl-C may strike while those of the first are being cleared, and they hold a passcode.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import ParamSpec, TypeVar
 
 _INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries, wherever they are
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
 
 
 @cache
-def beneath() -> tuple[str, ...]:
+def _beneath() -> tuple[str, ...]:
     """Return where code is that runs beneath a call of this package: its own, Python's and that of its libraries."""
     installed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
     return "<frozen", f"{Path(__file__).parent}{os.sep}", *installed
@@ -50,22 +48,6 @@ def without_variables(error: BaseException) -> None:
                     frame.clear()
 
 
-def shown_without_variables(function: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Let the errors of a function show no variable of the frames beneath it; for what is no public call."""
-
-    @functools.wraps(function)
-    def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:
-            without_variables(error)
-            raise
-        finally:
-            args, kwargs = (), {}  # type: ignore[assignment]
-
-    return call
-
-
 def bare(error: BaseException) -> BaseException:
     """Return an error without its frames and without the errors behind it, whose frames would be shown too."""
     error.__cause__ = error.__context__ = None
@@ -79,7 +61,7 @@ def _is_beneath(frame: FrameType) -> bool:
 
 @cache
 def _is_library(file: str) -> bool:
-    return file.startswith(beneath()) or not _INSTALLED.isdisjoint(Path(file).parts)
+    return file.startswith(_beneath()) or not _INSTALLED.isdisjoint(Path(file).parts)
 
 
 def _with_those_behind(error: BaseException) -> Iterator[BaseException]:

@@ -6,17 +6,13 @@ where a list is indexed by its numbers. `text_of` is the one place that asks a v
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final
 
 LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of them
 HEAD: Final = 1_400
 CITED: Final = 200  # characters of one value in an error
-DEEPEST: Final = 100  # lists in lists
-MOST: Final = 1_000_000  # of them
 ENDS: Final = 20_000  # of a text that is longer only so much is looked at
 
 _AFTER: Final = r"(?![\w\\/]|[.:-]\w)"
@@ -29,7 +25,6 @@ _PASSWORD: Final = re.compile(  # the slashes may have been joined to one, as a 
     r"(?i)(\b[a-z][a-z0-9+.-]{1,31}:/{1,2}[^\s:@/]{0,128}:)(?:[^\s/]{257,4096}|\S{1,256})(?=@)"
     r"|((?:\b|PG)password\s?=\s?)(?:'[^']{1,4096}'|[^\s'\"&]{1,4096})"
 )
-_HOLDERS: Final = (dict, list, tuple, set, frozenset)
 _WHOLE: Final = re.compile(r"\+?(?:[ ()./-]{0,2}\d){9,15}")
 
 # First and last of what moves a cursor, breaks a line or turns its direction.
@@ -94,8 +89,7 @@ def text_of(value: Any) -> str:
     """Return the text of a value, whatever it is.
 
     Raises:
-        NoText: its own code fails, Python writes no number so long, it is nested without end, it holds half a
-            character, or it is a signaling NaN.
+        NoText: Python writes no number so long, it holds half a character, or it is a signaling NaN.
 
     Example:
         >>> text_of(b"=1"), text_of(["a", 1])
@@ -108,14 +102,13 @@ def text_of(value: Any) -> str:
         return value
     kind = type(value).__name__
     try:
-        why = "" if is_bounded(value) else "nested without end"
-        text = "" if why else str.__str__(value if _is(value, str) else str(value))  # a subclass says what it likes
-        why = why or ("" if is_whole(text) else "half a character")
-        why = why or ("signaling NaN" if _is(value, Decimal) and Decimal.is_snan(value) else "")
-    except Exception as error:  # noqa: BLE001 - whatever a stranger's methods raise
+        text = str.__str__(value) if isinstance(value, str) else str(value)  # some members of an Enum write their class
+    except Exception as error:  # noqa: BLE001 - a cell may be of anybody's class
         raise NoText(f"{kind} ({type(error).__name__})") from None
-    if why:
-        raise NoText(f"{kind} ({why})")
+    if not is_whole(text):
+        raise NoText(f"{kind} (half a character)")
+    if isinstance(value, Decimal) and value.is_snan():
+        raise NoText(f"{kind} (signaling NaN)")
     return text
 
 
@@ -129,50 +122,9 @@ def spelled(value: Any) -> str:
     try:
         return text_of(value)
     except NoText:
-        if not _is(value, str):
+        if not isinstance(value, str):
             return f"<{type(value).__name__}>"
     return str.encode(value, "utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def is_bounded(value: Any) -> bool:
-    """Return whether what lists and mappings hold comes to an end: within `DEEPEST` levels and `MOST` containers.
-
-    Example:
-        >>> endless = []
-        >>> endless.append(endless)
-        >>> is_bounded([["a"]]), is_bounded(endless)
-        (True, False)
-    """
-    if not _holds(value):
-        return True
-    level, seen = [value], 0
-    for _ in range(DEEPEST):
-        found = (one for holder in level for one in _held(holder) if _holds(one))
-        level = list(itertools.islice(found, MOST))
-        seen += len(level)
-        if not level or seen >= MOST:
-            return not level
-    return False
-
-
-def _held(value: Any) -> Iterable[Any]:
-    """Yield what a container holds, by its kind's own code and not that of a subclass."""
-    if _is(value, dict):
-        return itertools.chain(dict.keys(value), dict.values(value))
-    kind = next((kind for kind in _HOLDERS if _is(value, kind)), None)
-    if kind:
-        return kind.__iter__(value)
-    listed = value.tolist()
-    return listed if type(listed) is list else (listed,)
-
-
-def _holds(value: Any) -> bool:
-    return _is(value, _HOLDERS) or hasattr(type(value), "tolist")  # an array or a column
-
-
-def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    """Say of what kind a value is by its type alone: ``isinstance`` asks it for its ``__class__``, which may raise."""
-    return issubclass(type(value), kinds)
 
 
 def cited(value: Any) -> str:
@@ -184,7 +136,7 @@ def cited(value: Any) -> str:
     """
     text = spelled(value)
     short = text if len(text) <= CITED else f"{text[:CITED]}..."
-    return repr(short) if _is(value, str) else short
+    return repr(short) if isinstance(value, str) else short
 
 
 def label(value: Any) -> str:

@@ -252,6 +252,7 @@ def is_address(given: object) -> bool:
     return text.startswith(_SERVERS) or _SCHEME.match(text) is not None or "password=" in text.replace(" ", "")
 
 
+@in_our_words  # the environment that it is given holds the key
 def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     """Return where this user's ledger is: what ``SMSOTP_LEDGER`` says, else a file in the user's data folder.
 
@@ -267,7 +268,6 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     chosen = Secret((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
     if not chosen.reveal():
         return data_folder(environ) / "ledger.sqlite"
-    environ = None  # a traceback may print the variables of every frame, and this one holds the key
     if is_address(chosen.reveal()):
         return chosen
     try:
@@ -279,16 +279,12 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of this user's data for this package, by the platform's custom; it may not exist yet."""
-    names = _folder_names(environ, "XDG_DATA_HOME")
-    environ = None  # a traceback may print the variables of every frame, and this one holds the key
-    return _user_folder(*names, custom="share")
+    return _user_folder(*_folder_names(environ, "XDG_DATA_HOME"), custom="share")
 
 
 def state_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of what this package remembers for this user between runs; it may not exist yet."""
-    names = _folder_names(environ, "XDG_STATE_HOME")
-    environ = None
-    return _user_folder(*names, custom="state")
+    return _user_folder(*_folder_names(environ, "XDG_STATE_HOME"), custom="state")
 
 
 def _folder_names(environ: Mapping[str, str] | None, chosen: str) -> tuple[str, ...]:

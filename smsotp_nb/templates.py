@@ -21,7 +21,6 @@ from ._arguments import given, not_frame, not_mapping, not_text, refuse
 from ._calls import in_our_words
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
-from ._visible import is_bounded
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -257,7 +256,7 @@ def _objects(series: pd.Series[Any]) -> pd.Series[str]:
     dates_only = all(moment.time() == dt.time() for moment in moments)
     try:
         texts = [value if type(value) is str else _one(value, dates_only) for value in values]
-    except Exception:  # noqa: BLE001 - whatever a stranger's __str__ raises
+    except Exception:  # noqa: BLE001 - a cell may be of anybody's class
         raise _no_text(series, dates_only) from None
     try:
         return _str(texts).set_axis(series.index)
@@ -278,8 +277,6 @@ def _one(value: Any, dates_only: bool) -> str | None:
         return value.date().isoformat() if dates_only else value.isoformat()
     if isinstance(value, (dt.date, dt.time)):
         return value.isoformat()
-    if not is_bounded(value):
-        raise RecursionError
     return str(value)
 
 

@@ -21,7 +21,6 @@ from .. import _wire as wire
 from .._arguments import given as shown
 from .._arguments import not_mapping, not_number, refuse
 from .._calls import in_our_words
-from .._tracebacks import shown_without_variables
 from .._visible import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret
@@ -343,7 +342,7 @@ class Remote:
     def _call(self, method: str, path: str, body: bytes | None) -> Any:
         return good(*self._asked(method, path, body))
 
-    @shown_without_variables  # a tenant's key and a token are among them
+    @in_our_words  # the token is among its variables, and properties are not wrapped
     def _asked(self, method: str, path: str, body: bytes | None, *, within: float = ANSWER_WITHIN) -> tuple[int, Any]:
         where = urlsplit(self._url)
         if self._tenant is not None and path != "/":

@@ -56,31 +56,13 @@ def test_a_wrong_call_is_answered_in_our_words(call: str, kind: str, held: list[
     assert all(isinstance(error, errors.SmsOtpError) for error in printed_with(found.value))
 
 
-def broken(base: type, *names: str) -> object:
-    """Return a value of a kind of its own, of which each of these methods raises."""
-    made: dict[str, Any] = {}
-    for name in names:
-        exec(f"def {name}(self, *_):\n    raise RuntimeError('no {name}')", made)
-    return type(f"Broken{base.__name__.title()}", (base,), {name: made[name] for name in names})()
-
-
-SHOWN = ("__str__", "__repr__", "__format__", "__hash__", "__eq__", "__bool__")
-ORDERED = ("__lt__", "__le__", "__gt__", "__ge__", "__int__", "__float__", "__index__")
-BROKEN = (
-    broken(object, *SHOWN, *ORDERED),
-    broken(object, "__len__", "__getitem__", "__contains__", "__fspath__", *SHOWN),
-    broken(object, "__getattr__"),
-    broken(str, *SHOWN, *ORDERED),
-    broken(int, *SHOWN, *ORDERED),
-    broken(float, *SHOWN, *ORDERED),
-)
 EXTREME = (10**5000, -(10**5000), Fraction(10**5000, 3), Decimal("1E+999999"), Decimal("sNaN"), float("-inf"), 1e308)
 ODD = ((10**5000,), {"a": 10**5000}, pd.NA, np.zeros((2, 2)), "\ud800", "x" * 100_000, b"\xff")
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("values", [BROKEN, EXTREME, ODD], ids=["methods that raise", "numbers beyond measure", "odd"])
+@pytest.mark.parametrize("values", [EXTREME, ODD], ids=["numbers beyond measure", "odd"])
 def test_a_value_that_breaks_code_is_refused_in_our_words(names: dict[str, Any], values: tuple[object, ...]) -> None:
     """In the place of each argument of each of these calls."""
     foreign = []

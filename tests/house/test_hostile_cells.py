@@ -34,32 +34,9 @@ GOOD = "+12025550123"
 CONTROL = "\x1b[2J\x00\u202e\x9b\u2028"
 
 
-class Mute:
-    def __str__(self) -> str:
-        raise RuntimeError("this object has no text")
-
-    __repr__ = __str__
-
-
-def itself() -> list[Any]:
-    found: list[Any] = []
-    found.append(found)
-    return found
-
-
-def deep() -> list[Any]:
-    found: list[Any] = []
-    for _ in range(50_000):
-        found = [found]
-    return found
-
-
 CELLS: dict[str, Any] = {
     "a huge exponent": lambda: Decimal("1E+999999"),
     "a tiny exponent": lambda: Decimal("1E-999999"),
-    "no text": Mute,
-    "itself": itself,
-    "deep": deep,
     "5,000 digits": lambda: 10**5_000,
     "minus 5,000 digits": lambda: -(10**5_000),
     "a fraction": lambda: Fraction(10**5_000, 3),
@@ -69,7 +46,7 @@ CELLS: dict[str, Any] = {
 }
 
 
-MUTE = ["no text", "itself", "deep", "5,000 digits", "minus 5,000 digits", "a fraction"]
+MUTE = ["5,000 digits", "minus 5,000 digits", "a fraction"]
 WORDS: list[dict[str, Any]] = [{"text": "Hello {k}"}, {"text": {"x": "Hello"}, "by": "k"}]
 
 
@@ -83,12 +60,6 @@ def test_a_cell_in_a_text_is_written_or_named(cell: str, words: dict[str, Any]) 
         return
     with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type \w+ \(\w+\) has no text; make"):
         sms.plan(frame, to="phone", campaign="c", policy=None, **words)
-
-
-def test_a_result_table_of_objects_that_fail_is_refused_by_column() -> None:
-    table = pd.DataFrame({"status": ["accepted"], "price": pd.Series([Mute()], dtype=object), "iso": [Mute()]})
-    with pytest.raises(UsageError, match=r"column 'price' holds an object whose own code fails \(RuntimeError\)"):
-        sms.results.check(table, columns=["status"])
 
 
 def test_the_repr_of_a_plan_moves_no_cursor() -> None:
@@ -113,49 +84,12 @@ def test_a_text_is_not_halved_at_every_blank() -> None:
     assert weighing._halves("0 " * 1_000) == []
 
 
-class Numeral:
-    """What says that its text is a number."""
-
-    def __str__(self) -> str:
-        return 5  # type: ignore[return-value]
-
-
-class Sour(Decimal):
-    """A number whose methods raise."""
-
-    def is_snan(self, *_: object) -> bool:
-        raise RuntimeError
-
-    adjusted = __float__ = __int__ = __eq__ = __ne__ = __lt__ = is_snan  # type: ignore[assignment]
-    __hash__ = Decimal.__hash__
-
-
-class Sourer:
-    """What does not even say of which class it is."""
-
-    @property
-    def __class__(self) -> Any:
-        raise RuntimeError
-
-
-def nested_twice() -> list[Any]:
-    """Sixty lists, of which each holds the next one twice: written out they have no end."""
-    found: list[Any] = ["x"]
-    for _ in range(60):
-        found = [found, found]
-    return found
-
-
 ANYWHERE: dict[str, Callable[[], Any]] = {
     **CELLS,
     "a small fraction": lambda: Fraction(1, 10**5_000),
     "a whole fraction": lambda: Fraction(10**5_000),
-    "no text but a number": Numeral,
-    "a number that raises": lambda: Sour(5),
-    "no class": Sourer,
     "half a character": lambda: "\ud800",
     "a signaling NaN": lambda: Decimal("sNaN"),
-    "nested twice": nested_twice,
 }
 ONE = pd.DataFrame({"phone": [GOOD]})
 
@@ -239,7 +173,7 @@ def test_a_hostile_cell_is_a_row_with_its_problem_or_an_error_of_ours(taken: str
         TAKEN[taken](ANYWHERE[cell]())
 
 
-@pytest.mark.parametrize("cell", ["a small fraction", "no text but a number", "5,000 digits", "deep"])
+@pytest.mark.parametrize("cell", ["a small fraction", "5,000 digits"])
 def test_a_hostile_argument_is_refused(cell: str) -> None:
     client = sms.Client(sms.Settings("https://a.test", access_key_id="k"))
     for call in (
@@ -252,7 +186,7 @@ def test_a_hostile_argument_is_refused(cell: str) -> None:
             call(ANYWHERE[cell]())
 
 
-@pytest.mark.parametrize("label", ["5,000 digits", "half a character", "no text"])
+@pytest.mark.parametrize("label", ["5,000 digits", "half a character"])
 @pytest.mark.parametrize("levels", [1, 2])
 def test_a_plan_refuses_rows_that_nothing_could_name(label: str, levels: int) -> None:
     hostile = np.empty(2, object)
@@ -318,17 +252,10 @@ def test_what_is_printed_shows_control_characters_as_numbers() -> None:
 
 
 def test_a_policy_without_an_end_or_beyond_all_time_is_refused() -> None:
-    class Hostile:
-        def __getattribute__(self, name: str) -> object:
-            raise RuntimeError(name)
-
     with pytest.raises(UsageError, match="at most 1,000 pairs"):
         sms.Policy(caps=itertools.repeat((1, "24h")))
     with pytest.raises(UsageError, match="at most 366 days"):
         sms.Policy(same_text="999999999w")
-    for argument in ("caps", "kind", "same_text"):
-        with pytest.raises(UsageError):
-            sms.Policy(**{argument: Hostile()})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="kinds"):
         sms.Policy(kinds="marketing")  # type: ignore[call-arg]
 
