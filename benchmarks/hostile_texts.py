@@ -35,9 +35,8 @@ from smsotp_nb import otp, parts, phones, rates, recipients, results, sandbox, s
 from smsotp_nb._cards import Card
 from smsotp_nb._cards.blocks import Message, Note, Table
 from smsotp_nb._phones.vocabulary import REPAIRS
-from smsotp_nb._sandbox import parameters, reserved, wording
+from smsotp_nb._sandbox import choices, parameters, wording
 from smsotp_nb._sandbox.access import Access
-from smsotp_nb._sandbox.dialect import dialect
 from smsotp_nb._sandbox.expect import Expectation
 from smsotp_nb._sandbox.faults import Fault
 
@@ -177,7 +176,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "sandbox passcode": lambda text: wording.passcode("123456", text, "cn"),
         "sandbox fault": Fault.read,
         "sandbox fault field": lambda text: Fault.read(f"latency seconds={text}"),
-        "sandbox reserved": lambda text: reserved.refusal([text]),
+        "sandbox reserved": lambda text: choices.refusal([text]),
         "sandbox number": parameters.number,
         "sandbox wait": lambda text: parameters.read({"wait": text}, {"wait": parameters.wait}),
         "sandbox expectation": lambda text: Expectation.read({"text": text, text: text}).describe(),
@@ -189,7 +188,6 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "sandbox nonce": lambda text: Access("secret", lambda: 0.0).refusal(
             {"accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": text, "timestamp": text}, text
         ),
-        "sandbox dialect": lambda text: dialect(f"algorithm=hmac-sha256&signature={text}&{text}", "secret"),
         "sandbox http body": lambda text: asked("POST", "/?action=otp.send&accessKeyId=k", text, {}),
         "sandbox http address": lambda text: asked("POST", f"/{text}", "{}", {}),
         "sandbox http query": lambda text: asked("POST", f"/?action={text}", "{}", {}),

@@ -1,7 +1,6 @@
 """A local service that implements the interface, with an inbox to look at. It texts nobody.
 
-`Sandbox` is the service; `Rules` sets how it answers where the interface is silent. `of_service`, `of_sandbox` and
-`compare` find out whether a live service answers as the sandbox does.
+`Sandbox` is the service; `Rules` sets how it answers where the interface is silent.
 """
 
 from __future__ import annotations
@@ -12,18 +11,10 @@ from ._lazy import attributes
 
 if TYPE_CHECKING:
     from ._sandbox.choices import Rules
-    from ._sandbox.contract import Record, compare, of_sandbox, of_service
     from ._sandbox.facade import Sandbox
 
-__getattr__ = attributes(
-    __name__,
-    {
-        "_sandbox.choices": ["Rules"],
-        "_sandbox.contract": ["Record", "compare", "of_sandbox", "of_service"],
-        "_sandbox.facade": ["Sandbox"],
-    },
-)
-__all__ = ["Record", "Rules", "Sandbox", "compare", "of_sandbox", "of_service"]
+__getattr__ = attributes(__name__, {"_sandbox.choices": ["Rules"], "_sandbox.facade": ["Sandbox"]})
+__all__ = ["Rules", "Sandbox"]
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .. import __version__
 from .._sandbox import command
 from ..errors import SmsOtpError
-from . import campaigns, cleaning, comparing, demo, people, shipped
+from . import campaigns, cleaning, demo, people, shipped
 from .saying import say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
@@ -86,11 +86,6 @@ def _describe_sandbox(sandbox: argparse.ArgumentParser) -> None:
 COMMANDS = (
     ("demo", demo.describe, "run a campaign from sample data against a sandbox; nothing leaves this machine"),
     ("sandbox", _describe_sandbox, "run a local service that answers the interface, until Ctrl-C"),
-    (
-        "contract",
-        comparing.describe,
-        "say for each choice of the sandbox whether the live service agrees; sends billed messages",
-    ),
     ("notebooks", shipped.describe, "write the example notebooks and their sample data to a folder"),
     ("clean", cleaning.describe, "normalize the phone numbers of a list to E.164"),
     ("people", people.describe, "record opt-outs and opt-ins; say, write or delete what is stored about a person"),

@@ -1,18 +1,16 @@
-"""An account: state, service, faults and journal behind one access key. A sandbox has one of its own."""
+"""The account of a sandbox: its service, faults and journal, and those who wait for something to happen in it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .bell import Bell, Happened
-from .faults import Fault, Faults
-from .journal import Headers, Journal
-from .outcome import Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
-from .receipts import Receipts
+from .faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
+from .filing import Accepted
+from .journal import Headers, Journal, Told
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
 
@@ -38,6 +36,56 @@ class Received(NamedTuple):
         return f"Received({self.method})"  # without its secrets
 
 
+class Happened(NamedTuple):
+    """A request as the journal tells it, and what was accepted for it."""
+
+    told: Told
+    accepted: Accepted | None
+
+
+Concerns = Callable[[Happened | None], bool]  # None: the clock was moved
+
+
+class Bell:
+    """Rings whenever something has happened. Only those concerned wake up; until then waiting costs nothing."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[asyncio.Future[bool], Concerns] = {}
+        self.closed = False
+
+    @property
+    def waiting(self) -> int:
+        """How many wait now."""
+        return len(self._waiting)
+
+    def ring(self, happened: Happened | None = None) -> None:
+        """Wake everyone concerned."""
+        for waiter, concerns in self._waiting.items():
+            if not waiter.done() and concerns(happened):
+                waiter.set_result(True)
+
+    def close(self) -> None:
+        """End all waiting."""
+        self.closed = True
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(False)
+
+    async def wait(self, seconds: float, concerns: Concerns) -> bool:
+        """Return True as soon as something happens for which ``concerns`` is true, False after so many seconds."""
+        if self.closed:
+            return False
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting[waiter] = concerns
+        try:
+            async with asyncio.timeout(seconds):
+                return await waiter
+        except TimeoutError:
+            return False
+        finally:
+            del self._waiting[waiter]
+
+
 @dataclass(slots=True)
 class Account:
     """One sandbox without its socket.
@@ -45,38 +93,27 @@ class Account:
     Args:
         service: answers the operations from the account's state.
         faults: what goes wrong with its requests.
-        label: the name that whoever opened a tenant gave it.
-        journal_share: the part of a journal's limits that this one may use.
-        keeps_tenants: whether this is the sandbox's own account while its tenants have the messages.
     """
 
     service: Service
     faults: Faults
-    label: str = ""
-    journal_share: float = 1.0
-    keeps_tenants: bool = False
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
-    receipts: Receipts = field(init=False)
     _requests: int = 0
     _writing: bool = False
 
     def __post_init__(self) -> None:
         secret = self.service.rules.revealed()
         secrets = () if secret is None else (secret,)
-        self.journal = Journal(self.state, self.service.clock.now, secrets=secrets, share=self.journal_share)
-        self.receipts = Receipts(self.state, self.service.clock, self.bell)
+        self.journal = Journal(self.state, self.service.clock.now, secrets=secrets)
 
     @property
     def state(self) -> State:
         """Where its messages, passcodes and balance live."""
         return self.service.state
 
-    async def meet(self, received: Received, *, refusal: str = "") -> tuple[Outcome, str]:
-        """Answer one request, or apply a fault to it; return what its client gets, and the request's id.
-
-        ``refusal`` is the error code of a request that is refused without the service.
-        """
+    async def meet(self, received: Received) -> tuple[Outcome, str]:
+        """Answer one request, or apply a fault to it; return what its client gets, and the request's id."""
         request_id = self.next_request_id()
         n = self._requests
         struck = self._strike(n, received.query.get("action", ""))
@@ -84,7 +121,7 @@ class Account:
         for fault in struck:
             if fault.kind == "latency":
                 await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter", n))
-        answer = None if broken is not None and strikes_before(broken) else self._answer(received, refusal)
+        answer = None if broken is not None and strikes_before(broken) else self._answer(received)
         outcome = _outcome(broken, answer)
         self._note(received, request_id, struck, answer, outcome)
         return outcome, request_id
@@ -107,9 +144,9 @@ class Account:
         """Return a number from 0 to 1, the same for the same request of a seeded run."""
         return int.from_bytes(self.state.mark(purpose, n, 6)) / 2**48
 
-    def _answer(self, received: Received, refusal: str) -> Answer:
-        if refusal or received.body is None:
-            return self.service.refuse(refusal or INVALID_PARAMS)
+    def _answer(self, received: Received) -> Answer:
+        if received.body is None:
+            return self.service.refuse(INVALID_PARAMS)
         query_string = received.target.partition("?")[2]
         return self.service.answer(received.query, received.content_type, received.body, query_string=query_string)
 
@@ -126,7 +163,6 @@ class Account:
             path=received.target,
             headers=received.headers,
             body=received.body or b"",
-            signing=received.query.get("algorithm", ""),
             fault=kinds,
             status=outcome.status,
             code=code,

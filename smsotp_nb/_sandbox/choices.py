@@ -1,13 +1,18 @@
-"""What the interface does not show, and what the sandbox does there: one table, and the switches that go with it."""
+"""What the interface does not show, and what the sandbox does there: one table, and the switches that go with it.
+
+At the end the numbers that make it answer in a special way, from any client. All lie in +1 907 555 01xx, which is
+reserved for fiction; nobody can be reached there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
 from typing import Final
 
+from .. import _wire as wire
 from .._arguments import not_a, not_flag, not_whole, refuse
 from .._calls import made_in_our_words
 from .._visible import is_whole
@@ -131,8 +136,46 @@ CHOICES: tuple[Choice, ...] = (
 )
 
 
-def as_table() -> str:
-    """Return the choices as a Markdown table, as docs/sandbox.md holds it."""
-    rows = ["| where the interface is silent | the sandbox | switch |", "|---|---|---|"]
-    rows += [f"| {row.topic} | {row.choice} | {f'`{row.switch}`' if row.switch else ''} |" for row in CHOICES]
-    return "\n".join(rows)
+PREFIX = "+190755501"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """One special number: ``effect`` names what its reply does, ``code`` is the error it causes (else empty).
+
+    Example:
+        >>> RESERVED["+19075550110"].code
+        '105400'
+    """
+
+    number: str
+    effect: str
+    meaning: str
+    code: str = ""
+
+
+def _refusals() -> Iterable[Reserved]:
+    for place, (code, names) in enumerate(wire.ERROR_NAMES.items()):
+        yield Reserved(f"{PREFIX}{10 + place}", "refused", f"{code} {names[0]}, nothing is sent", code)
+
+
+NUMBERS: tuple[Reserved, ...] = (
+    Reserved(f"{PREFIX}01", "iso", "iso CA: another country than the number's"),
+    Reserved(f"{PREFIX}02", "parts", "one part more than the text needs, and billed so"),
+    Reserved(f"{PREFIX}03", "recipients", "recipients one higher than the records"),
+    Reserved(f"{PREFIX}04", "messageCount", "messageCount one higher than the sum of the parts"),
+    Reserved(f"{PREFIX}05", "totalAmount", "totalAmount 0.010000 higher than the sum of the prices"),
+    Reserved(f"{PREFIX}06", "plus", "to without its plus in the record"),
+    *_refusals(),
+)
+RESERVED: Mapping[str, Reserved] = {row.number: row for row in NUMBERS}
+
+
+def effects(numbers: Iterable[str]) -> frozenset[str]:
+    """Return the effects of the special numbers among these."""
+    return frozenset(RESERVED[number].effect for number in numbers if number in RESERVED)
+
+
+def refusal(numbers: Iterable[str]) -> str:
+    """Return the error code that the first refusing number among these causes, or ``""``."""
+    return next((RESERVED[number].code for number in numbers if number in RESERVED and RESERVED[number].code), "")

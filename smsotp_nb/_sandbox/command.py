@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from .._arguments import refuse
-from .._outputs import write_file
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server
@@ -29,25 +27,18 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add("--seed", help="make the ids and passcodes of a new state repeatable")
     fault_help = "a fault that is on from the start"
     add("--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help=fault_help)
-    tenants_help = "an inbox, balance, clock, faults and journal for every access key"
-    add("--tenants", action="store_true", help=tenants_help)
     _describe_reach(parser.add_argument_group("who reaches it"))
     _describe_rules(parser.add_argument_group("where the interface is silent (docs/sandbox.md)"))
 
 
 def _describe_reach(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add(
-        "--host",
-        default=server.HOST,
-        help="address to listen on; beyond loopback a token is made, printed and asked for",
-    )
+    host_help = "address to listen on; beyond loopback a token is made, printed and asked for"
+    add("--host", default=server.HOST, help=host_help)
     allow_help = "a name by which others call it, such as a container's; may be repeated"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
     token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"
     add("--token-file", type=path_typed, metavar="FILE", help=token_help)
-    add("--https", action="store_true", help="with a certificate made at the start; needs smsotp_nb[https]")
-    add("--certificate", type=path_typed, metavar="FILE", help="write that certificate here, for clients to trust")
 
 
 def _describe_rules(group: argparse._ArgumentGroup) -> None:
@@ -73,8 +64,6 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run it until Ctrl-C or SIGTERM."""
-    if options.certificate is not None and not options.https:
-        raise UsageError("--certificate is written only with --https")
     secret, token = sandbox_secrets()
     name = "the token in --token-file" if options.token_file else "SMSOTP_SANDBOX_TOKEN"
     token = _content(options.token_file) or token
@@ -83,16 +72,10 @@ def run(options: argparse.Namespace) -> int:
     rules = Rules(
         secret=_content(options.hmac_secret_file) or secret, **{name: getattr(options, name) for name in names}
     )
-    given: dict[str, Any] = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance")}
-    given |= {name: getattr(options, name) for name in ("seed", "tenants", "host", "https")}
-    running = server.Server(
-        rules=rules,
-        faults=options.fault,
-        allow_hosts=options.allow_host,
-        token=token,
-        **given,
-    )
-    running.run(lambda _url: _announce(running, options.certificate))
+    given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
+    given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
+    running = server.Server(rules=rules, **given)
+    running.run(lambda _url: _announce(running))
     return 0
 
 
@@ -120,14 +103,10 @@ def _content(path: Path | None) -> str | None:
     return found
 
 
-def _announce(running: server.Server, certificate: Path | None) -> None:
+def _announce(running: server.Server) -> None:
     said = [f"smsotp-nb sandbox listening on {running.url}"]
     if running.token is not None:
         said += [f"Its inbox: {running.url}/?token={quote(running.token, safe='')}"]
         said += ["Everything but the three operations asks for the token: Authorization: Bearer TOKEN."]
-    if running.certificate is not None and certificate is not None:
-        pem = running.certificate.pem.encode("ascii")
-        write_file(certificate, lambda file: file.write(pem), overwrite=True)
-        said += [f"Certificate to trust: {certificate}"]
     said += ["Nothing is texted. The address shows the inbox; Ctrl-C stops it."]
     print("\n".join(said), flush=True)

@@ -8,22 +8,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from .. import _wire as wire
 from .._schema import FARTHEST
 from ..errors import UsageError
-from . import expect, faults, inbox, journal, misses, parameters
-from .account import Account
-from .bell import Concerns
+from . import expect, faults, inbox, journal, parameters
+from .account import Account, Concerns
+from .faults import as_bytes
 from .gate import HEADERS
-from .outcome import as_bytes
-from .receipts import Callback
 from .service import money
 from .state import State
-from .tenants import Tenants
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -98,39 +94,26 @@ class Desk:
     """Answers everything but the three operations.
 
     Args:
-        tenants: whose messages, balance, clock, faults and requests it shows.
+        account: whose messages, balance, clock, faults and requests it shows.
         url: the sandbox's own address.
         shut: called with the seconds for which to refuse connections.
     """
 
-    def __init__(self, tenants: Tenants, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
-        self._tenants = tenants
+    def __init__(self, account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
+        self._account = account
         self._url = url
         self._shut = shut
 
     def routes(self) -> list[web.RouteDef]:
         """Return every route, for the application."""
-        about = [
-            web.get("/", _asset("inbox.html")),
-            web.get("/inbox.css", _asset("inbox.css")),
-            web.get("/inbox.js", _asset("inbox.js")),
-            web.get("/requests.js", _asset("requests.js")),
-            web.get("/openapi.json", self._description),
-            web.get("/sandbox.json", self._of_any(_about)),
-            web.get("/requests.json", self._of_any(_requests)),
-            web.delete("/requests.json", self._of_any(_forget_requests)),
-            web.get("/tenants.json", self._of_any(self._list_tenants)),
-            web.post("/tenants.json", self._of_any(self._open_tenant)),
-            web.delete("/tenants.json", self._of_one(self._end_tenant)),
-        ]
-        of_one: list[tuple[str, str, Act]] = [
+        acts: list[tuple[str, str, Act]] = [
+            ("GET", "/sandbox.json", _about),
+            ("GET", "/requests.json", _requests),
+            ("DELETE", "/requests.json", _forget_requests),
             ("GET", "/summary.json", _summary),
             ("GET", "/inbox.json", _inbox),
             ("DELETE", "/inbox.json", _clear),
             ("POST", "/expect.json", _expect),
-            ("GET", "/receipts.json", _receipts),
-            ("POST", "/receipts.json", self._send_receipts),
-            ("DELETE", "/receipts.json", _stop_receipts),
             ("GET", "/balance.json", _balance),
             ("POST", "/balance.json", _top_up),
             ("GET", "/clock.json", _clock),
@@ -139,65 +122,32 @@ class Desk:
             ("POST", "/faults.json", self._switch_on),
             ("DELETE", "/faults.json", _switch_off),
         ]
-        return about + [web.route(method, path, self._of_one(act)) for method, path, act in of_one]
+        pages = [("/", "inbox.html"), *((f"/{name}", name) for name in ASSETS if name != "inbox.html")]
+        return [
+            *(web.get(path, _asset(name)) for path, name in pages),
+            web.get("/openapi.json", self._description),
+            *(web.route(method, path, self._route(act)) for method, path, act in acts),
+        ]
 
-    def _of_one(self, act: Act, *, or_own: bool = False) -> Handler:
-        """Make a route about one account; with tenants, the request names it."""
-
+    def _route(self, act: Act) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
-            return await act(Asked(*self._tenants.asked(request.query, or_own=or_own), request))
+            query = parameters.once(request.query)
+            query.pop("token", None)  # the gate has looked at it
+            return await act(Asked(self._account, query, request))
 
         return handle
 
-    def _of_any(self, act: Act) -> Handler:
-        """Make a route about one account; with tenants, a request without one is about the sandbox's own."""
-        return self._of_one(act, or_own=True)
-
     async def _description(self, _request: web.Request) -> web.Response:
         described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
-        if not self._tenants.on:
-            _leave_out_tenants(described)
         return as_json(described | {"servers": [{"url": self._url}]})
 
     async def _switch_on(self, asked: Asked) -> web.Response:
         fault = faults.Fault.read(await asked.fields())
-        if fault.kind == "refuse" and self._tenants.on:
-            raise UsageError("refuse shuts the whole sandbox, for every tenant; take drop_before")
         if fault.kind == "refuse":
             await self._shut(fault.seconds)
         else:
             asked.account.faults.switch_on(fault)
         return as_json(faults.to_json(asked.account.faults))
-
-    async def _send_receipts(self, asked: Asked) -> web.Response:
-        callback = Callback.read(await asked.fields())
-        if urlsplit(callback.url).port == urlsplit(self._url).port:
-            raise UsageError("receipts to the sandbox itself would be requests of their own; name another port")
-        asked.account.receipts.switch(callback)
-        return await _receipts(asked)
-
-    # tenants
-
-    async def _list_tenants(self, _asked: Asked) -> web.Response:
-        return as_json({"tenants": self._tenants.told()})
-
-    async def _open_tenant(self, asked: Asked) -> web.Response:
-        fields = await asked.fields()
-        if self._tenants.knows(fields.get("tenant")):
-            return as_json({"error": "there is a tenant with this access key; DELETE it first"}, status=409)
-        return as_json(_facts(self._tenants.open(fields)))
-
-    async def _end_tenant(self, asked: Asked) -> web.Response:
-        self._tenants.end(asked.account)
-        return as_json({"tenants": self._tenants.told()})
-
-
-def _leave_out_tenants(described: dict[str, Any]) -> None:
-    """Leave what concerns tenants out of the description of a sandbox that has none."""
-    del described["paths"]["/tenants.json"]
-    for operation in (one for operations in described["paths"].values() for one in operations.values()):
-        named = operation.get("parameters", [])
-        operation["parameters"] = [parameter for parameter in named if parameter.get("name") != "tenant"]
 
 
 # messages
@@ -261,7 +211,7 @@ async def _expect(asked: Asked) -> web.Response:
     if told["met"]:
         return as_json(told | {"messages": [inbox.entry(row, asked.currency) for row in count.rows]})
     about = (expectation, count, asked.state, asked.account.journal)
-    return as_json(told | {"error": misses.summary(*about), "misses": misses.nearest(*about)}, status=409)
+    return as_json(told | {"error": expect.summary(*about), "misses": expect.nearest(*about)}, status=409)
 
 
 async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Count:
@@ -279,18 +229,6 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
         if is_certain or left <= 0 or bell.closed or not asked.is_there:
             return count
         await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
-
-
-# receipts
-
-
-async def _receipts(asked: Asked) -> web.Response:
-    return as_json(asked.account.receipts.told())
-
-
-async def _stop_receipts(asked: Asked) -> web.Response:
-    asked.account.receipts.switch(None)
-    return await _receipts(asked)
 
 
 # account
@@ -311,7 +249,6 @@ def _facts(account: Account) -> dict[str, Any]:
         "balance": money(account.state.balance),
         "messages": account.state.count(),
         "templates": sorted(service.templates),
-        "tenants": account.keeps_tenants,
     }
 
 

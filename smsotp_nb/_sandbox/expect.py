@@ -5,14 +5,18 @@ Patterns are matched by RE2, whose time grows linearly with the text, so that no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from sqlite3 import Row
 from typing import Any, Final
 
+from .. import _wire as wire
 from .._visible import is_whole
 from ..errors import UsageError
 from . import inbox, parameters
+from .clock import moment
+from .faults import BY_NAME
+from .journal import Journal, Told, Wanted
 from .state import State
 
 FIELDS: Final = ("to", "text", "code", "channel", "iso", "kind", "intent", "signature", "templateId", "id", "parts")
@@ -233,3 +237,91 @@ class Count:
         self.rows += fitting[: SHOWN - len(self.rows)]
         self._seen = page[-1]["n"] if len(page) == PAGE else last
         return self._seen < last
+
+
+# -- the nearest misses: messages that almost fit, and requests that were not accepted ---------------------------------
+
+MESSAGES: Final = 200  # the newest messages that are looked at
+REQUESTS: Final = 200  # the newest requests that are looked at
+TOLD: Final = 5
+
+
+Miss = tuple[int, int, str]  # tests that failed, the newest first, and what is said of it
+
+
+def summary(expectation: Expectation, count: Count, state: State, journal: Journal) -> str:
+    """Return one sentence: what was expected, and what was found among how many messages and requests."""
+    found = f"{count.found}" if count.found else "none"
+    messages = state.count_after(expectation.after, most=MESSAGES)
+    lost = sum(1 for told in _newest(journal) if _is_lost(told))
+    among = _counted(messages, MESSAGES, "message")
+    others = f"; {_counted(lost, REQUESTS, 'request')} refused or struck" if lost else ""
+    return f"Expected {expectation.describe()}; found {found} among {among}{others}."
+
+
+def _counted(number: int, most: int, one: str) -> str:
+    return f"{number}{' or more' if number == most else ''} {one}{'' if number == 1 else 's'}"
+
+
+def nearest(expectation: Expectation, count: Count, state: State, journal: Journal) -> list[str]:
+    """Describe the messages that are as expected and, unless they are too many, what comes near."""
+    fitting = [f"{_heading(row['n'], row['at'])} to {row['number']} is as expected" for row in count.rows[:TOLD]]
+    if expectation.too_many(count.found):
+        return fitting
+    near = sorted([*_messages(expectation, state), *_requests(expectation, journal)])
+    return [*fitting, *(words for _, _, words in near)][:TOLD]
+
+
+def _heading(n: int, at: int, thing: str = "message") -> str:
+    return f"{thing} {n} at {moment(at)[11:19]}"
+
+
+def _messages(expectation: Expectation, state: State) -> Iterator[Miss]:
+    for row in inbox.find(state, inbox.Filter(after=expectation.after, newest=True), limit=MESSAGES):
+        found = _without_code(facts(row))
+        failed = expectation.failed(facts(row))
+        if not failed:
+            continue
+        said = "; ".join(test.miss(found[test.field]) for test in failed)
+        words = f"{_heading(row['n'], row['at'])} to {found['to']}: {said}"
+        yield len(failed), -row["n"], words
+
+
+def _without_code(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with the passcode masked in the text, because failed tests end up in logs."""
+    code = found["code"]
+    return found if code is None else found | {"text": found["text"].replace(code, "*" * len(code))}
+
+
+def _newest(journal: Journal) -> Iterator[Told]:
+    return journal.select(Wanted(newest=True, limit=REQUESTS))
+
+
+def _is_lost(told: Told) -> bool:
+    return not told.entry.accepted and told.outcome != "answered"
+
+
+def _requests(expectation: Expectation, journal: Journal) -> Iterator[Miss]:
+    """Yield requests that resemble the expectation and were not accepted."""
+    about = [test for test in expectation.tests if test.field in ("to", "text", "kind")]
+    for told in filter(_is_lost, _newest(journal)):
+        asked = _asked(told)
+        failed = [test for test in about if not any(test.holds(value) for value in asked[test.field])]
+        if len(failed) < max(len(about), 1):
+            said = [test.miss(next(iter(asked[test.field]), None)) for test in failed]
+            words = "; ".join(
+                [f"{_heading(told.entry.n, told.entry.at, 'request')} ({told.action}) {_fate(told)}", *said]
+            )
+            yield len(failed), -told.entry.n, words
+
+
+def _asked(told: Told) -> dict[str, list[Any]]:
+    texts = [told.fields[name] for name in ("text", "content") if isinstance(told.fields.get(name), str)]
+    return {"to": list(told.to), "text": texts, "kind": ["passcode" if told.action == "otp.send" else "message"]}
+
+
+def _fate(told: Told) -> str:
+    if told.outcome == "struck":
+        kind = told.entry.fault.split(",")[-1]
+        return f"was struck by {kind}: {BY_NAME[kind].meaning}"
+    return f"was refused: {told.entry.code} {wire.ERROR_NAMES.get(told.entry.code, ('',))[0]}".rstrip()

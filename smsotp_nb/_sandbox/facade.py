@@ -2,51 +2,75 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
-import uuid
+import re
+import time
 import weakref
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from urllib.parse import urlencode, urlsplit
 
+from .. import _cards as cards
 from .. import _wire as wire
-from .._arguments import (
-    given,
-    nearest,
-    not_a,
-    not_file,
-    not_flag,
-    not_list,
-    not_path,
-    not_text,
-    not_whole,
-    refuse,
-)
+from .._arguments import given, nearest, not_a, not_list, not_mapping, not_number, not_path, not_text, not_whole, refuse
 from .._calls import in_our_words
 from .._services import SandboxService
-from ..errors import SmsOtpError, UsageError
+from .._visible import visible
+from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
 from .faults import Fault
 from .gate import not_token
-from .remote import Remote, good, written
 from .server import HOST, Server, is_loopback
-from .wording import templates
+from .service import millionths
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .._client import Client
 
+Found = TypeVar("Found")
+
+ANSWER_WITHIN: Final = 90.0  # seconds; waiting takes up to 80
+WHOLE_WITHIN: Final = 600.0  # seconds for all of an answer: an inbox may hold a million messages
+MOST_BYTES: Final = 1 << 30  # of one
+GLANCE: Final = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
 
 
-class Sandbox(Remote):
+def written(asked: Mapping[str, Any]) -> bytes:
+    """Return what a sandbox is asked for as JSON.
+
+    Raises:
+        UsageError: a value is of a kind that JSON does not have.
+
+    Example:
+        >>> written({"seconds": 5})
+        b'{"seconds": 5}'
+    """
+    refuse(*(f"{name}= must be text or a number, got {given(value)}" for name, value in asked.items() if _odd(value)))
+    return json.dumps(asked).encode()
+
+
+def _odd(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return True
+    return False
+
+
+class Sandbox:
     """Start a local service that implements the interface, with an inbox to look at. It texts nobody.
 
-    It is reached over HTTP on this machine only. It ends with the process, with ``close()``, or when nothing refers to
-    it any more; ``with`` is optional.
+    It is reached over HTTP, on this machine unless you give a ``host``. It ends with the process, with ``close()``, or
+    when nothing refers to it any more; ``with`` is optional.
 
     Args:
         port: port to listen on; 0 takes a free one.
@@ -59,13 +83,11 @@ class Sandbox(Remote):
         seed: makes message ids and passcodes of a new state repeatable.
         rules: choices where the interface is silent, your own templates, signed requests; see docs/sandbox.md.
         faults: faults from the start, such as ``"drop_after next=1"``; `fault` switches on more.
-        tenants: give every access key its own inbox, balance, clock, faults and journal; see `tenant`.
         host: address to listen on. One beyond this machine admits others and gives a warning; they can read nothing
             without the `token`.
         allow_hosts: further names by which the sandbox may be addressed, such as that of its container.
         token: token required by everything except the three operations, of ASCII without blanks; generated if ``host``
             is beyond this machine.
-        https: serve with a certificate generated now, in the file `certificate`; needs ``smsotp_nb[https]``.
 
     Raises:
         UsageError: the port, the state file, the token or a fault cannot be used; the message says what to do.
@@ -89,14 +111,11 @@ class Sandbox(Remote):
         seed: int | str | None = None,
         rules: Rules | None = None,
         faults: Iterable[Fault | str] = (),
-        tenants: bool = False,
         host: str = HOST,
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
-        https: bool = False,
     ) -> None:
         _refuse_wrong(port, state, seed, rules, faults, host, allow_hosts, token)
-        refuse(not_flag("tenants", tenants), not_flag("https", https))
         held = None if state is None else Path(state).expanduser().resolve()
         holder = None if held is None else _HOLDERS.get(held)
         if holder is not None:
@@ -110,31 +129,26 @@ class Sandbox(Remote):
             seed=seed,
             rules=rules,
             faults=faults,
-            tenants=tenants,
             host=host,
             allow_hosts=allow_hosts,
             token=token,
-            https=https,
         )
         server.start()
-        self._end: Callable[[], object] | None = weakref.finalize(self, _end, server, os.getpid())
+        self._end: weakref.finalize[[Server, int], Sandbox] | None = weakref.finalize(self, _end, server, os.getpid())
         self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
         self._secret = None if rules is None else Secret.of(rules.secret)
-        self._tenant: Secret | None = None
         self._token = None if server.token is None else Secret(server.token)
-        self._certificate: os.PathLike[str] | None = None if server.certificate is None else server.certificate.file()
         if held is not None:
             _HOLDERS[held] = self
 
     @classmethod
     @in_our_words
-    def at(cls, url: str, *, token: str | None = None, certificate: str | Path | None = None) -> Self:
+    def at(cls, url: str, *, token: str | None = None) -> Self:
         """Connect to a sandbox in another process by its address; ``close()`` does not end it.
 
         Args:
             url: its address. One beyond this machine needs the token.
             token: the token that it printed at startup.
-            certificate: the file with its certificate, for ``https``.
 
         Raises:
             UsageError: the address is not on this machine and there is no token, or the token is wrong.
@@ -148,66 +162,15 @@ class Sandbox(Remote):
         refuse(
             not_text("url", url, hint="; it is a sandbox's address, such as box.url"),
             None if token is None else not_token("token=", token),
-            None if certificate is None else not_file("certificate", certificate),
         )
-        if not is_loopback(url) and token is None:
+        if urlsplit(url).scheme != "http" or not (is_loopback(url) or token):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
-        box._url, box._tenant = url.rstrip("/"), None
+        box._url = url.rstrip("/")
         box._token = None if token is None else Secret(token)
-        box._certificate = None if certificate is None else Path(certificate)
         box._id, box._variant, box._form = box._get("/sandbox.json", _about)
         box._secret, box._end = None, None
         return box
-
-    @in_our_words
-    def tenant(self, key: str | None = None, *, label: str = "", **options: Any) -> Self:
-        """Open a tenant, an account with its own access key, and return it as a sandbox. Needs
-        ``Sandbox(tenants=True)``.
-
-        It is used like any other sandbox and sees only what belongs to its access key: `client` sends with it, and so
-        do programs that are given it. ``close()`` or ``with`` ends the tenant and deletes its data.
-
-        Args:
-            key: the access key; generated by default. A tenant that already exists is reused and outlives ``close()``.
-            label: name of the tenant in ``GET /tenants.json``; the key itself is shown nowhere.
-            options: ``balance``, ``seed``, ``variant``, ``form``, ``rules`` as for a separate sandbox (``rules`` with
-                the secret of signed requests); by default those of this sandbox.
-
-        Raises:
-            UsageError: this sandbox has no tenants, there is no room for another, an option cannot be used, or options
-                were given for a tenant that already exists.
-
-        Example:
-            >>> with Sandbox(tenants=True) as box, box.tenant(balance=1) as one, box.tenant("job-2") as two:
-            ...     _ = one.client().send_otp("+12025550123")
-            ...     len(one.inbox), len(two.inbox), two.balance
-            (1, 0, Decimal('1000.000000'))
-        """
-        secret = Secret(uuid.uuid4().hex if key is None else key)
-        rules: Rules | None = options.get("rules")
-        asked = {"tenant": secret.reveal(), "label": label} | {
-            name: _plain(value) for name, value in options.items() if value is not None
-        }
-        if rules is not None and rules.secret is not None:
-            asked["secret"] = rules.revealed()
-        status, found = self._asked("POST", "/tenants.json", written(asked))
-        opened = type(self).__new__(type(self))
-        opened._url, opened._tenant = self._url, secret
-        opened._token, opened._certificate = self._token, self._certificate
-        if status == 409 and not options:
-            about = opened._get("/sandbox.json", _about)
-        else:
-            about = self._understood(good(status, found), _about)
-        opened._id, opened._variant, opened._form = about
-        opened._secret = self._secret if rules is None or rules.secret is None else Secret.of(rules.secret)
-        opened._end = None if status == 409 else opened._end_tenant
-        return opened
-
-    def _end_tenant(self) -> None:
-        self._end = None  # another one may be opened with the same key
-        with suppress(SmsOtpError):  # the sandbox, or somebody else, has ended it
-            self._call("DELETE", "/tenants.json", None)
 
     @property
     def id(self) -> str:
@@ -232,16 +195,12 @@ class Sandbox(Remote):
         }
         chosen: dict[str, Any] = {
             "base_url": self._url,
-            "access_key_id": self._tenant or "sandbox",
+            "access_key_id": "sandbox",
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
             "service": SandboxService.of(self._id, self._url),
         }
-        if self._secret is not None:
-            chosen["access_key_secret"] = self._secret
-        if self._certificate is not None:
-            chosen["ca_bundle"] = str(self._certificate)
         unknown = [name for name in settings if name not in Settings.__slots__]
         if unknown:
             close = nearest(unknown[0], Settings.__slots__)
@@ -253,12 +212,253 @@ class Sandbox(Remote):
         return client
 
     @property
+    def url(self) -> str:
+        """The address, ``http://127.0.0.1:<port>``."""
+        return self._url
+
+    @property
+    def token(self) -> str | None:
+        """The token that others need to read it; None if only this machine reaches it."""
+        return None if self._token is None else self._token.reveal()
+
+    @property
+    def balance(self) -> Decimal:
+        """The remaining balance, in the currency of the variant."""
+        return self._get("/sandbox.json", lambda found: Decimal(found["balance"]))
+
+    @property
+    def inbox(self) -> pd.DataFrame:
+        """Every accepted message, oldest first, as a frame.
+
+        Columns ``id, to, text, code, channel, iso, currency`` (str), ``parts`` (Int64), ``price`` (float64) and ``at``
+        (datetime64[us, UTC]); ``code`` is missing unless the message is a passcode.
+        """
+        from . import frames  # pandas: not for those who only run the service
+
+        return self._get("/inbox.json", lambda found: frames.messages(found["messages"]))
+
+    @property
+    def requests(self) -> pd.DataFrame:
+        """The last requests to the three operations as received, oldest first, including refused and failed ones.
+
+        Columns ``n, status, size, accepted, reply_size`` (Int64), ``at`` (datetime64[us, UTC]) and, as str, ``action``,
+        ``to`` (several numbers separated by blanks), ``outcome`` (accepted, answered, refused, or struck by a fault),
+        ``code``, ``fault``, ``request_id``, ``method``, ``path``, ``headers`` (one per line), ``body`` and
+        ``reply``. Access key, signature, tokens and cookies are masked. The first 64 KiB of a body or reply are kept,
+        and the last 5,000 requests or 16 MiB of them.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_otp("+12025550123")
+            ...     box.requests[["action", "to", "outcome"]].iloc[0].tolist()
+            ['otp.send', '+12025550123', 'accepted']
+        """
+        from . import frames  # pandas: not for those who only run the service
+
+        return self._get("/requests.json", lambda found: frames.requests(found["requests"]))
+
+    @in_our_words
+    def code(self, to: str, *, wait: float = 0.0) -> str | None:
+        """Return the passcode last sent to a number, or None; ``wait`` up to this many seconds for the first one.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     print(box.code("+12025550123"))
+            None
+        """
+        named = isinstance(to, str) and wire.E164.fullmatch(to)
+        wrong = None if named else f"to= must be a number in E.164, with its plus, got {given(to)}"
+        refuse(wrong, not_number("wait", wait, of="seconds"))
+        asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
+        return self._get(
+            f"/inbox.json?{asked}", lambda found: str(found["messages"][0]["code"]) if found["messages"] else None
+        )
+
+    @in_our_words
+    def expect(self, given: Mapping[str, Any] | None = None, /, **fields: Any) -> pd.DataFrame:
+        """Check that the expected messages were accepted, and return them as a frame like `inbox`.
+
+        Args:
+            given: an expectation as ``POST /expect.json`` takes it: ``{"to": "+12025550123", "text~": "code"}``.
+            fields: the same as keyword arguments. ``to, text, code, channel, iso, kind, intent, signature, template_id,
+                id, parts`` must be equal; with the suffix ``_matches`` a regular expression (RE2) must match somewhere
+                in the field. ``times`` is the exact number of messages (default: at least one), ``within`` the seconds
+                to wait for them, or with ``times=0`` the seconds in which none may come, ``settle`` the seconds in
+                which no further one may come once there are ``times`` of them (default: 0), ``after`` the number of the
+                last message to ignore.
+
+        Raises:
+            NotAsExpected: an AssertionError that says what was expected, what was found and what came nearest,
+                including refused and failed requests; numbers are masked.
+            UsageError: the expectation cannot be read.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_message("+12025550123", text="Your code is 4211.")
+            ...     found = box.expect(to="+12025550123", text_matches=r"code is \\d+", times=1, within=5)
+            ...     found["text"].tolist()
+            ['Your code is 4211.']
+        """
+        from . import frames  # pandas: not for those who only run the service
+
+        if given is not None:
+            refuse(not_mapping("given", given, example="{'text': 'Hi'}"))
+        asked = dict(given or {}) | {_name(field): value for field, value in fields.items()}
+        odd = [field for field, value in asked.items() if not isinstance(value, str | int | float | bool | None)]
+        refuse(*(f"{field}= must be one text or number, got {given(asked[field])}" for field in odd))
+        status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
+        if status == 409:
+            raise self._understood(found, _not_as_expected)
+        return self._understood(good(status, found), lambda found: frames.messages(found["messages"]))
+
+    def clear(self) -> None:
+        """Delete every accepted message and every recorded request; balance and passcodes are kept.
+
+        Nothing of them is left in the bytes of the file, if the sandbox has one.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     _ = box.client().send_otp("+12025550123")
+            ...     box.clear()
+            ...     len(box.inbox)
+            0
+        """
+        self._call("DELETE", "/inbox.json", None)
+
+    @in_our_words
+    def top_up(self, amount: str | float | Decimal) -> Decimal:
+        """Add to the balance and return the new one.
+
+        Example:
+            >>> with Sandbox(balance=0) as box:
+            ...     box.top_up("2.50")
+            Decimal('2.500000')
+        """
+        more = {"add": str(wire.amount(millionths(amount)))}
+        return self._post("/balance.json", more, lambda found: Decimal(found["balance"]))
+
+    @in_our_words
+    def advance(self, seconds: float) -> datetime:
+        """Move the sandbox's clock forward, so that a lifetime passes without waiting, and return its time.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     client = box.client()
+            ...     _ = client.send_otp("+12025550123", code="123456", ttl=60)
+            ...     _ = box.advance(61)
+            ...     client.verify_otp("+12025550123", "123456").valid
+            False
+        """
+        hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
+        wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
+        refuse(wrong and wrong + hint)
+        return self._post("/clock.json", {"advance": seconds}, lambda found: datetime.fromisoformat(found["now"]))
+
+    @property
+    def ahead(self) -> float:
+        """Seconds that the sandbox's clock is ahead of the machine's; negative if it is behind."""
+        return self._get("/clock.json", lambda found: float(found["ahead"]))
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The faults that are switched on."""
+        return self._get("/faults.json", lambda found: tuple(Fault(**fault) for fault in found["faults"]))
+
+    @in_our_words
+    def fault(self, kind: str, **settings: Any) -> None:
+        """Switch on a fault: a kind from docs/sandbox.md, with ``action, share, next, seconds, jitter, status``.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     box.fault("throttle", next=1, seconds=2)
+            ...     [fault.describe() for fault in box.faults]
+            ['throttle, next 1, seconds 2']
+        """
+        self.switch_on({"kind": kind, **settings})
+
+    @in_our_words
+    def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
+        """Switch on a fault in the form in which it is given to a new sandbox.
+
+        Example:
+            >>> with Sandbox() as box:
+            ...     box.switch_on("throttle next=1 seconds=2")
+            ...     [fault.describe() for fault in box.faults]
+            ['throttle, next 1, seconds 2']
+        """
+        told = asdict(Fault.read(fault))
+        self._call("POST", "/faults.json", written({name: value for name, value in told.items() if value is not None}))
+
+    @in_our_words
+    def clear_faults(self, kind: str | None = None) -> None:
+        """Switch off the faults of one kind, or all of them."""
+        self._call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}", None)
+
+    def __repr__(self) -> str:
+        return f"Sandbox({self._url}, {self._summary()})"
+
+    def card(self) -> cards.Card:
+        """Return a short card: address, balance, messages."""
+        return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._url}")
+
+    def _repr_html_(self) -> str:
+        link = f'<a href="{cards.safe(self._url)}" target="_blank" rel="noopener">Open the inbox</a>'
+        return f'{self.card().html()}<p class="mathjax_ignore" style="margin:.3em 0">{link}</p>'
+
+    def _summary(self) -> str:
+        try:
+            about = good(*self._asked("GET", "/sandbox.json", None, within=GLANCE))
+        except SmsOtpError:
+            return "not running, or busy"
+        try:
+            return _summed_up(about)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return "not a sandbox"
+
+    # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.
+
+    def _get(self, path: str, read: Callable[[Any], Found]) -> Found:
+        return self._understood(self._call("GET", path, None), read)
+
+    def _post(self, path: str, fields: dict[str, Any], read: Callable[[Any], Found]) -> Found:
+        return self._understood(self._call("POST", path, written(fields)), read)
+
+    def _understood(self, found: Any, read: Callable[[Any], Found]) -> Found:
+        """Return what a reply says, read by a function; what is no reply of a sandbox is an error of ours."""
+        try:
+            return read(found)
+        except SmsOtpError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise SmsOtpError(f"What answers at {self._url} is not a sandbox of this version.") from None
+
+    def _call(self, method: str, path: str, body: bytes | None) -> Any:
+        return good(*self._asked(method, path, body))
+
+    @in_our_words  # the token is among its variables, and properties are not wrapped
+    def _asked(self, method: str, path: str, body: bytes | None, *, within: float = ANSWER_WITHIN) -> tuple[int, Any]:
+        where = urlsplit(self._url)
+        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=within)
+        headers = {"Content-Type": "application/json"} if body else {}
+        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token.reveal()}"}
+        try:
+            connection.request(method, path, body, headers)
+            reply = connection.getresponse()
+            return reply.status, json.loads(_whole(reply, time.monotonic() + WHOLE_WITHIN))
+        except (OSError, http.client.HTTPException, ValueError, RecursionError):
+            raise SmsOtpError(
+                f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
+            ) from None
+        finally:
+            connection.close()
+
+    @property
     def _ended(self) -> bool:
         """Whether it was started here and has been closed."""
-        return isinstance(self._end, weakref.finalize) and not self._end.alive
+        return self._end is not None and not self._end.alive
 
     def close(self) -> None:
-        """End the sandbox, unless it has ended, runs in another process, or is a tenant that existed before."""
+        """End the sandbox, unless it has ended or runs in another process."""
         if self._end is not None:
             self._end()
 
@@ -314,14 +514,6 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
     return service
 
 
-def _plain(option: Any) -> Any:
-    """Return an option of a tenant as JSON; a file of templates is read here, by the process that names it."""
-    if not isinstance(option, Rules):
-        return str(option) if isinstance(option, Decimal) else option
-    switches = {one.name: getattr(option, one.name) for one in fields(Rules) if one.name not in ("secret", "templates")}
-    return switches if option.templates is None else switches | {"templates": dict(templates(option.templates))}
-
-
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
         server.close()
@@ -330,3 +522,52 @@ def _end(server: Server, pid: int) -> None:
 def _about(found: Any) -> tuple[Any, Any, Any]:
     """Return what a sandbox says of itself: its id, its variant and the form of its requests."""
     return found["id"], found["variant"], found["form"]
+
+
+def _whole(reply: http.client.HTTPResponse, until: float) -> bytes:
+    """Return the body of a reply, in time and of bounded size.
+
+    Raises:
+        TimeoutError, ValueError: it is neither.
+    """
+    found = bytearray()
+    while piece := reply.read1(1 << 20):
+        found += piece
+        if len(found) > MOST_BYTES:
+            raise ValueError("longer than what a sandbox says")
+        if time.monotonic() > until:
+            raise TimeoutError
+    return bytes(found)
+
+
+def _not_as_expected(found: Any) -> NotAsExpected:
+    near = tuple(_masked(words) for words in found["misses"])
+    lines = "".join(f"\n  nearest: {words}" for words in near)
+    return NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
+
+
+def _summed_up(about: Mapping[str, Any]) -> str:
+    messages = cards.counted(about["messages"], "message")
+    return f"{messages}, balance {visible(about['currency'])} {Decimal(about['balance']):,.2f}"
+
+
+def good(status: int, found: Any) -> Any:
+    if status != 200:
+        raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))
+    return found
+
+
+def _name(field: str) -> str:
+    """Return a keyword argument as `Expectation.read` names it.
+
+    Example:
+        >>> _name("text_matches"), _name("template_id")
+        ('text~', 'templateId')
+    """
+    plain = field.removesuffix("_matches")
+    named = "templateId" if plain == "template_id" else plain
+    return named if plain == field else f"{named}~"
+
+
+def _masked(words: str) -> str:
+    return re.sub(r"\+\d{6,15}", lambda found: wire.mask(found[0]), words)

@@ -58,13 +58,12 @@ class NewPasscode(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """One accepted request, its messages, the number of the last of them, and when their receipts are due."""
+    """One accepted request, its messages, and the number of the last of them."""
 
     request: Request
     messages: Sequence[Message]
     last: int
     passcode: NewPasscode | None = None
-    due: int | None = None
 
     @property
     def first(self) -> int:
@@ -83,9 +82,9 @@ class Accepted(NamedTuple):
     @classmethod
     def read(cls, note: str) -> Self:
         """Restore a request from what `note` returned."""
-        request, messages, last, passcode, due = json.loads(note)
+        request, messages, last, passcode = json.loads(note)
         kept = None if passcode is None else NewPasscode(*passcode)
-        return cls(Request(*request), [Message(*message) for message in messages], last, kept, due)
+        return cls(Request(*request), [Message(*message) for message in messages], last, kept)
 
 
 def file(db: sqlite3.Connection, several: Sequence[Accepted], first_request: int) -> None:
@@ -107,7 +106,6 @@ def file(db: sqlite3.Connection, several: Sequence[Accepted], first_request: int
     db.executemany(_SHAPES, _by_shape(several, shapes))
     for one in several:
         _file_passcode(db, one)
-        _file_receipts(db, one)
 
 
 def _by_country(several: Iterable[Accepted]) -> list[tuple[int | str, ...]]:
@@ -150,9 +148,3 @@ def _file_passcode(db: sqlite3.Connection, one: Accepted) -> None:
         "INSERT INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
         (number, intent, one.request.code, one.request.at, ttl),
     )
-
-
-def _file_receipts(db: sqlite3.Connection, one: Accepted) -> None:
-    if one.due is not None:
-        rows = [(n, message.id, message.number, one.due) for n, message in enumerate(one.messages, one.first)]
-        db.executemany("INSERT INTO receipts (n, id, number, due) VALUES (?, ?, ?, ?)", rows)

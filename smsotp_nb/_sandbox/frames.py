@@ -15,7 +15,7 @@ from . import inbox
 
 _REQUEST: Final[Mapping[str, str | pd.StringDtype]] = {
     "n": "Int64", "at": "datetime64[us, UTC]", "action": STR, "to": STR, "outcome": STR, "status": "Int64",
-    "code": STR, "fault": STR, "accepted": "Int64", "signing": STR, "request_id": STR, "method": STR,
+    "code": STR, "fault": STR, "accepted": "Int64", "request_id": STR, "method": STR,
     "path": STR, "headers": STR, "body": STR, "size": "Int64", "reply": STR, "reply_size": "Int64",
 }  # fmt: skip
 

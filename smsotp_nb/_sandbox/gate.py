@@ -74,23 +74,14 @@ class Gate:
 
     Args:
         names: host names, beside loopback, that the sandbox answers to.
-        scheme: ``http`` or ``https``.
         token: required by everything but the three operations, or None.
         cookie: the name of the page's cookie.
     """
 
-    def __init__(
-        self,
-        names: Iterable[str] = (),
-        *,
-        scheme: str = "http",
-        token: str | None = None,
-        cookie: str = "smsotp-sandbox",
-    ) -> None:
+    def __init__(self, names: Iterable[str] = (), *, token: str | None = None, cookie: str = "smsotp-sandbox") -> None:
         self.names = LOOPBACK | {_bare(name) for name in names}
         self.token = token
         self.cookie = cookie
-        self._scheme = scheme
 
     def of_strangers(self, asked: Asked) -> Refusal | None:
         """Refuse requests under a foreign name and from pages of other origins, for the operations too."""
@@ -99,7 +90,7 @@ class Gate:
             known = ", ".join(sorted(self.names))
             return Refusal(403, f"this sandbox answers only to {known}; others are let in with --allow-host NAME")
         origin = asked.headers.get("Origin")
-        if origin is not None and origin != f"{self._scheme}://{host}":
+        if origin is not None and origin != f"http://{host}":
             return Refusal(403, "this sandbox does not answer pages of other addresses")
         return None
 
@@ -118,7 +109,7 @@ class Gate:
         """Refuse requests without the token."""
         if self.token is None or self._shows(asked.query.get("token")) or self._shows(_bearer(asked.headers)):
             return None
-        if self._shows(self._cookie(asked.headers)) and _from_own_page(asked, self._scheme):
+        if self._shows(self._cookie(asked.headers)) and _from_own_page(asked):
             return None
         return Refusal(
             401, "show the token that was printed at the start: Authorization: Bearer TOKEN, or ?token=TOKEN"
@@ -167,7 +158,7 @@ def _opens_the_page(asked: Asked) -> bool:
     return opened and asked.method == "GET" and asked.path == "/"
 
 
-def _from_own_page(asked: Asked, scheme: str) -> bool:
+def _from_own_page(asked: Asked) -> bool:
     """Return whether a request with a cookie comes from the sandbox's own page.
 
     Browsers also send the cookie for pages on other ports of this host, but they name the page, unless it hides
@@ -176,7 +167,7 @@ def _from_own_page(asked: Asked, scheme: str) -> bool:
     if "Sec-Fetch-Site" in asked.headers or (asked.method == "GET" and asked.path == "/"):
         return True
     page = urlsplit(asked.headers.get("Referer", ""))
-    return f"{page.scheme}://{page.netloc}" == f"{scheme}://{asked.headers.get('Host', '')}"
+    return f"{page.scheme}://{page.netloc}" == f"http://{asked.headers.get('Host', '')}"
 
 
 def _bearer(headers: Mapping[str, str]) -> str | None:

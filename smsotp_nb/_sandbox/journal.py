@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Final, NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
-from . import masking, parameters
+from . import parameters
 from .clock import moment
-from .dialect import dialect
 from .state import State
 
 MOST: Final = 5_000
@@ -34,6 +33,96 @@ _UTF8: Final = codecs.getincrementaldecoder("utf-8")
 Headers = tuple[tuple[bytes, bytes], ...]
 
 _HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
+
+# What hides a secret: access key, signature, token, cookie, each by its name, and the key wherever else it stands.
+MASK: Final = "***"
+_WORDS: Final = ("key", "secret", "token", "passw", "authorization", "cookie")  # one stands in every secret name
+_SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key|authorization|cookie", re.I)
+# In a query `signature` is the one of the request; in a body it is the sender's name and stays.
+_SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
+_SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_SECRET_FIELD: Final = re.compile(
+    rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
+    r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
+    re.I | re.S,
+)
+SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
+
+
+def masked_target(path: str, secrets: Iterable[str] = ()) -> str:
+    """Return the target of a request, its path and query, without its secrets.
+
+    Example:
+        >>> masked_target("/?action=otp.send&accessKeyId=abc&signature=Zm9v")
+        '/?action=otp.send&accessKeyId=***&signature=***'
+    """
+    before, mark, query = path.partition("?")
+    pairs = (_pair(piece) for piece in query.split("&"))
+    return _wherever(before + mark + "&".join(pairs), secrets)
+
+
+def _pair(piece: str) -> str:
+    name, mark, _value = piece.partition("=")
+    return f"{name}={MASK}" if mark and _is_secret_query(name) else piece
+
+
+@lru_cache(maxsize=512)  # the same few names come with every request
+def _is_secret_query(name: str) -> bool:
+    return _SECRET_QUERY.search(unquote_plus(name)) is not None
+
+
+@lru_cache(maxsize=512)
+def _is_secret_header(name: str) -> bool:
+    return _SECRET_HEADER.search(name) is not None
+
+
+def masked_header(name: str, value: str, secrets: Iterable[str] = ()) -> str:
+    """Return the value of a header, masked where its name says that it is a secret."""
+    return MASK if _is_secret_header(name) else _wherever(value, secrets)
+
+
+def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
+    """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets.
+
+    Example:
+        >>> masked_text('{"accessKeyId": "abc", "to": "+12025550123", "signature": "Acme"}')
+        '{"accessKeyId": "***", "to": "+12025550123", "signature": "Acme"}'
+    """
+    lowered = body.lower()
+    if any(word in lowered for word in _WORDS):  # most bodies have none, and this is the quicker question
+        body = _SECRET_FIELD.sub(rf'\1"{MASK}"', body)
+    return _wherever(body, secrets)
+
+
+def _wherever(value: str, secrets: Iterable[str]) -> str:
+    """Return a text with all secrets masked that are too long to be ordinary words."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            value = value.replace(secret, MASK)
+    return value
+
+
+def keys_of(path: str) -> tuple[str, ...]:
+    """Return the secrets in the query of a request, to be masked wherever else they occur.
+
+    Example:
+        >>> keys_of("/?action=otp.send&accessKeyId=a%2Fb")
+        ('a/b', 'a%2Fb', 'a%2fb')
+    """
+    pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
+    as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
+    spelled = [way(value) for way in (unquote_plus, str, _in_small_letters, _in_capitals) for value in as_sent]
+    return tuple(dict.fromkeys(spelled))
+
+
+def _in_small_letters(value: str) -> str:
+    """Write the numbers behind percent signs as .NET does."""
+    return _PERCENT.sub(lambda found: found[0].lower(), value)
+
+
+def _in_capitals(value: str) -> str:
+    return _PERCENT.sub(lambda found: found[0].upper(), value)
 
 
 class Entry(NamedTuple):
@@ -50,7 +139,6 @@ class Entry(NamedTuple):
     headers: Headers
     body: bytes
     size: int
-    signing: str
     fault: str
     status: int
     code: str
@@ -75,62 +163,34 @@ _FAULT: Final = Entry._fields.index("fault")
 
 
 class Told:
-    """An entry as it may be shown: without access key, signature, tokens and cookies."""
+    """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
 
     def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
-        self._entry = entry
+        self.entry = entry
         self._signers = secrets
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:
-        return (*_keys(self._entry.path), *self._signers)
-
-    @property
-    def n(self) -> int:
-        return self._entry.n
-
-    @property
-    def at(self) -> int:
-        return self._entry.at
-
-    @property
-    def code(self) -> str:
-        return self._entry.code
-
-    @property
-    def fault(self) -> str:
-        return self._entry.fault
-
-    @property
-    def accepted(self) -> int:
-        return self._entry.accepted
+        return (*_keys(self.entry.path), *self._signers)
 
     @property
     def action(self) -> str:
-        return dict(parse_qsl(self._entry.path.partition("?")[2])).get("action", "")
+        return dict(parse_qsl(self.entry.path.partition("?")[2])).get("action", "")
 
     @property
     def outcome(self) -> str:
         """accepted (messages), answered (a passcode was checked), refused, or struck by a fault."""
-        if self._entry.fault not in ("", "latency"):
+        if self.entry.fault not in ("", "latency"):
             return "struck"
-        if self._entry.code != "0":
+        if self.entry.code != "0":
             return "refused"
-        return "accepted" if self._entry.accepted else "answered"
-
-    @property
-    def signing(self) -> str:
-        """How it was signed, in words; worked out only when it is read, so that no request waits for it."""
-        query = self._entry.path.partition("?")[2]
-        if not self._signers or f"signature={masking.MASK}" in query:
-            return self._entry.signing
-        return dialect(query, self._signers[0])
+        return "accepted" if self.entry.accepted else "answered"
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """The object of the body, empty where it is none."""
         try:
-            found = json.loads(self._entry.body)
+            found = json.loads(self.entry.body)
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -143,7 +203,7 @@ class Told:
 
     def brief(self) -> dict[str, Any]:
         """Return it without headers, body and reply."""
-        entry = self._entry
+        entry = self.entry
         return {
             "n": entry.n,
             "at": moment(entry.at),
@@ -154,13 +214,12 @@ class Told:
             "code": entry.code or None,
             "fault": entry.fault or None,
             "accepted": entry.accepted,
-            "signing": self.signing,
             "request_id": entry.request_id,
         }
 
     def whole(self) -> dict[str, Any]:
         """Return all of it; a body or reply that is not text is in base64."""
-        entry = self._entry
+        entry = self.entry
         body, encoding = self.body
         reply, reply_encoding = self._text(entry.reply)
         return self.brief() | {
@@ -178,28 +237,28 @@ class Told:
     @property
     def body(self) -> tuple[str, str]:
         """The body as text, and its encoding: utf-8, or base64 if it is not text."""
-        return self._text(self._entry.body)
+        return self._text(self.entry.body)
 
     def headers(self) -> list[list[str]]:
         """Return the headers as name and value, in the order they came."""
-        found: list[list[str]] = json.loads(_masked_headers(self._entry.headers, self._secrets))
+        found: list[list[str]] = json.loads(_masked_headers(self.entry.headers, self._secrets))
         return found
 
     def _text(self, raw: bytes) -> tuple[str, str]:
         cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
         try:
-            return masking.text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
+            return masked_text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode(), "base64"
 
     def kept(self) -> tuple[Any, ...]:
         """Return the row for the state file: masked, except for the reply, which is the sandbox's own."""
-        entry = self._entry
+        entry = self.entry
         body, encoding = self.body
         masked = body.encode() if encoding == "utf-8" else entry.body
         return (
             *(entry.n, entry.at, entry.method, _masked_target(entry.path, self._secrets)),
-            *(_masked_headers(entry.headers, self._secrets), masked, entry.size, self.signing),
+            *(_masked_headers(entry.headers, self._secrets), masked, entry.size),
             *entry[_FAULT:],
         )
 
@@ -209,19 +268,19 @@ class Told:
 
 @lru_cache(maxsize=256)
 def _keys(path: str) -> tuple[str, ...]:
-    return masking.key_of(path)
+    return keys_of(path)
 
 
 @lru_cache(maxsize=256)
 def _masked_target(path: str, secrets: tuple[str, ...]) -> str:
-    return masking.target(path, secrets)
+    return masked_target(path, secrets)
 
 
 @lru_cache(maxsize=256)
 def _masked_headers(headers: Headers, secrets: tuple[str, ...]) -> str:
     """Return headers as JSON: an array of name and value for each."""
     read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers)
-    return json.dumps([[name, masking.header(name, value, secrets)] for name, value in read])
+    return json.dumps([[name, masked_header(name, value, secrets)] for name, value in read])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +307,8 @@ class Wanted(parameters.Section):
     def fits(self, told: Told) -> bool:
         """Return whether a request is one of those asked for."""
         return (
-            self.after < told.n
-            and (self.before is None or told.n < self.before)
+            self.after < told.entry.n
+            and (self.before is None or told.entry.n < self.before)
             and (self.action is None or told.action == self.action)
             and (self.outcome is None or told.outcome == self.outcome)
             and (self.to is None or self.to in told.to)
@@ -264,13 +323,9 @@ class Journal:
         state: where they are kept when it has a file.
         now: the sandbox's clock, microseconds.
         secrets: masked wherever they occur, such as the secret of HMAC mode.
-        share: the part of a journal's limits that this one may use; a tenant's is smaller, so that all have a bound.
     """
 
-    def __init__(
-        self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = (), share: float = 1.0
-    ) -> None:
-        self._share = share
+    def __init__(self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
         self._state = state
         self._now = now
         self._secrets = tuple(secrets)
@@ -296,7 +351,6 @@ class Journal:
         path: str,
         headers: Headers,
         body: bytes,
-        signing: str = "",
         fault: str = "",
         status: int = 0,
         code: str = "",
@@ -307,7 +361,7 @@ class Journal:
         """Record one request and return it; a body longer than `LONGEST` is cut off, and so is a reply."""
         self.last += 1
         entry = Entry(
-            self.last, self._now(), method, path, headers, body[:LONGEST], len(body), signing, fault,
+            self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
             status, code, reply[:LONGEST], len(reply), accepted, request_id,
         )  # fmt: skip
         self._append(entry)
@@ -317,7 +371,7 @@ class Journal:
         self._entries.append(entry)
         self._weights.append(entry.weight())
         self._bytes += self._weights[-1]
-        while len(self._entries) > MOST * self._share or self._bytes > MOST_BYTES * self._share:
+        while len(self._entries) > MOST or self._bytes > MOST_BYTES:
             self._entries.popleft()
             self._bytes -= self._weights.popleft()
 

@@ -13,26 +13,27 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from .. import _wire as wire
-from .._arguments import not_all_text, refuse
+from .._arguments import not_all_text, not_choice, refuse
 from ..errors import SmsOtpWarning, UsageError
 from . import gate
 from .account import Account
-from .certificate import Certificate
 from .choices import Rules
 from .desk import Desk
 from .faults import Fault, Faults
 from .gate import Gate
-from .service import MAX_BYTES, millionths
+from .service import MAX_BYTES, Service, millionths
 from .serving import OneLine, Serving, log
-from .tenants import Options, Tenants
+from .state import State
+from .tables import BROKEN, unreadable
 
 HOST = "127.0.0.1"
+OWN = frozenset({HOST, "localhost", "::1"})
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
@@ -42,19 +43,7 @@ GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connecti
 class Server:
     """One sandbox: its state, its service and its socket; nothing runs before ``start`` or ``run``.
 
-    Args:
-        port: 0 takes a free one.
-        state: path of a file that keeps everything, or None.
-        variant, form: which of the interface's forms is spoken.
-        balance: what a new state begins with, in the variant's currency; None takes 1,000.
-        seed: makes ids and passcodes of a new state repeatable.
-        rules: the switchable choices.
-        faults: faults that are on from the start, as `Fault.read` takes them.
-        tenants: whether every access key has an account of its own.
-        host: where to listen; anything but loopback lets others in, asks for a token, and is warned of.
-        allow_hosts: names by which others call it, such as that of its container; any other is refused.
-        token: what everything but the three operations must show; made where others are let in and it is left out.
-        https: with a certificate made now.
+    The arguments are those of `Sandbox`.
 
     Raises:
         UsageError: the port is taken, the state, the templates file or the token cannot be used, or a fault is invalid.
@@ -71,60 +60,47 @@ class Server:
         seed: int | str | None = None,
         rules: Rules | None = None,
         faults: Iterable[Fault | str] = (),
-        tenants: bool = False,
         host: str = HOST,
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
-        https: bool = False,
     ) -> None:
-        _check(variant, form)
-        refuse(None if token is None else gate.not_token("token=", token))
-        is_open = not _is_loopback(host)
+        names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
+        refuse(
+            not_choice("variant", variant, get_args(wire.Variant)),
+            not_choice("form", form, get_args(wire.Form)),
+            not_all_text("allow_hosts", names),
+            None if token is None else gate.not_token("token=", token),
+        )
+        is_open = host not in OWN
         self.token = token or (secrets.token_urlsafe(24) if is_open else None)
         if is_open:
             said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
             warnings.warn(said, SmsOtpWarning, stacklevel=4)
-        name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-        scheme = "https" if https else "http"
-        names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
-        refuse(not_all_text("allow_hosts", names))
-        self.certificate = Certificate.made([name, *gate.LOOPBACK, *names]) if https else None
-        self._tls = None if self.certificate is None else self.certificate.context()
-        options = Options(
-            variant=variant,
-            form=form,
-            balance=millionths(DEFAULT_BALANCE if balance is None else balance),
-            seed=None if seed is None else str(seed),
-            rules=rules or Rules(),
-            faults=_readable(faults),
-        )
-        account = options.account(None if state is None else Path(state).expanduser().absolute())
+        switched_on = _readable(faults)
+        path = None if state is None else Path(state).expanduser().absolute()
+        money = millionths(DEFAULT_BALANCE if balance is None else balance)
+        opened = State(path, variant=variant, balance=money, seed=None if seed is None else str(seed))
         try:
-            self.tenants = Tenants(account, options, on=tenants)
-        except UsageError:
-            account.close()
-            raise
-        try:
+            self.account = Account(Service(opened, variant=variant, form=form, rules=rules), switched_on)
             self._socket = _listen(host, port)
         except UsageError:
-            self.tenants.close()
+            opened.close()
             raise
-        self.port: int = self._socket.getsockname()[1]
+        except BROKEN as error:  # the journal and the clock that the file holds
+            opened.close()
+            raise unreadable(path, error) from None
         self._host = host
-        self.url = f"{scheme}://{name}:{self.port}"
-        self._gate = Gate(names, scheme=scheme, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
-        self._desk = Desk(self.tenants, self.url, shut=self._shut)
+        self.port: int = self._socket.getsockname()[1]
+        name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self.port}"
+        self._gate = Gate(names, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
+        self._desk = Desk(self.account, self.url, shut=self._shut)
         self._runner: web.ServerRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._shutting: asyncio.Task[None] | None = None
         self._thread: threading.Thread | None = None
         self._ready = threading.Event()
-
-    @property
-    def account(self) -> Account:
-        """The sandbox's own account; with tenants, that of requests without an access key."""
-        return self.tenants.own
 
     # life
 
@@ -138,7 +114,7 @@ class Server:
         """End the server's thread and free its port and its state; a second call does nothing."""
         if self._thread is None:
             self._socket.close()
-            self.tenants.close()
+            self.account.close()
         elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -158,19 +134,18 @@ class Server:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         if signals:
             _on_signals(self._loop, self._stop.set)
-        serving = Serving(self._gate, self.tenants, self._desk.routes())
+        serving = Serving(self._gate, self.account, self._desk.routes())
         answering = web.Server(serving.handle, request_factory=_limited, access_log=None, logger=OneLine(log))
         self._runner = web.ServerRunner(answering, handle_signals=False, shutdown_timeout=1.0)
         await self._runner.setup()
         try:
-            await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
-            self.tenants.begin()
+            await web.SockSite(self._runner, self._socket).start()
             ready()
             await self._stop.wait()
         finally:
-            self.tenants.ring_last()
+            self.account.bell.close()
             await self._runner.cleanup()
-            self.tenants.close()
+            self.account.close()
 
     # faults
 
@@ -195,12 +170,7 @@ class Server:
                 break
             except UsageError:  # another program has the port for a moment
                 await asyncio.sleep(GOODBYE)
-        await web.SockSite(self._runner, self._socket, ssl_context=self._tls).start()
-
-
-def run(announce: Callable[[str], None], **options: Any) -> None:
-    """Run a sandbox in the foreground until Ctrl-C or SIGTERM; the options are those of `Server`."""
-    Server(**options).run(announce)
+        await web.SockSite(self._runner, self._socket).start()
 
 
 def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> None:
@@ -236,23 +206,10 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _readable(faults: Iterable[Fault | str]) -> tuple[Fault, ...]:
-    found = tuple(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
-    Faults(found)  # what cannot be on from the start is said before anything is opened
-    return found
-
-
-def _check(variant: str, form: str) -> None:
-    if variant not in ("intl", "cn"):
-        raise UsageError(f"variant must be 'intl' or 'cn', got {variant!r}")
-    if form not in ("current", "earlier"):
-        raise UsageError(f"form must be 'current' or 'earlier', got {form!r}")
+def _readable(faults: Iterable[Fault | str]) -> Faults:
+    return Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
 
 
 def is_loopback(url: str) -> bool:
     """Return whether an address is a loopback address."""
-    return _is_loopback(urlsplit(url).hostname or "")
-
-
-def _is_loopback(host: str) -> bool:
-    return host in {"127.0.0.1", "localhost", "::1"}
+    return (urlsplit(url).hostname or "") in OWN

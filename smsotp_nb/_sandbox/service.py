@@ -16,7 +16,7 @@ from .. import _wire as wire
 from .. import parts
 from .._schema import FARTHEST
 from ..errors import UsageError
-from . import parameters, reserved, tariff, wording
+from . import choices, parameters, tariff, wording
 from .access import Access
 from .choices import Rules
 from .clock import Clock
@@ -219,7 +219,7 @@ class Service:
         first = self.state.last + 1
         messages = []
         for n, (number, place) in enumerate(zip(numbers, places, strict=True), first):
-            effect = reserved.BY_NUMBER[number].effect if number in reserved.BY_NUMBER else ""
+            effect = choices.RESERVED[number].effect if number in choices.RESERVED else ""
             billed = one + (effect == "parts")
             iso = "CA" if effect == "iso" else place.iso
             price = self.tariff.price(iso, billed)
@@ -234,7 +234,7 @@ class Service:
         return made
 
     def _send_result(self, numbers: list[str], billed: Billed) -> dict[str, Any]:
-        odd = reserved.effects(numbers)
+        odd = choices.effects(numbers)
         return {
             "recipients": len(numbers) + ("recipients" in odd),
             "messageCount": sum([message.parts for message in billed.messages]) + ("messageCount" in odd),
@@ -245,7 +245,7 @@ class Service:
 
     def _record(self, message: Message) -> dict[str, Any]:
         id_, number, iso, cc, billed, price = message
-        special = reserved.BY_NUMBER.get(number)
+        special = choices.RESERVED.get(number)
         to = number[1:] if special and special.effect == "plus" else number
         counts = {"parts": billed} if self._counts == ("parts",) else dict.fromkeys(self._counts, billed)
         return {"id": id_, "to": to, "iso": iso, "cc": cc, **counts, "price": money(price)}
@@ -375,7 +375,7 @@ def _single_number(fields: Fields) -> str:
 
 
 def _countries(numbers: list[str]) -> list[tariff.Country]:
-    refusal = reserved.refusal(numbers)
+    refusal = choices.refusal(numbers)
     if refusal:
         raise Refused(refusal)
     places = []

@@ -15,14 +15,12 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from .. import _wire as wire
 from ..errors import UsageError
 from . import gate
 from .account import Account, Received
 from .desk import ASSETS, as_json
-from .outcome import Outcome
+from .faults import Outcome
 from .service import INVALID_PARAMS, MAX_BYTES, Answer
-from .tenants import LIMIT_EXCEEDED, Tenants
 
 REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
 UNAUTHORIZED: Final = "105001"
@@ -60,13 +58,13 @@ class Serving:
 
     Args:
         guard: decides who is admitted.
-        tenants: answers the operations.
+        account: answers the operations.
         routes: answer the sandbox's own addresses.
     """
 
-    def __init__(self, guard: gate.Gate, tenants: Tenants, routes: list[web.RouteDef]) -> None:
+    def __init__(self, guard: gate.Gate, account: Account, routes: list[web.RouteDef]) -> None:
         self._gate = guard
-        self._tenants = tenants
+        self._account = account
         self._handlers: dict[tuple[str, str], Handler] = {(route.method, route.path): route.handler for route in routes}
         self._paths = {route.path for route in routes}
         self._addresses: dict[str, Address] = {}
@@ -142,18 +140,8 @@ class Serving:
             received = await _received(request, query)
         except ConnectionError:  # the client has left in the middle of it
             return web.Response()
-        account, refusal = self._account(query.get("accessKeyId", ""))
-        outcome, request_id = await account.meet(received, refusal=refusal)
+        outcome, request_id = await self._account.meet(received)
         return await _carry_out(request, outcome, request_id)
-
-    def _account(self, key: str) -> tuple[Account, str]:
-        """Return the account of an access key; where there is none, the sandbox's own and the code of the refusal."""
-        try:
-            found = self._tenants.of(key)
-        except UsageError as error:  # its files
-            log.warning("no tenant was opened: %s", error)
-            return self._tenants.own, wire.INTERNAL
-        return (found, "") if found else (self._tenants.own, LIMIT_EXCEEDED)
 
     async def _stray(
         self, request: web.BaseRequest, query: Mapping[str, str], refusal: gate.Refusal | None
@@ -162,14 +150,14 @@ class Serving:
         if request.method != "POST" and "action" not in query:
             return _refused(refusal or gate.Refusal(404, "Not Found"))
         found = refusal or gate.Refusal(404, "the operations are at POST /?action=<action>")
-        envelope = self._tenants.own.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
+        envelope = self._account.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
         try:
             received = await _received(request, query)
         except ConnectionError:
             return web.Response()
         told = Answer(found.status, {**envelope, "error": found.why})
         answer = _refused(found, envelope)
-        answer.headers[REQUEST_ID] = self._tenants.own.turn_away(received, told)
+        answer.headers[REQUEST_ID] = self._account.turn_away(received, told)
         return answer
 
 

@@ -24,7 +24,7 @@ from .filing import Accepted, Message, NewPasscode, Request
 from .tables import BROKEN, connect, damaged, unreadable
 
 _FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
-_LATER_FACTS: Final = {"requests": int, "clock_offset": int, "clock_stopped": int, "receipts": str}
+_LATER_FACTS: Final = {"requests": int, "clock_offset": int, "clock_stopped": int}
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
@@ -75,7 +75,6 @@ class State:
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
-        self.receipt_delay: int | None = None  # microseconds; None: no receipts are kept
         self._balance: int = self.fact("balance")
         self._last: int = self.fact("messages")
         self._last_request: int = self._db.execute("SELECT coalesce(max(n), 0) FROM requests").fetchone()[0]
@@ -165,8 +164,7 @@ class State:
         """
         if price > self._balance:
             return None
-        due = None if self.receipt_delay is None else request.at + self.receipt_delay
-        accepted = Accepted(request, messages, self._last + len(messages), passcode, due)
+        accepted = Accepted(request, messages, self._last + len(messages), passcode)
         if self.path is not None:
             self._db.execute("INSERT INTO unfiled (accepted) VALUES (?)", (accepted.note(),))
         self._take(accepted, price)
@@ -195,7 +193,7 @@ class State:
         Message numbers are not used again.
         """
         with self.transaction():
-            for table in ("messages", "requests", "spend", "shapes", "receipts"):
+            for table in ("messages", "requests", "spend", "shapes"):
                 self._db.execute(f"DELETE FROM {table}")
         self.overwrite()
 
@@ -211,7 +209,6 @@ class State:
             row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING *", (id_,)).fetchone()
             if row is None:
                 return False
-            self._db.execute("DELETE FROM receipts WHERE n = ?", (row["n"],))
             sums = (row["parts"], row["price"])
             less = "messages = messages - 1, parts = parts - ?, price = price - ?"
             self._db.execute(f"UPDATE spend SET {less} WHERE iso = ?", (*sums, row["iso"]))
@@ -263,36 +260,9 @@ class State:
     def keep_journal(self, rows: Iterable[Sequence[Any]], *, first: int, last: int) -> None:
         """Write further requests, up to number ``last``, and delete those before number ``first``."""
         with self.transaction():
-            self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 15)})", rows)
+            self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 14)})", rows)
             self._db.execute("DELETE FROM journal WHERE n < ?", (first,))
             self.keep_fact("requests", last)
-
-    # receipts
-
-    def receipts(self, most: int) -> list[sqlite3.Row]:
-        """Return the newest receipts, posted or not."""
-        return self.rows("SELECT * FROM receipts ORDER BY n DESC LIMIT ?", (most,))
-
-    def due_receipts(self, now: int, most: int) -> list[sqlite3.Row]:
-        """Return receipts that are due at a moment, in microseconds."""
-        return self.rows(
-            "SELECT * FROM receipts WHERE state = 'waiting' AND due <= ? ORDER BY due LIMIT ?", (now, most)
-        )
-
-    def count_receipts(self) -> dict[str, int]:
-        """Return how many receipts are in each state."""
-        return {row[0]: row[1] for row in self.rows("SELECT state, count(*) FROM receipts GROUP BY state")}
-
-    def settle_receipt(self, n: int, state: str, *, attempts: int, due: int, error: str) -> None:
-        """Record what became of a receipt, or when it is due again."""
-        settled = "UPDATE receipts SET state = ?, attempts = ?, due = ?, error = ? WHERE n = ?"
-        self._db.execute(settled, (state, attempts, due, error, n))
-
-    def keep_callback(self, callback: str | None) -> None:
-        """Store where receipts go; receipts that wait are discarded."""
-        with self.transaction():
-            self._db.execute("DELETE FROM receipts WHERE state = 'waiting'")
-            self.keep_fact("receipts", callback)
 
     # beginning
 
@@ -316,7 +286,7 @@ class State:
             return
         if where := misfit(self._db):
             raise damaged(self.path, where)
-        given = {"messages": self._last, "receipts": self._last, "journal": self.fact("requests") or 0}
+        given = {"messages": self._last, "journal": self.fact("requests") or 0}
         for table, last in given.items():
             if self._db.execute(f"SELECT coalesce(max(n), 0) FROM {table}").fetchone()[0] > last:
                 raise damaged(self.path, f"{table} has a number that was not given yet")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
 from .._schema import limit, strange
 from .._visible import visible
 from ..errors import UsageError
-from .files import own_database
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
@@ -37,19 +40,15 @@ CREATE TABLE IF NOT EXISTS passcodes (
 CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
 CREATE TABLE IF NOT EXISTS journal (
     n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
-    body BLOB NOT NULL, size INTEGER NOT NULL, signing TEXT NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
+    body BLOB NOT NULL, size INTEGER NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
     code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
     request_id TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS receipts (
-    n INTEGER PRIMARY KEY, id TEXT NOT NULL, number TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
-    attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL, error TEXT NOT NULL DEFAULT ''
-);
-CREATE INDEX IF NOT EXISTS receipts_by_due ON receipts (due) WHERE state = 'waiting';
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
-LAYOUT = 5
+LAYOUT = 6
 BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_OWN = OwnFiles(UsageError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
 
 
@@ -125,3 +124,38 @@ def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
             f"the state file {path} is in use by another sandbox; close that one, or connect to it with Sandbox.at(url)"
         )
     return f"the state file {path} cannot be used: {error}"
+
+
+def own_database(path: Path) -> None:
+    """Make the file of a database that its owner alone can read, or look at the one that is there.
+
+    Raises:
+        UsageError: it, or a file of SQLite's beside it, is a link, a folder, a pipe, a device or somebody else's, or
+            the system refuses to make it.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     own_database(Path(folder) / "box.sqlite")
+        ...     oct((Path(folder) / "box.sqlite").stat().st_mode & 0o777)
+        '0o600'
+    """
+    with _told(path):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
+        except FileExistsError:  # by its own name: O_EXCL follows no link
+            _OWN.look(path)
+        files = files_of_sqlite(path)
+        for file in files[1:]:
+            if os.path.lexists(file):
+                _OWN.look(file)
+        _OWN.refuse_journal(files[JOURNAL])
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        said = f"{path} cannot be used: {error.strerror}; name another one, or restore a copy"
+        raise UsageError(said) from None

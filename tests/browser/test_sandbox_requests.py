@@ -1,4 +1,4 @@
-"""The sandbox's page for a team: refused and struck requests, raw bytes, downloads, one message deleted, tenants."""
+"""The sandbox's page for a team: refused and struck requests, raw bytes, downloads, one message deleted."""
 
 from __future__ import annotations
 
@@ -54,13 +54,6 @@ def page(browser: Browser, box: Sandbox) -> Iterator[Any]:
     for page in opened(browser, box):
         page.locator("#live.on").wait_for()
         yield page
-
-
-@pytest.fixture
-def shared(browser: Browser) -> Iterator[tuple[Any, Sandbox]]:
-    with Sandbox(tenants=True) as box:
-        for page in opened(browser, box):
-            yield page, box
 
 
 def outcomes(page: Any) -> list[str]:
@@ -160,25 +153,6 @@ def test_one_message_is_deleted(page: Any, box: Sandbox) -> None:
 def test_a_clock_that_a_test_moves_is_seen(page: Any, box: Sandbox) -> None:
     box.advance(301)
     page.locator("#clock", has_text="301 s ahead").wait_for(timeout=4_000)
-
-
-def test_a_tenant_is_chosen_and_kept_in_the_address(shared: tuple[Any, Sandbox]) -> None:
-    page, box = shared
-    page.locator("#live", has_text="No access key has been used yet").wait_for()
-    one, two = box.tenant("one", label="first job"), box.tenant("two", label="second job")
-    post(box, "sms.message.send", "one", to=US, text="To one")
-    post(box, "sms.message.send", "two", to=FR, text="To two")
-    page.locator("#list li", has_text="To one").wait_for()
-    page.get_by_label("Tenant").select_option(label="second job (1)")
-    page.locator("#list li", has_text="To two").wait_for()
-    assert page.locator("#list li").count() == 1
-    page.reload()
-    page.locator("#list li", has_text="To two").wait_for()
-    show_requests(page, 1)
-    page.get_by_role("tab", name="Messages").click()
-    page.get_by_role("button", name="Top up").click()
-    page.wait_for_function("() => document.getElementById('said').textContent.startsWith('The balance is')")
-    assert float(two.balance) > 1_000 > float(one.balance)
 
 
 @pytest.mark.parametrize("colours", ["light", "dark", "forced"])

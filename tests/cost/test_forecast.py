@@ -17,7 +17,7 @@ from smsotp_nb._cost import month_ahead
 from smsotp_nb._cost.backtest import Tried, margin
 from smsotp_nb._cost.daily import daily
 from smsotp_nb._cost.month_ahead import BASELINE, Span
-from smsotp_nb._sandbox.reserved import NUMBERS
+from smsotp_nb._sandbox.choices import NUMBERS
 from smsotp_nb.errors import UsageError
 
 

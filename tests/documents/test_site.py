@@ -104,7 +104,7 @@ REFERENCE = {
     "rates": [*rates.NEEDED, *rates.OPTIONAL],
     "settings": [f"SMSOTP_{name.upper()}" for name in settings.READ_FROM_ENVIRONMENT],
     "errors": [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)],
-    "command_line": ["smsotp-nb demo", "smsotp-nb clean", "smsotp-nb sandbox", "smsotp-nb contract", "--force"],
+    "command_line": ["smsotp-nb demo", "smsotp-nb clean", "smsotp-nb sandbox", "--force"],
 }
 
 

@@ -346,7 +346,7 @@ def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFix
     assert out == ""
 
 
-@pytest.mark.parametrize("command", ["clean", "notebooks", "demo --ledger", "sandbox --state", "contract --record"])
+@pytest.mark.parametrize("command", ["clean", "notebooks", "demo --ledger", "sandbox --state"])
 def test_a_blank_path_is_a_variable_that_is_not_set(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main([*command.split(), ""])
@@ -365,8 +365,6 @@ positional arguments:
     demo      run a campaign from sample data against a sandbox; nothing
               leaves this machine
     sandbox   run a local service that answers the interface, until Ctrl-C
-    contract  say for each choice of the sandbox whether the live service
-              agrees; sends billed messages
     notebooks
               write the example notebooks and their sample data to a folder
     clean     normalize the phone numbers of a list to E.164

@@ -17,7 +17,7 @@ from smsotp_nb._cards import Card, Figures, Message, Note, Table, fitted, width
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_LABEL = len("Sandbox ")  # stands before a path, which is never broken
-COMMANDS = ("", "demo", "sandbox", "contract", "notebooks", "clean")
+COMMANDS = ("", "demo", "sandbox", "notebooks", "clean")
 NUMBERS = Table(
     ("Country", "Messages", "Estimated cost, USD", "What it means"),
     (("東京都港区赤坂", 1234567, "1,234,567.8901", "a long story in several words that go over lines"),) * 2,

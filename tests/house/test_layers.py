@@ -74,7 +74,6 @@ LIBRARIES: dict[str, set[str]] = {
     "tqdm": {"progress"},
     "openpyxl": {"recipients", "results"},
     "keyring": {"settings"},
-    "cryptography": {"sandbox"},
     "scipy": {"experiments"},
     "statsmodels": {"experiments", "cost"},
     "duckdb": {"planning"},

@@ -99,7 +99,7 @@ AGES = {"phonenumbers"}  # its numbering plans change monthly, and tests quote t
 def test_the_oldest_set_is_what_we_say_we_support() -> None:
     """What ``make test-oldest`` installs is the lower bound of each library that a user of the package gets."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = (project["optional-dependencies"][name] for name in ("excel", "keyring", "https", "plot"))
+    extras = (project["optional-dependencies"][name] for name in ("excel", "keyring", "plot"))
     declared = [Requirement(line) for line in chain(project["dependencies"], *extras)]
     bounds = {it.name: Version(part.version) for it in declared for part in it.specifier if it.name not in AGES}
     lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()

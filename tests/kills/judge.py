@@ -19,7 +19,7 @@ class Judge:
 
     def __init__(self) -> None:
         heard, said = os.pipe()
-        self._child = fork(lambda: server.run(lambda url: os.write(said, url.encode()) and None))
+        self._child = fork(lambda: server.Server().run(lambda url: os.write(said, url.encode()) and None))
         os.close(said)
         self.box = Sandbox.at(os.read(heard, 100).decode())
         os.close(heard)

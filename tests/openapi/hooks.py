@@ -37,14 +37,6 @@ def _usable(name: str, value: Any) -> Any:
         return VARIABLES
     if name == "kind" and value == "refuse":  # would shut the sandbox
         return "drop_before"
-    if name == "tenant" and isinstance(value, str) and 1 <= len(value) <= 256:
-        return "job-1"
-    if name == "balance" and isinstance(value, str):
-        return "5"
-    if name == "url" and isinstance(value, str):
-        return "http://127.0.0.1:9/receipts"
-    if name == "secret" and isinstance(value, str) and 8 <= len(value) <= 256:
-        return "a-secret-of-mine"
     if name.endswith("~") and isinstance(value, str) and len(value) <= LONGEST_PATTERN:
         return "a"
     return 0 if name in ("within", "settle") and _is_wait(value) else value

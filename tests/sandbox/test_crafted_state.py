@@ -36,7 +36,6 @@ CRAFTED = {
     "a request that was not received": f"UPDATE journal SET n={2**40}",
     "headers that are no JSON": "UPDATE journal SET headers='['",
     "a clock of bytes": "INSERT OR REPLACE INTO facts VALUES ('clock_offset', x'00')",
-    "a callback of something else": "INSERT OR REPLACE INTO facts VALUES ('receipts', '[]')",
     "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
 }
 

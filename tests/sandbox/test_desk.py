@@ -19,7 +19,7 @@ import pytest
 
 from smsotp_nb._sandbox import Rules, Sandbox
 from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
-from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.errors import UsageError
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 
@@ -333,15 +333,6 @@ def test_a_templates_file_that_is_none_is_refused(tmp_path: Any, text: str | Non
         file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match="template"):
         Sandbox(rules=Rules(templates=file))
-
-
-def test_listening_beyond_loopback_is_warned_of() -> None:
-    with pytest.warns(SmsOtpWarning, match="read its inbox with the token"):
-        box = Sandbox(host="0.0.0.0")
-    with box:
-        assert box.url.startswith("http://127.0.0.1:")
-        assert call(box, "GET", "/sandbox.json")[0] == 401
-        assert Sandbox.at(box.url, token=box.token).id == box.id
 
 
 def test_the_inbox_is_narrowed_by_a_wording_of_the_summary(filled: Sandbox) -> None:

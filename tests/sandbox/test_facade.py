@@ -151,7 +151,7 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
         assert time.monotonic() - begun < 10, "two looks of a second, not of 90"
 
 
-@pytest.mark.parametrize("answer", [{}, [], None, {"tenants": False, "balance": "much"}, "x"], ids=str)
+@pytest.mark.parametrize("answer", [{}, [], None, {"balance": "much"}, "x"], ids=str)
 def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk, "_facts", lambda _account: answer)
     assert repr(box) == f"Sandbox({box.url}, not a sandbox)"
@@ -203,7 +203,7 @@ def test_a_state_file_keeps_the_id_over_ports(tmp_path: Path) -> None:
 
 def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> None:
     """What a notebook's autoreload does after an edit."""
-    names = ["choices", "reserved", "tariff", "wording", "state", "service", "inbox", "server", "facade"]
+    names = ["choices", "tariff", "wording", "state", "service", "inbox", "server", "facade"]
     modules = [importlib.import_module(f"smsotp_nb._sandbox.{name}") for name in names]
     kept = [vars(module).copy() for module in [*modules, room]]
     try:

@@ -16,15 +16,13 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Rules, Sandbox, inbox, remote, wording
-from smsotp_nb._sandbox.contract import Record
-from smsotp_nb._sandbox.receipts import Callback
+from smsotp_nb._sandbox import Rules, Sandbox, facade, inbox, wording
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import SmsOtpError, UsageError
 
 US = "+12025550123"
 ABOUT = {
-    "id": "a", "variant": "intl", "form": "current", "tenants": 0, "messages": 0, "balance": "1", "currency": "USD",
+    "id": "a", "variant": "intl", "form": "current", "messages": 0, "balance": "1", "currency": "USD",
 }  # fmt: skip
 
 
@@ -69,23 +67,6 @@ def test_a_clock_is_not_kept_busy_by_a_number_without_an_end(seconds: str, box: 
     status, told = call(box, "POST", "/clock.json", {"advance": seconds})
     assert (status, set(told)) == (400, {"error"})
     assert time.monotonic() - begun < 5  # it took half a minute, in which nobody else was answered
-
-
-def test_a_tenant_that_cannot_be_opened_leaves_no_file(tmp_path: Path) -> None:
-    with Sandbox(state=tmp_path / "box.sqlite", tenants=True) as box:
-        assert call(box, "POST", "/tenants.json", {"tenant": "j8", "balance": "900000000000"})[0] == 400
-        assert call(box, "POST", "/tenants.json", {"tenant": "j9", "rules": {"templates": {"a": "\ud800"}}})[0] == 400
-    with Sandbox(state=tmp_path / "box.sqlite", tenants=True) as again:
-        again.tenant("j8").close()
-
-
-@pytest.mark.parametrize(
-    "options", [{"label": "\ud800"}, {"seed": "\ud800"}, {"rules": {"templates": {"\ud800": "Hi"}}}], ids=str
-)
-def test_half_a_character_names_no_tenant(options: dict[str, Any]) -> None:
-    with Sandbox(tenants=True) as box:
-        assert call(box, "POST", "/tenants.json", {"tenant": "j", **options})[0] == 400
-        assert call(box, "GET", "/tenants.json")[0] == 200
 
 
 def test_a_refused_request_with_half_a_character_is_told_all_the_same(tmp_path: Path) -> None:
@@ -162,7 +143,7 @@ ASKED: dict[str, Callable[[Sandbox], object]] = {
     "balance": lambda box: box.balance, "inbox": lambda box: box.inbox, "requests": lambda box: box.requests,
     "code": lambda box: box.code(US), "expect": lambda box: box.expect(to=US), "top up": lambda box: box.top_up(1),
     "advance": lambda box: box.advance(1), "ahead": lambda box: box.ahead, "faults": lambda box: box.faults,
-    "receipts": lambda box: box.receipts, "tenant": lambda box: box.tenant("a"), "at": lambda box: Sandbox.at(box.url),
+    "at": lambda box: Sandbox.at(box.url),
 }  # fmt: skip
 
 
@@ -178,11 +159,11 @@ def test_what_is_no_sandbox_is_told_as_none(asked: str, odd: str) -> None:
 
 
 def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(facade, "MOST_BYTES", 1 << 20)
     endless = json.dumps(ABOUT).encode() + b" " * (4 << 20)
     with answering(lambda _: endless) as address, pytest.raises(SmsOtpError, match="No sandbox answers"):
         Sandbox.at(address)
-    monkeypatch.setattr(remote, "WHOLE_WITHIN", -1.0)
+    monkeypatch.setattr(facade, "WHOLE_WITHIN", -1.0)
     with answering(lambda _: json.dumps(ABOUT).encode()) as address, pytest.raises(SmsOtpError, match="No sandbox"):
         Sandbox.at(address)
 
@@ -199,10 +180,5 @@ def test_an_address_is_no_markup() -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders")
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    for read in (lambda: wording.templates(tmp_path / "pipe.json"), lambda: Record.load(tmp_path / "pipe.json")):
-        with pytest.raises(UsageError, match="is a pipe or a device"):
-            read()
-
-
-def test_a_host_in_capitals_is_this_machine_too() -> None:
-    assert Callback(url="http://LOCALHOST:9/x", secret="12345678").address == "http://127.0.0.1:9/x"
+    with pytest.raises(UsageError, match="is a pipe or a device"):
+        wording.templates(tmp_path / "pipe.json")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb import _wire as wire
-from smsotp_nb._sandbox import Rules, Sandbox, expect, faults, inbox, journal, tenants
+from smsotp_nb._sandbox import Sandbox, expect, faults, inbox, journal
 from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.server import Server
 
@@ -66,11 +66,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
     ("POST", "/expect.json", {"to": US, "text~": "", "times": 1}, 409),
     ("POST", "/expect.json", {"to": FR, "times": 1}, 200),
     ("POST", "/expect.json", {"too": FR}, 400),
-    ("POST", "/receipts.json", {"url": "http://127.0.0.1:9/", "secret": "s" * 8, "delay": 60}, 200),
-    ("POST", "/receipts.json", {"url": "http://example.org/", "secret": "s" * 8}, 400),
     ("POST", "/otp.send/..?action=otp.send&accessKeyId=k", {"to": US, "signature": "Acme"}, 200),
-    ("GET", "/receipts.json", None, 200),
-    ("DELETE", "/receipts.json", None, 200),
     ("GET", "/requests.json", None, 200),
     ("GET", "/requests.json?brief=1&newest=1&limit=2", None, 200),
     ("GET", "/requests.json?outcome=lost", None, 400),
@@ -95,29 +91,17 @@ CALLS: list[tuple[str, str, Any, int]] = [
 ]
 
 
-TENANT_CALLS: list[tuple[str, str, Any, int]] = [
-    ("POST", "/tenants.json", {"tenant": "job-1", "balance": "5", "rules": {"attempts": 3}}, 200),
-    ("POST", "/tenants.json", {"tenant": "job-1"}, 409),
-    ("POST", "/tenants.json", {"tenant": ""}, 400),
-    ("GET", "/tenants.json", None, 200),
-    ("GET", "/sandbox.json?tenant=job-1", None, 200),
-    ("DELETE", "/tenants.json", None, 400),
-    ("DELETE", "/tenants.json?tenant=job-1", None, 200),
-]
-NO_TENANTS = [
+ABOUT_ONE = [
     ("GET", "/summary.json"), ("DELETE", "/inbox.json"), ("GET", "/sandbox.json"), ("GET", "/balance.json"),
     ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"), ("GET", "/receipts.json"),
-    ("DELETE", "/receipts.json"),
 ]  # fmt: skip
 
 
 def test_every_reply_of_every_operation_fits_its_schema(box: Sandbox) -> None:
     seen = set()
-    unknown = [(method, f"{path}?tenant=nobody", None, 400) for method, path in NO_TENANTS]
-    with Sandbox(tenants=True) as shared:
-        described = call(shared, "GET", "/openapi.json")[2]
-        calls = [(box, one) for one in [*CALLS, *unknown]] + [(shared, one) for one in TENANT_CALLS]
-        answers = [(one, call(asked, *one[:3])) for asked, one in calls]
+    twice = [(method, f"{path}?x=1&x=2", None, 400) for method, path in ABOUT_ONE]
+    described = call(box, "GET", "/openapi.json")[2]
+    answers = [(one, call(box, *one[:3])) for one in [*CALLS, *twice]]
     for (method, path, _sent, expected), (status, headers, found) in answers:
         assert status == expected, (method, path, found)
         operation = described["paths"][path.partition("?")[0]][method.lower()]
@@ -164,13 +148,6 @@ def test_an_action_takes_its_own_bodies_and_notices_those_of_another(path: str, 
             fits(described, schema, body)
 
 
-def test_a_sandbox_without_tenants_ends_none() -> None:
-    with Sandbox() as box:
-        for path in ("/tenants.json", "/tenants.json?tenant="):
-            status, _, found = call(box, "DELETE", path)
-            assert (status, "has no tenants" in found["error"]) == (400, True)
-
-
 @pytest.mark.parametrize(
     "odd",
     [
@@ -215,10 +192,10 @@ def test_a_wrong_method_is_told_the_right_ones(box: Sandbox, method: str, path: 
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
-    desk = Desk(server.tenants, server.url, shut=asyncio.sleep)
+    desk = Desk(server.account, server.url, shut=asyncio.sleep)
     served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
-    with Sandbox(tenants=True) as box:
+    with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]
         assert described["servers"] == [{"url": box.url}]
     named = {(path, method) for path, operations in described["paths"].items() for method in operations}
@@ -236,7 +213,7 @@ def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
 
 def test_what_generators_of_clients_stumble_over_is_not_in_the_file() -> None:
     """A list that does not say of what, and fields whose names become one where a tilde is no letter."""
-    with Sandbox(tenants=True) as box:
+    with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]
     schemas = [part for part in parts_of(described["components"]["schemas"]) if "type" in part]
     lists = [one for one in schemas if "array" in one["type"]]
@@ -246,14 +223,8 @@ def test_what_generators_of_clients_stumble_over_is_not_in_the_file() -> None:
         assert len(names) == len(set(names))
 
 
-def test_without_tenants_the_file_does_not_offer_them(box: Sandbox) -> None:
-    described = call(box, "GET", "/openapi.json")[2]
-    assert "/tenants.json" not in described["paths"]
-    assert '"tenant"' not in json.dumps(described["paths"])
-
-
 def test_the_lists_of_the_file_are_those_of_the_code() -> None:
-    with Sandbox(tenants=True) as box:
+    with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]
     schemas = described["components"]["schemas"]
     assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
@@ -261,11 +232,8 @@ def test_the_lists_of_the_file_are_those_of_the_code() -> None:
     assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
     for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
         asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
-        assert asked == {field.name for field in fields(filters)} | {"tenant"}
+        assert asked == {field.name for field in fields(filters)}
     asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "settle", "after"}
     patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
     assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
-    assert set(schemas["NewTenant"]["properties"]) == set(tenants.OPTIONS)
-    switches = {field.name for field in fields(Rules)} - {"secret"}
-    assert set(schemas["NewTenant"]["properties"]["rules"]["properties"]) == switches
     assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)

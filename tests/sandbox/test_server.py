@@ -295,7 +295,7 @@ def test_a_state_is_opened_again_with_its_seed(tmp_path: Path, seed: str) -> Non
 RUN = """
     import sys
     from smsotp_nb._sandbox import server
-    server.run(lambda url: print(url, flush=True), state=sys.argv[1] or None, balance="0.1")
+    server.Server(state=sys.argv[1] or None, balance="0.1").run(lambda url: print(url, flush=True))
 """
 
 

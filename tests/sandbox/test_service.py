@@ -12,7 +12,7 @@ import pytest
 
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import lookup
-from smsotp_nb._sandbox import reserved, tariff, wording
+from smsotp_nb._sandbox import choices, tariff, wording
 from smsotp_nb._sandbox.choices import Rules
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import Answer, Service
@@ -297,7 +297,7 @@ def test_a_code_is_valid_only_for_its_number(desk: Desk) -> None:
 
 
 def test_special_numbers_answer_differently_from_every_honest_guess(desk: Desk) -> None:
-    by_effect = {row.effect: row.number for row in reserved.NUMBERS if not row.code}
+    by_effect = {row.effect: row.number for row in choices.NUMBERS if not row.code}
     sent = {effect: desk.data("sms.message.send", to=number, text="Hi") for effect, number in by_effect.items()}
     honest = desk.data("sms.message.send", to=US, text="Hi")
     assert sent["iso"]["messages"][0]["iso"] == "CA"
@@ -309,8 +309,8 @@ def test_special_numbers_answer_differently_from_every_honest_guess(desk: Desk) 
     assert sent["plus"]["messages"][0]["to"] == by_effect["plus"][1:]
 
 
-@pytest.mark.parametrize("row", [row for row in reserved.NUMBERS if row.code], ids=lambda row: row.code)
-def test_each_error_code_has_a_number_that_brings_it(desk: Desk, row: reserved.Reserved) -> None:
+@pytest.mark.parametrize("row", [row for row in choices.NUMBERS if row.code], ids=lambda row: row.code)
+def test_each_error_code_has_a_number_that_brings_it(desk: Desk, row: choices.Reserved) -> None:
     assert desk.code("sms.message.send", to=[US, row.number], text="Hi") == row.code
     assert desk.code("otp.send", to=row.number) == row.code
     assert desk.code("otp.verify", to=row.number, code="123456") == row.code
@@ -318,9 +318,9 @@ def test_each_error_code_has_a_number_that_brings_it(desk: Desk, row: reserved.R
 
 
 def test_special_numbers_are_valid_ones_of_a_range_for_fiction() -> None:
-    assert set(wire.ERROR_NAMES) == {row.code for row in reserved.NUMBERS} - {""}
-    assert len(reserved.BY_NUMBER) == len(reserved.NUMBERS)
-    for row in reserved.NUMBERS:
+    assert set(wire.ERROR_NAMES) == {row.code for row in choices.NUMBERS} - {""}
+    assert len(choices.RESERVED) == len(choices.NUMBERS)
+    for row in choices.NUMBERS:
         assert re.fullmatch(r"\+190755501[0-9]{2}", row.number)
         assert lookup.one(row.number).valid
 

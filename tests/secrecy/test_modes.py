@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import ssl
 import stat
 import sys
 import tempfile
@@ -22,7 +21,6 @@ from smsotp_nb import _cli as cli
 from smsotp_nb._ledger import copies
 from smsotp_nb._widgets.campaign_drafts import Drafts
 from smsotp_nb.errors import LedgerError
-from smsotp_nb.sandbox import Rules
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 120)]})
@@ -132,52 +130,8 @@ def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alon
     assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
 
 
-def killed_at_the_start_of_https() -> None:
-    killed_in(ssl.SSLContext, "load_cert_chain", lambda: Sandbox(https=True))
-
-
-def killed_while_https_is_spoken() -> None:
-    def task() -> None:
-        box = Sandbox(https=True)
-        assert box.url
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    child = fork(task)
-    assert child.wait() is None
-
-
-@pytest.mark.parametrize(
-    ("kill", "said"),
-    [
-        (killed_at_the_start_of_https, "smsotp-sandbox-*/both.pem"),
-        (killed_while_https_is_spoken, "smsotp-sandbox-*.pem"),
-    ],
-    ids=["at the start", "while it runs"],
-)
-def test_what_a_killed_sandbox_with_https_leaves_is_on_the_page_and_for_its_owner_alone(
-    kill: Callable[[], None], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In the folder alone the key would be readable by whoever copies it with its modes."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    kill()
-    assert [path for path in tmp_path.glob(said) if path.is_file()]
-    assert too_open(tmp_path) == {}
-    assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
-
-
 def test_the_demo_leaves_what_the_page_names(tmp_path: Path) -> None:
     assert cli.main(["demo", "--ledger", str(tmp_path / "ledger.sqlite")]) == 0
     assert (tmp_path / "ledger.sqlite-demo-sandbox").is_file()
     assert too_open(tmp_path) == {}
     assert "`ledger.sqlite-demo-sandbox`" in PAGE.read_text(encoding="utf-8")
-
-
-def test_a_tenants_secret_is_in_the_one_file_that_the_page_names(tmp_path: Path) -> None:
-    canary = "a-secret-of-one-tenant"
-    with Sandbox(state=tmp_path / "box.sqlite", tenants=True) as box:
-        box.tenant("a-key-of-one-tenant", rules=Rules(secret=canary)).client().send_message("+12025550123", text="Hi")
-    holding = {path.name for path in tmp_path.rglob("*") if path.is_file() and canary.encode() in path.read_bytes()}
-    assert holding == {"options.json"}
-    assert too_open(tmp_path) == {}
-    assert "secret of signed requests in clear" in PAGE.read_text(encoding="utf-8")
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"a-key-of-one" in path.read_bytes()]

@@ -43,12 +43,11 @@ def shown(error: BaseException) -> str:
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("variables")
     plan = sms.plan(pd.DataFrame({"phone": [NUMBER]}), to="phone", campaign="autumn", text="Hello")
-    with sms.Sandbox(tenants=True) as box, sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
-        ended = sms.Sandbox(tenants=True)
-        tenant = ended.tenant(CANARY)
+    with sms.Sandbox() as box, sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
+        ended = sms.Sandbox(token=CANARY)
         ended.close()
-        with box.tenant("job").client() as client:
-            yield {"client": client, "plan": plan, "ledger": ledger, "box": box, "ended": tenant, "folder": folder}
+        with box.client() as client:
+            yield {"client": client, "plan": plan, "ledger": ledger, "box": box, "ended": ended, "folder": folder}
 
 
 @pytest.mark.parametrize("address", SPELT.values(), ids=SPELT.keys())
@@ -83,8 +82,6 @@ CALLS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a list": lambda it: sms.read_recipients(ADDRESS),
     "a sandbox elsewhere": lambda it: sms.Sandbox.at("http://127.0.0.1:9", token=CANARY),
     "a token": lambda it: sms.Sandbox(token=CANARY, variant="xx"),
-    "a tenant": lambda it: it["box"].tenant(CANARY, rules=Rules(secret=CANARY), balance="much"),
-    "receipts": lambda it: it["box"].tenant("job").send_receipts("http://example.com/", secret=CANARY),
     "rules": lambda it: Rules(secret=CANARY, attempts=0),
     "a sandbox that ended": lambda it: it["ended"].inbox,
     "its balance": lambda it: it["ended"].balance,

@@ -6,7 +6,7 @@ const WAIT = 5; // seconds the server holds an answer until something is new
 const PAUSE = 400; // milliseconds between two live answers, so that a campaign does not keep the page busy
 
 const at = (id) => document.getElementById(id);
-const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null, faults: "", tenant: new URLSearchParams(location.search).get("tenant") ?? "" };
+const state = { rows: [], last: 0, to: "", thread: "", currency: "", kinds: [], round: 0, seen: false, waiting: null, faults: "" };
 
 // -- small things ------------------------------------------------------------------------------------------------------
 
@@ -21,24 +21,17 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-async function ask(path, method = "GET", fields = undefined, signal = undefined, tenant = state.tenant) {
+async function ask(path, method = "GET", fields = undefined, signal = undefined) {
   const options = { method, signal, headers: {} };
   if (fields !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(fields);
   }
-  const reply = await fetch(ofTenant(path, tenant), options);
+  const reply = await fetch(path, options);
   const found = await reply.json();
   if (!reply.ok) throw new Error(found.error || `status ${reply.status}`);
   return found;
 }
-
-// With tenants every address is about one of them, by its id.
-function ofTenant(path, tenant) {
-  return tenant ? `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ tenant })}` : path;
-}
-
-const askOwn = (path) => ask(path, "GET", undefined, undefined, "");
 
 function save(name, value) {
   const address = URL.createObjectURL(new Blob([JSON.stringify(value, null, 1)], { type: "application/json" }));
@@ -356,7 +349,6 @@ function keep() {
 }
 
 async function refreshSide() {
-  if (state.tenants) await chooseTenant();
   const [summary, faults, clock] = await Promise.all([ask("summary.json"), ask("faults.json"), ask("clock.json")]);
   drawSummary(summary);
   drawFaults(faults);
@@ -366,8 +358,6 @@ async function refreshSide() {
 // -- life --------------------------------------------------------------------------------------------------------------
 
 const sleep = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
-
-class Waiting extends Error {}
 
 async function live() {
   for (;;) {
@@ -383,35 +373,13 @@ async function live() {
     } catch (error) {
       if (error.name === "AbortError") continue;
       state.seen = false;
-      showLive(error instanceof Waiting ? "" : "off", error instanceof Waiting ? error.message : "✗ The sandbox does not answer; trying again");
+      showLive("off", "✗ The sandbox does not answer; trying again");
       await sleep(1500);
     }
   }
 }
 
-// Returns whether there is an account to show: with tenants there is none before the first access key is used.
-async function chooseTenant() {
-  const { tenants } = await askOwn("tenants.json");
-  const options = tenants.map((one) => element("option", { value: one.id }, `${one.label || one.id} (${whole(one.messages)})`));
-  if (!tenants.some((one) => one.id === state.tenant)) state.tenant = tenants[0]?.id ?? "";
-  at("tenant-label").hidden = false;
-  if (document.activeElement !== at("tenant")) at("tenant").replaceChildren(...options);
-  at("tenant").value = state.tenant;
-  return tenants.length > 0;
-}
-
-const otherTenant = guarded(async () => {
-  state.tenant = at("tenant").value;
-  at("thread").hidden = true;
-  state.thread = "";
-  closeRequest();
-  history.replaceState(null, "", `?${new URLSearchParams({ tenant: state.tenant })}`);
-  await Promise.all([reload(), reloadRequests(), refreshSide()]);
-});
-
 async function begin() {
-  state.tenants = (await askOwn("sandbox.json")).tenants;
-  if (state.tenants && !(await chooseTenant())) throw new Waiting("○ No access key has been used yet");
   const about = await ask("sandbox.json");
   const form = about.form === "earlier" ? ", earlier form" : "";
   at("about").textContent = `It texts nobody. ${about.variant === "cn" ? "Mainland-China" : "International"} variant${form}${about.hmac ? ", signed requests" : ""}.`;
@@ -462,5 +430,4 @@ at("forward").addEventListener("click", guarded(async () => drawClock(await ask(
 at("reset").addEventListener("click", guarded(async () => drawClock(await ask("clock.json", "POST", { reset: true }))));
 at("clear").addEventListener("click", guarded(clear));
 at("keep").addEventListener("click", keep);
-at("tenant").addEventListener("change", otherTenant);
 document.addEventListener("keydown", onKey);

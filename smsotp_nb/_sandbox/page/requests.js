@@ -82,8 +82,7 @@ async function openRequest(n) {
   state.thread = "";
   at("request").hidden = false;
   at("request-title").textContent = request.action || "no action";
-  const signed = request.signing ? `, signed: ${request.signing}` : "";
-  at("request-about").textContent = `${clockTime(request.at)}, ${request.outcome}${request.code && request.code !== "0" ? ` ${request.code}` : ""}, ${counted(request.accepted, "message")} accepted${signed}`;
+  at("request-about").textContent = `${clockTime(request.at)}, ${request.outcome}${request.code && request.code !== "0" ? ` ${request.code}` : ""}, ${counted(request.accepted, "message")} accepted`;
   const { sent, reply } = told(request);
   at("request-sent").textContent = sent;
   at("request-reply").textContent = reply;
