@@ -5,8 +5,9 @@ Patterns are matched by RE2, whose time grows linearly with the text, so that no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from sqlite3 import Row
 from typing import Any, Final
 
@@ -244,9 +245,10 @@ class Count:
 MESSAGES: Final = 200  # the newest messages that are looked at
 REQUESTS: Final = 200  # the newest requests that are looked at
 TOLD: Final = 5
+COMPARED: Final = 200  # characters of a text that tell how near it is
 
 
-Miss = tuple[int, int, str]  # tests that failed, the newest first, and what is said of it
+Miss = tuple[int, float, int, str]  # tests that failed, how far off, the newest first, and what is said of it
 
 
 def summary(expectation: Expectation, count: Count, state: State, journal: Journal) -> str:
@@ -269,7 +271,7 @@ def nearest(expectation: Expectation, count: Count, state: State, journal: Journ
     if expectation.too_many(count.found):
         return fitting
     near = sorted([*_messages(expectation, state), *_requests(expectation, journal)])
-    return [*fitting, *(words for _, _, words in near)][:TOLD]
+    return [*fitting, *(words for *_, words in near)][:TOLD]
 
 
 def _heading(n: int, at: int, thing: str = "message") -> str:
@@ -284,13 +286,21 @@ def _messages(expectation: Expectation, state: State) -> Iterator[Miss]:
             continue
         said = "; ".join(test.miss(found[test.field]) for test in failed)
         words = f"{_heading(row['n'], row['at'])} to {found['to']}: {said}"
-        yield len(failed), -row["n"], words
+        yield len(failed), _distance(failed, found), -row["n"], words
 
 
 def _without_code(found: dict[str, Any]) -> dict[str, Any]:
     """Return the fields with the passcode masked in the text, because failed tests end up in logs."""
     code = found["code"]
     return found if code is None else found | {"text": found["text"].replace(code, "*" * len(code))}
+
+
+def _distance(failed: Iterable[Test], found: Mapping[str, Any]) -> float:
+    return sum(1.0 if test.pattern else 1.0 - _likeness(test.value, found[test.field]) for test in failed)
+
+
+def _likeness(one: Any, other: Any) -> float:
+    return SequenceMatcher(None, str(one)[:COMPARED], str(other)[:COMPARED]).quick_ratio()
 
 
 def _newest(journal: Journal) -> Iterator[Told]:
@@ -312,7 +322,7 @@ def _requests(expectation: Expectation, journal: Journal) -> Iterator[Miss]:
             words = "; ".join(
                 [f"{_heading(told.entry.n, told.entry.at, 'request')} ({told.action}) {_fate(told)}", *said]
             )
-            yield len(failed), -told.entry.n, words
+            yield len(failed), 0.5, -told.entry.n, words
 
 
 def _asked(told: Told) -> dict[str, list[Any]]:

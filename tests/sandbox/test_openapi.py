@@ -93,7 +93,7 @@ CALLS: list[tuple[str, str, Any, int]] = [
 
 ABOUT_ONE = [
     ("GET", "/summary.json"), ("DELETE", "/inbox.json"), ("GET", "/sandbox.json"), ("GET", "/balance.json"),
-    ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"), ("GET", "/receipts.json"),
+    ("GET", "/clock.json"), ("GET", "/faults.json"), ("DELETE", "/requests.json"),
 ]  # fmt: skip
 
 
