@@ -18,7 +18,8 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .._arguments import given, nearest, not_a, not_list, not_mapping, not_number, not_path, not_text, not_whole, refuse
+from .._arguments import given as shown
+from .._arguments import nearest, not_a, not_list, not_mapping, not_number, not_path, not_text, not_whole, refuse
 from .._calls import in_our_words
 from .._services import SandboxService
 from .._visible import visible
@@ -54,7 +55,7 @@ def written(asked: Mapping[str, Any]) -> bytes:
         >>> written({"seconds": 5})
         b'{"seconds": 5}'
     """
-    refuse(*(f"{name}= must be text or a number, got {given(value)}" for name, value in asked.items() if _odd(value)))
+    refuse(*(f"{name}= must be text or a number, got {shown(value)}" for name, value in asked.items() if _odd(value)))
     return json.dumps(asked).encode()
 
 
@@ -267,7 +268,7 @@ class Sandbox:
             None
         """
         named = isinstance(to, str) and wire.E164.fullmatch(to)
-        wrong = None if named else f"to= must be a number in E.164, with its plus, got {given(to)}"
+        wrong = None if named else f"to= must be a number in E.164, with its plus, got {shown(to)}"
         refuse(wrong, not_number("wait", wait, of="seconds"))
         asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
         return self._get(
@@ -305,7 +306,7 @@ class Sandbox:
             refuse(not_mapping("given", given, example="{'text': 'Hi'}"))
         asked = dict(given or {}) | {_name(field): value for field, value in fields.items()}
         odd = [field for field, value in asked.items() if not isinstance(value, str | int | float | bool | None)]
-        refuse(*(f"{field}= must be one text or number, got {given(asked[field])}" for field in odd))
+        refuse(*(f"{field}= must be one text or number, got {shown(asked[field])}" for field in odd))
         status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
         if status == 409:
             raise self._understood(found, _not_as_expected)
@@ -471,7 +472,7 @@ class Sandbox:
 
 def _a_folder(state: object) -> str | None:
     folder = isinstance(state, str | os.PathLike) and Path(state).expanduser().is_dir()
-    return f"state={given(str(state))} is a folder; name a file in it, such as 'sandbox.sqlite'" if folder else None
+    return f"state={shown(str(state))} is a folder; name a file in it, such as 'sandbox.sqlite'" if folder else None
 
 
 def _refuse_wrong(
@@ -482,10 +483,10 @@ def _refuse_wrong(
     refuse(
         not_whole("port", port, least=0, most=65_535),
         None if state is None else not_path("state", state, example="'sandbox.sqlite'") or _a_folder(state),
-        f"seed= must be a whole number or text, got {given(seed)}" if seedless else None,
+        f"seed= must be a whole number or text, got {shown(seed)}" if seedless else None,
         None if rules is None else not_a("rules", rules, Rules, wanted="a sandbox.Rules(...)"),
         not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
-        not_text("host", host) or (None if str(host).isprintable() else f"host= must be a name, got {given(host)}"),
+        not_text("host", host) or (None if str(host).isprintable() else f"host= must be a name, got {shown(host)}"),
         not_list("allow_hosts", names, of="names"),
         None if token is None else not_token("token=", token),
     )
@@ -508,7 +509,7 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
         return service.client()
     if not isinstance(service, Client):
         raise UsageError(
-            f"{what} needs a Client, got {given(service)}; Sandbox().client() is one to try, "
+            f"{what} needs a Client, got {shown(service)}; Sandbox().client() is one to try, "
             "Client(Settings.from_env()) speaks to the service"
         )
     return service
