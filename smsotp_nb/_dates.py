@@ -362,7 +362,7 @@ def _orders(
 ) -> dict[str, bool | None] | str:
     """Return for each sign between numbers whether the day stands first, or the complaint that this is not known."""
     orders: dict[str, bool | None] = {"": None}
-    for sign in {one.sign for one in parsed.values()} - {""}:
+    for sign in dict.fromkeys(one.sign for one in parsed.values() if one.sign):
         mine = {place: one for place, one in parsed.items() if one.sign == sign}
         proofs = {order: place for place, one in mine.items() if (order := _proof(one)) is not None}
         unclear = next((place for place, one in mine.items() if _proof(one) is None), None)

@@ -381,7 +381,7 @@ def _when(row: Any) -> str:
     """Return when an entry of the register was said, in words."""
     if not row.whole_day:
         return f"on {row.at:%Y-%m-%d %H:%M} UTC"
-    day = row.at + timedelta(minutes=row.zone)
+    day = row.at + timedelta(minutes=int(row.zone))
     return f"on {day:%Y-%m-%d}, counted {'until the end' if row.said == 'opted out' else 'from the beginning'} of the day"
 
 
