@@ -2,9 +2,7 @@
 
 Nothing is guessed. A cell is read where it has one reading; where the order of day and month cannot be known, the
 column is refused with both readings of a cell. A number is no date: spreadsheets count days, programs count seconds.
-
-Two days in a year are unclear in another way: which moment they are where clocks are changed. `earliest` and `latest`
-give both ends, for callers for whom one of them is the safe one.
+An hour in which clocks are changed may be two moments: `earliest` and `latest` give both.
 """
 
 from __future__ import annotations
@@ -36,23 +34,31 @@ _NONE: Final = np.iinfo(np.int32).min  # minutes of a cell that names no zone
 _CENTURY: Final = 69  # two digits of a year from here on are of the twentieth, as strptime has it
 _SAMPLE: Final = dt.datetime(2026, 10, 3, tzinfo=dt.UTC)
 _LONGEST: Final = 60  # characters of a cell
-_EPOCHS: Final = ((10, "s", "seconds"), (13, "ms", "milliseconds"), (16, "us", "microseconds"), (19, "ns", "nanoseconds"))
+_EPOCHS: Final = {
+    10: ("s", "seconds"), 13: ("ms", "milliseconds"), 16: ("us", "microseconds"), 19: ("ns", "nanoseconds"),
+}  # fmt: skip
 
-_ENGLISH: Final = "january february march april may june july august september october november december".split()
-_GERMAN: Final = "januar februar märz april mai juni juli august september oktober november dezember".split()
+_MONTH_NAMES: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_GERMAN: Final = (
+    *("januar", "februar", "märz", "april", "mai", "juni"),
+    *("juli", "august", "september", "oktober", "november", "dezember"),
+)
 _MONTHS: Final = {
-    **{name: place + 1 for names in (_ENGLISH, _GERMAN) for place, name in enumerate(names)},
-    **{name[:3]: place + 1 for names in (_ENGLISH, _GERMAN) for place, name in enumerate(names)},
+    **{name.lower(): place + 1 for names in (_MONTH_NAMES, _GERMAN) for place, name in enumerate(names)},
+    **{name[:3].lower(): place + 1 for names in (_MONTH_NAMES, _GERMAN) for place, name in enumerate(names)},
     "sept": 9, "jänner": 1, "jän": 1, "maerz": 3, "mrz": 3,
 }  # fmt: skip
 _WEEK: Final = (
-    "monday tuesday wednesday thursday friday saturday sunday".split(),
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag".split(),
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
 )
 _WEEKDAYS: Final = {
     **{name: place for names in _WEEK for place, name in enumerate(names)},
-    **{name[:3]: place for name, place in ((name, place) for place, name in enumerate(_WEEK[0]))},
-    **{name[:2]: place for name, place in ((name, place) for place, name in enumerate(_WEEK[1]))},
+    **{name[:3]: place for place, name in enumerate(_WEEK[0])},
+    **{name[:2]: place for place, name in enumerate(_WEEK[1])},
     "tues": 1, "thur": 3, "thurs": 3, "sonnabend": 5,
 }  # fmt: skip
 _WEEKDAY: Final = re.compile(r"([^\W\d_]{2,10})\.?,? ")
@@ -67,7 +73,7 @@ _TIME: Final = re.compile(
     r" ?(z|utc|gmt|(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?)?"
 )
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:e[+-]?\d+)?")
-_EXCEL_EPOCH: Final = dt.datetime(1899, 12, 30)
+_EXCEL_EPOCH: Final = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet knows no zones
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Written:
     """How a person says that dates are written: the order of day and month, or a format of ``strptime``.
 
     Example:
-        >>> Written(dayfirst=True).order("03/10/2026").isoformat()
+        >>> read(pd.Series(["03/10/2026"]), Written(dayfirst=True)).span()[0].isoformat()
         '2026-10-03'
     """
 
@@ -88,11 +94,6 @@ class Written:
             return ["dayfirst= and format= both say how dates are written; pass one of them"]
         return [None if self.dayfirst is None else not_flag("dayfirst", self.dayfirst), self._wrong_format()]
 
-    def order(self, text: str) -> dt.date | None:
-        """Return the day of one text."""
-        found = _parsed(text)
-        return found.days.get(bool(self.dayfirst)) if isinstance(found, _Parsed) else None
-
     def _wrong_format(self) -> str | None:
         if self.format is None or self.format == EXCEL:
             return None
@@ -100,7 +101,7 @@ class Written:
         if not isinstance(self.format, str) or "%Z" in self.format:
             return f"{said}, got {given(self.format)}"
         try:
-            whole = dt.datetime.strptime(_SAMPLE.strftime(self.format), self.format).date() == _SAMPLE.date()
+            whole = _by_strptime(_SAMPLE.strftime(self.format), self.format).date() == _SAMPLE.date()
         except ValueError:
             whole = False
         return None if whole else f"{said}, with day, month and year, got {self.format!r}"
@@ -110,8 +111,8 @@ class Written:
 class Dates:
     """What the cells of a column say, by place.
 
-    ``wall`` is what a clock showed (datetime64[us], NaT where a cell is blank or cannot be read), ``offset`` the minutes
-    east of UTC where the cell names them, else `NO_ZONE`; ``clock`` says whether it has a time of day. ``wrong`` says
+    ``wall`` is what a clock showed (datetime64[us], NaT where a cell is blank or cannot be read), ``offset`` the
+    minutes east of UTC where the cell names them (`zoned`); ``clock`` says whether it has a time of day. ``wrong`` says
     what is wrong with a cell; ``unclear`` is the complaint of a column that can be read in two ways.
     """
 
@@ -131,11 +132,11 @@ class Dates:
         """Which cells are the first moment of a day: a date, or what a program made of one."""
         return np.asarray(self.wall == self.wall.astype("datetime64[D]"))
 
-    def utc(self, tz: str, index: pd.Index, *, ambiguous: Any = "NaT") -> pd.Series:
+    def utc(self, tz: str, index: pd.Index, *, ambiguous: Any = "NaT", nonexistent: Any = "shift_forward") -> pd.Series:
         """Return the moments, datetime64[us, UTC]; times without a zone are those of ``tz``."""
         aware = self.wall - np.where(self.zoned, self.offset, 0).astype("timedelta64[m]")
         here = pd.Series(np.where(self.zoned, np.datetime64("NaT"), self.wall).astype("datetime64[us]"))
-        local = here.dt.tz_localize(tz, ambiguous=ambiguous, nonexistent="shift_forward").dt.tz_convert("UTC")
+        local = here.dt.tz_localize(tz, ambiguous=ambiguous, nonexistent=nonexistent).dt.tz_convert("UTC")
         found = pd.Series(aware.astype("datetime64[us]")).dt.tz_localize("UTC")
         return found.where(self.zoned, local).dt.as_unit("us").set_axis(index)
 
@@ -146,9 +147,6 @@ class Dates:
         return (known.min().item(), known.max().item()) if len(known) else None
 
 
-NO_ZONE: Final = _NONE
-
-
 def spelled_day(day: dt.date) -> str:
     """Return a day in words that have one reading.
 
@@ -156,7 +154,7 @@ def spelled_day(day: dt.date) -> str:
         >>> spelled_day(dt.date(2026, 10, 3))
         '3 October 2026'
     """
-    return f"{day.day} {_ENGLISH[day.month - 1].title()} {day.year}"
+    return f"{day.day} {_MONTH_NAMES[day.month - 1]} {day.year}"
 
 
 def spanned(span: tuple[dt.date, dt.date] | None) -> str:
@@ -238,9 +236,8 @@ def read(column: pd.Series, written: Written | None = None, *, by_argument: bool
         >>> found = read(pd.Series(["03/10/2026", "25/10/2026"]))
         >>> found.wall.astype("datetime64[D]").astype(str).tolist()
         ['2026-10-03', '2026-10-25']
-        >>> read(pd.Series(["03/10/2026"])).unclear
-        "dates that can be read in two ways, such as '03/10/2026' in row 0; pass dayfirst=True if it is 3 October 2026, \
-dayfirst=False if 10 March 2026"
+        >>> print(read(pd.Series(["03/10/2026"])).unclear.partition("; ")[2])
+        pass dayfirst=True if it is 3 October 2026, dayfirst=False if 10 March 2026
     """
     return _read(column, written or Written(), by_argument=by_argument)
 
@@ -332,7 +329,7 @@ def _of_cells(
         if isinstance(read, _Parsed):
             parsed[place] = read
         elif read is not None:
-            found.wrong[place] = read
+            found.wrong[place] = read if said == (True, False) else read.partition(_PASS)[0]
     orders = _orders(parsed, column, written, said)
     if isinstance(orders, str):
         found.unclear = orders
@@ -409,6 +406,7 @@ def _in_row(column: pd.Series, place: int) -> str:
 
 # -- one cell ----------------------------------------------------------------------------------------------------------
 
+_PASS: Final = "; pass "  # before what a caller may pass who has these arguments
 _SHORT: Final = "two digits of the year"
 
 
@@ -452,13 +450,17 @@ def _by_format(text: str, written: Written) -> _Parsed | str | None:
         return _number(text, written) if _NUMBER.fullmatch(text) else _parsed(text)
     assert written.format is not None
     try:
-        found = dt.datetime.strptime(text, written.format)
+        found = _by_strptime(text, written.format)
     except ValueError:
         return f"{_no_date(text)} by format={written.format!r}"
     clock = any(code in written.format for code in ("%H", "%I", "%X", "%c", "%T", "%R"))
     offset = found.utcoffset()
     minutes = None if offset is None else round(offset.total_seconds() / 60)
     return _Parsed("", "", {None: found.date()}, found.time() if clock else None, minutes)
+
+
+def _by_strptime(text: str, form: str) -> dt.datetime:
+    return dt.datetime.strptime(text, form)  # noqa: DTZ007 - the zone, where it is written, is read as well
 
 
 def _number(text: str, written: Written) -> _Parsed | str:
@@ -475,12 +477,12 @@ def _number(text: str, written: Written) -> _Parsed | str:
     digits = re.split("[.,]", text)[0]
     if compact := _COMPACT.fullmatch(digits):
         ymd = _date(*map(int, compact.groups()))
-        return f"a number; if it is {spelled_day(ymd)}, pass format='%Y%m%d'" if ymd else "a number"
+        return f"a number; it may be {spelled_day(ymd)}{_PASS}format='%Y%m%d'" if ymd else "a number"
     if in_excel and 20_000 <= number < 80_000:
-        return f"a number; if a spreadsheet counts days so, it is {spelled_day(day.date())}: pass format='excel'"
-    for length, unit, words in _EPOCHS:
-        if len(digits) == length:
-            return f"a number; if it counts {words} since 1970, make it a time first: pd.to_datetime(column, unit={unit!r})"
+        return f"a number; if a spreadsheet counts days so, it is {spelled_day(day.date())}{_PASS}format='excel'"
+    if len(digits) in _EPOCHS:
+        unit, words = _EPOCHS[len(digits)]
+        return f"a number; if it counts {words} since 1970, make it a time by pd.to_datetime(column, unit={unit!r})"
     return "a number"
 
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .._dates import spanned
 from .._cards import Card, Table, counted
+from .._dates import spanned
 from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import _dates as dates
 from .. import columns
 from .._pandas import STR
 from ..errors import UsageError
@@ -210,15 +211,22 @@ def _is_text(kind: pa.DataType) -> bool:
 def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers) -> Integers:
     """Return the microseconds from the send of its unit to each outcome; of no unit, 0."""
     columns.require(at, outcomes.columns, where="at=")
-    moments = outcomes[at]
-    if not isinstance(moments.dtype, pd.DatetimeTZDtype):
+    found = dates.read(outcomes[at], by_argument=False)
+    if found.unclear:
+        raise UsageError(f"column {at!r} has {found.unclear}")
+    missing = outcomes.index[np.isnat(found.wall)]
+    if len(missing) < len(outcomes) and not found.zoned[~np.isnat(found.wall)].all():
         raise UsageError(
-            f"column {at!r} must hold times with their zone; it holds {moments.dtype}. Write "
-            f"pd.to_datetime(frame[{at!r}]).dt.tz_localize('Europe/Berlin'), with the zone the times are from"
+            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}. Write "
+            f"pd.to_datetime(frame[{at!r}], format='%Y-%m-%d %H:%M').dt.tz_localize('Europe/Berlin'), with the format "
+            "and the zone the times are in"
         )
-    missing = outcomes.index[moments.isna()]
     if len(missing):
-        raise UsageError(f"column {at!r} must hold a time in every row; {_none_in(missing)}")
+        why = next(iter(found.wrong.values()), "")
+        raise UsageError(
+            f"column {at!r} must hold a time in every row; {_none_in(missing)}{f' ({why})' if why else ''}"
+        )
+    moments = found.utc("UTC", outcomes.index)
     return np.where(row >= 0, _microseconds(moments) - _microseconds(sent)[np.maximum(row, 0)], 0)
 
 

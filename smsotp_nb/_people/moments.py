@@ -1,4 +1,4 @@
-"""When something was said, read against texting: an opt-out at the latest moment it may mean, an opt-in at the earliest.
+"""When something was said, read against texting: an opt-out at its latest moment, an opt-in at its earliest.
 
 A day without an hour is unclear, and so is an hour that autumn repeats or spring leaves out.
 """

@@ -382,7 +382,9 @@ def _when(row: Any) -> str:
     if not row.whole_day:
         return f"on {row.at:%Y-%m-%d %H:%M} UTC"
     day = row.at + timedelta(minutes=int(row.zone))
-    return f"on {day:%Y-%m-%d}, counted {'until the end' if row.said == 'opted out' else 'from the beginning'} of the day"
+    return (
+        f"on {day:%Y-%m-%d}, counted {'until the end' if row.said == 'opted out' else 'from the beginning'} of the day"
+    )
 
 
 class _Sealed(bytes):

@@ -44,11 +44,15 @@ def days(ledger: Ledger) -> list[str]:
 
 @pytest.mark.parametrize("cell", ["03/10/2025", "3-10-2025", "03/10/2025 14:05", "03.10.25", "03/10/25"])
 def test_a_list_whose_dates_can_be_read_in_two_ways_is_refused_with_both(ledger: Ledger, cell: str) -> None:
-    both_ways = rf"'when' has dates .* two ways, such as '{cell}' in row 0; pass dayfirst=True if it is 3 October 2025, "
+    both_ways = (
+        rf"'when' has dates .* two ways, such as '{cell}' in row 0; pass dayfirst=True if it is 3 October 2025, "
+    )
     with pytest.raises(UsageError, match=both_ways + "dayfirst=False if 10 March 2025"):
         stopped(ledger, cell, "04/10/2025")
     assert People(ledger).register.empty
-    assert repr(stopped(ledger, cell, "04/10/2025", dayfirst=True)) == "2 new, said from 3 October 2025 to 4 October 2025"
+    assert (
+        repr(stopped(ledger, cell, "04/10/2025", dayfirst=True)) == "2 new, said from 3 October 2025 to 4 October 2025"
+    )
     assert days(ledger) == ["2025-10-03", "2025-10-04"]
 
 
@@ -59,7 +63,9 @@ def test_one_cell_tells_the_order_of_all(ledger: Ledger) -> None:
 
 
 def test_cells_that_contradict_each_other_are_both_named(ledger: Ledger) -> None:
-    with pytest.raises(UsageError, match="'25/10/2025' in row 2 begins with the day, '10/26/2025' in row 1 with the month"):
+    with pytest.raises(
+        UsageError, match="'25/10/2025' in row 2 begins with the day, '10/26/2025' in row 1 with the month"
+    ):
         stopped(ledger, "03/10/2025", "10/26/2025", "25/10/2025")
     with pytest.raises(UsageError, match="row 1: when is no date with the day first: '10/26/2025'"):
         stopped(ledger, "03/10/2025", "10/26/2025", dayfirst=True)
@@ -201,7 +207,9 @@ def test_on_a_server_its_clock_counts(ledger: Ledger) -> None:
 
 
 @both
-def test_an_opt_out_of_today_without_an_hour_counts_at_once_and_outlasts_an_opt_in(ledger: Ledger, box: Sandbox) -> None:
+def test_an_opt_out_of_today_without_an_hour_counts_at_once_and_outlasts_an_opt_in(
+    ledger: Ledger, box: Sandbox
+) -> None:
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     assert stopped(ledger, today) == 1
     assert outcome(sent(plan_of("a", [ONE]), box, ledger)) == {"skipped OPTED_OUT": 1}
