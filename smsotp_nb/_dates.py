@@ -300,7 +300,8 @@ def _of_times(column: pd.Series) -> Dates:
 
 def _of_iso(texts: pd.Series, found: Dates) -> npt.NDArray[np.intp]:
     """Read what is plain ISO 8601, all at once; return the places of other cells."""
-    parts = pc.extract_regex(pa.array(texts, pa.large_string(), from_pandas=True), _ISO)
+    cells = pa.array(texts, pa.large_string(), from_pandas=True)
+    parts = pc.extract_regex(cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells, _ISO)
     wall, time, zone = (pc.struct_field(parts, name) for name in ("wall", "time", "zone"))
     times = pd.to_datetime(pd.Series(wall.to_pandas(), dtype=object), format="ISO8601", errors="coerce")
     clock = pc.fill_null(pc.greater(pc.binary_length(time), 0), False).to_numpy(zero_copy_only=False)

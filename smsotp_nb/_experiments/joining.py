@@ -214,18 +214,16 @@ def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers)
     found = dates.read(outcomes[at], by_argument=False)
     if found.unclear:
         raise UsageError(f"column {at!r} has {found.unclear}")
-    missing = outcomes.index[np.isnat(found.wall)]
-    if len(missing) < len(outcomes) and not found.zoned[~np.isnat(found.wall)].all():
-        raise UsageError(
-            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}. Write "
-            f"pd.to_datetime(frame[{at!r}], format='%Y-%m-%d %H:%M').dt.tz_localize('Europe/Berlin'), with the format "
-            "and the zone the times are in"
-        )
-    if len(missing):
+    known = ~np.isnat(found.wall)
+    if found.wrong or not found.zoned[known].all():
         why = next(iter(found.wrong.values()), "")
         raise UsageError(
-            f"column {at!r} must hold a time in every row; {_none_in(missing)}{f' ({why})' if why else ''}"
+            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}{f' ({why})' if why else ''}. "
+            f"Write pd.to_datetime(frame[{at!r}], format='%Y-%m-%d %H:%M').dt.tz_localize('Europe/Berlin'), with the "
+            "format and the zone the times are in"
         )
+    if not known.all():
+        raise UsageError(f"column {at!r} must hold a time in every row; {_none_in(outcomes.index[~known])}")
     moments = found.utc("UTC", outcomes.index)
     return np.where(row >= 0, _microseconds(moments) - _microseconds(sent)[np.maximum(row, 0)], 0)
 

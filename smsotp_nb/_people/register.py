@@ -142,8 +142,8 @@ class People:
         An opt-in ends an opt-out that was said before it. It is not required: whoever said nothing may be texted.
 
         Warns:
-            SmsOtpWarning: said now, and people stay opted out all the same: of them a later opt-out is recorded, such as
-                one of today without an hour, which counts until the end of the day.
+            SmsOtpWarning: it is said now, and people stay opted out: a later opt-out of theirs is recorded, such as one
+                of today without an hour, which counts until the end of the day.
         """
         numbers = _several(numbers)
         return self._say(numbers, False, source=source, proof=proof, at=at, default_region=default_region)
