@@ -218,7 +218,7 @@ def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers)
     if found.wrong or not found.zoned[known].all():
         why = next(iter(found.wrong.values()), "")
         raise UsageError(
-            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}{f' ({why})' if why else ''}. "
+            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}{why and f' ({why})'}. "
             f"Write pd.to_datetime(frame[{at!r}], format='%Y-%m-%d %H:%M').dt.tz_localize('Europe/Berlin'), with the "
             "format and the zone the times are in"
         )

@@ -2,8 +2,8 @@
 
 What was said later counts; an opt-out wins over an opt-in of the same moment. What is unclear is read against texting:
 an opt-out of a day counts until its end, and one that is said now is later than every opt-in recorded before it,
-whatever a clock shows. Somebody who asked to be forgotten is kept as opted out under a hash (`people`), and nothing else
-is known of them.
+whatever a clock shows. Somebody who asked to be forgotten is kept as opted out under a hash (`people`), and nothing
+else is known of them.
 """
 
 from __future__ import annotations

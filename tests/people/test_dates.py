@@ -76,7 +76,8 @@ def test_cells_that_contradict_each_other_are_both_named(ledger: Ledger) -> None
     "cell",
     ["3.10.2025", "03.10.2025, 14:05 Uhr", "2025/10/03", "2025-10-03T14:05:06.123456Z", "20251003", "3 Oct 2025",
      "Oct 3, 2025", "3. Okt. 2025", "03-Okt-25", "Fri, 03 Oct 2025 14:05:00 +0000", "Friday 03/10/2025",
-     "2025-10-03 2:05 PM", date(2025, 10, 3), pd.Timestamp("2025-10-03 14:05").to_pydatetime(), pd.Timestamp("2025-10-03 14:05", tz="UTC"),
+     "2025-10-03 2:05 PM", date(2025, 10, 3), pd.Timestamp("2025-10-03 14:05").to_pydatetime(),
+     pd.Timestamp("2025-10-03 14:05", tz="UTC"),
      pd.Timestamp("2025-10-03").to_datetime64()],
     ids=str,
 )  # fmt: skip
