@@ -254,7 +254,8 @@ def days(column: pd.Series, where: str) -> pd.Series:
     if found.wrong:
         place, why = next(iter(found.wrong.items()))
         raise UsageError(f"{where} must hold days such as 2026-10-03; row {cited(column.index[place])} has {why}")
-    return pd.Series(found.wall, index=column.index, name=column.name).dt.as_unit("us")
+    read: pd.Series = pd.Series(found.wall, index=column.index, name=column.name).dt.as_unit("us")
+    return read
 
 
 def _read(column: pd.Series, written: Written, *, by_argument: bool = True, scalar: bool = False) -> Dates:
@@ -262,7 +263,7 @@ def _read(column: pd.Series, written: Written, *, by_argument: bool = True, scal
         column = column.astype(column.cat.categories.dtype)
     if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_timestamp(column.dtype.pyarrow_dtype):
         zone = column.dtype.pyarrow_dtype.tz
-        column = column.astype("datetime64[us]" if zone is None else f"datetime64[us, {zone}]")
+        column = column.astype("datetime64[us]" if zone is None else f"datetime64[us, {zone}]")  # type: ignore[call-overload]
     if column.dtype.kind == "M" and not isinstance(column.dtype, pd.ArrowDtype):
         return _of_times(column)
     found = _blank(len(column))

@@ -159,11 +159,11 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
     if not source and not named:
         raise UsageError('exchange= does not say where its rates come from; add source="...", such as the bank\'s name')
     rates = _Rates(source or ", ".join(named))
-    when = _days_and_months(frame["date"])
+    dated = _days_and_months(frame["date"])
     wrong_rows = [
         f"row {label!r} has {cells}{why}"
         for label, cells, (time, why) in zip(
-            frame.index, zip(*(frame[name] for name in _NEEDED), strict=True), when, strict=True
+            frame.index, zip(*(frame[name] for name in _NEEDED), strict=True), dated, strict=True
         )
         if not _took(rates, time, *cells[1:], to=to)
     ]

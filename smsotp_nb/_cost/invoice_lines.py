@@ -51,7 +51,7 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, written: Writt
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
-    at, dated, wrong = _times(cells["at"], tz, written)
+    at, dated, no_dates = _times(cells["at"], tz, written)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
@@ -64,7 +64,7 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, written: Writt
         }
     )
     for name in _EXPECTED:
-        _warn_of_unreadable(name, texts[name], lines[name], decimal, wrong)
+        _warn_of_unreadable(name, texts[name], lines[name], decimal, no_dates)
     return lines
 
 

@@ -284,7 +284,9 @@ def _times(column: pd.Series) -> pd.Series:
     if found.wrong:
         wrong = column.iloc[[*found.wrong]]
         raise UsageError(f"column {name!r} must hold times like 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
-    return found.utc("UTC", column.index).rename(column.name)
+    times = found.utc("UTC", column.index)
+    times.name = column.name
+    return times
 
 
 def _rows(wrong: pd.Series) -> str:

@@ -1,4 +1,4 @@
-"""Dates of invoices, exchange rates, sums and spans of time: read where they have one reading, else refused with both."""
+"""Dates of invoices, exchange rates, sums and spans of time: read where they have one reading."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from smsotp_nb import Ledger, cost
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 DAY = "2025-10-03"
-TABLE = pd.DataFrame(
-    {"currency": ["CNY"], "day": [DAY], "messages": 1, "parts": 1, "cost": [10.0], "unpriced": 0}
-)  # fmt: skip
+TABLE = pd.DataFrame({"currency": ["CNY"], "day": [DAY], "messages": 1, "parts": 1, "cost": [10.0], "unpriced": 0})
 
 
 def invoice(*cells: Any) -> pd.DataFrame:
