@@ -118,7 +118,7 @@ def _import(options: argparse.Namespace) -> int:
         raise
     _tell_recorded(new, len(rows), opted_out=not options.opt_ins)
     if new.first_day and new.last_day:
-        say(f"The list was read to be {spanned((new.first_day, new.last_day))}.")
+        print(f"The list was read to be {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
     return 0
 
 
