@@ -15,8 +15,10 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
+from . import _dates as dates
 from . import _wire as wire
 from ._arguments import given, not_path, refuse
 from ._calls import in_our_words
@@ -134,7 +136,11 @@ def check(frame: AnyFrame) -> pd.DataFrame:
     cells = {name: frame[name].astype(object).tolist() for name in (*NEEDED, *OPTIONAL) if name in frame.columns}
     blank = [None] * len(frame)
     columns = [cells.get(name, blank) for name in (*NEEDED, *OPTIONAL)]
-    rows = [_Row.read(label, values) for label, *values in zip(frame.index.tolist(), *columns, strict=True)]
+    when = zip(_dates(frame, "valid_from"), _dates(frame, "seen"), strict=True)
+    rows = [
+        _Row.read(label, values, days)
+        for label, days, *values in zip(frame.index.tolist(), when, *columns, strict=True)
+    ]
     problems = [f"row {cited(row.label)}: {problem}" for row in rows for problem in row.problems]
     problems += _repeated(rows)
     if problems:
@@ -190,6 +196,9 @@ def find(rates: Book, iso: str, type_: str) -> Rate | None:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
+_Days = tuple[tuple[dt.date | None, list[str]], tuple[dt.date | None, list[str]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     label: Any
@@ -204,20 +213,17 @@ class _Row:
     problems: tuple[str, ...]
 
     @classmethod
-    def read(cls, label: Any, cells: list[Any]) -> _Row:
+    def read(cls, label: Any, cells: list[Any], days: _Days) -> _Row:
         iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
         price, low, high = (_micros(cells[place]) for place in (2, 5, 6))
         problems = _wrong_codes(iso, currency, type_) + _wrong_prices(cells[2], price, cells[5], low, cells[6], high)
-        dates = []
-        for name, cell in (("valid_from", cells[4]), ("seen", cells[7])):
-            date, problem = _date(name, cell)
-            dates.append(date)
-            problems += problem
+        (valid_from, no_day), (seen, not_seen) = days
+        problems += [*no_day, *not_seen]
         price = price or 0
         low, high = price if low is None else low, price if high is None else high
         if not problems and not low <= price <= high:
             problems.append("low, price and high must be in ascending order")
-        return cls(label, iso, currency, price, type_, dates[0], low, high, dates[1], tuple(problems))
+        return cls(label, iso, currency, price, type_, valid_from, low, high, seen, tuple(problems))
 
 
 def _check_columns(frame: pd.DataFrame) -> None:
@@ -267,17 +273,24 @@ def _micros(value: Any) -> int | None:
         return None
 
 
-def _date(name: str, value: Any) -> tuple[dt.date | None, list[str]]:
-    if _blank(value):
-        return None, []
-    if isinstance(value, str):
-        try:
-            return dt.datetime.fromisoformat(value.strip()).date(), []
-        except ValueError:
-            return None, [f"{name} must be a date such as 2026-01-31, got {_said(value)}"]
-    if isinstance(value, dt.datetime):
-        return value.date(), []
-    return (value, []) if isinstance(value, dt.date) else (None, [f"{name} must be a date, got {_said(value)}"])
+def _dates(frame: pd.DataFrame, name: str) -> list[tuple[dt.date | None, list[str]]]:
+    """Return the day of each cell, or what is wrong with it."""
+    if name not in frame.columns:
+        return [(None, [])] * len(frame)
+    found = dates.read(frame[name], by_argument=False)
+    if found.unclear:
+        raise UsageError(f"the rates cannot be used: column {name!r} has {found.unclear}")
+    cells = frame[name].astype(object).tolist()
+    wrong = {
+        place: f"{name} must be a date such as 2026-01-31, got {_said(cells[place])}"
+        + (f" ({why})" if why.startswith("a number;") else "")
+        for place, why in found.wrong.items()
+    }
+    days = found.wall.astype("datetime64[D]")
+    return [
+        (None if np.isnat(days[place]) else days[place].item(), [wrong[place]] if place in wrong else [])
+        for place in range(len(frame))
+    ]
 
 
 def _said(cell: Any) -> str:

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .._cards import Card, Table, counted
+from .._dates import spanned
 from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
@@ -64,8 +65,11 @@ def _describe_import(command: argparse.ArgumentParser) -> None:
     add("--column", required=True, metavar="COLUMN", help="column of the numbers")
     add("--source", required=True, metavar="TEXT", help="who the list is from, such as the provider's name")
     add("--opt-ins", action="store_true", help="the list holds opt-ins (default: opt-outs)")
-    add("--at", metavar="COLUMN", help="column of the time at which each was said (default: now)")
+    add("--at", metavar="COLUMN", help="column of the time at which each was said (default for opt-outs: now)")
     add("--zone", metavar="ZONE", help="zone of times that have none, such as Europe/Berlin")
+    order = "whether 03/10/2026 is 3 October or, with --no-dayfirst, 10 March (default: as a cell tells)"
+    add("--dayfirst", action=argparse.BooleanOptionalAction, default=None, help=order)
+    add("--format", metavar="FORMAT", help="format of the times, such as %%y%%m%%d; excel for a spreadsheet's numbers")
     add("--proof", metavar="COLUMN", help="column of what shows it")
     add("--region", metavar="COLUMN", help="column of each number's country")
     add("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
@@ -102,7 +106,10 @@ def _import(options: argparse.Namespace) -> int:
     people = _register(options)
     rows = read_recipients(options.file, sheet=options.sheet, encoding=options.encoding, numbered=True)
     record = people.import_optins if options.opt_ins else people.import_optouts
-    names = ("column", "source", "at", "zone", "proof", "region", "default_region", "ignore_unreadable")
+    names = (
+        *("column", "source", "at", "zone", "dayfirst", "format"),
+        *("proof", "region", "default_region", "ignore_unreadable"),
+    )
     how: dict[str, Any] = {name: getattr(options, name) for name in names}
     try:
         new = record(rows, **how)
@@ -110,6 +117,8 @@ def _import(options: argparse.Namespace) -> int:
         _refuse_unreadable(error)
         raise
     _tell_recorded(new, len(rows), opted_out=not options.opt_ins)
+    if new.first_day and new.last_day:
+        print(f"The list was read to be {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
     return 0
 
 

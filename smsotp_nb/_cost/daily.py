@@ -7,6 +7,7 @@ from typing import Final
 
 import pandas as pd
 
+from .._dates import days
 from .._ledger import Ledger
 from .._ledger.refusals import refusals
 from .._pandas import STR
@@ -51,7 +52,7 @@ def _currencies(rows: pd.DataFrame) -> pd.Series[str]:
 def _of_sums(frame: pd.DataFrame) -> pd.DataFrame:
     require("day", frame.columns, where="sums by day are needed (cost.spending has them)")
     names = [name for name in TEXTS if name in frame.columns]
-    sums = (compared if has_estimates(frame) else billed)(frame, names).assign(day=frame["day"])
+    sums = (compared if has_estimates(frame) else billed)(frame, names).assign(day=days(frame["day"], "column 'day'"))
     return sums.assign(refused=frame["refused"]) if "refused" in frame.columns else sums
 
 

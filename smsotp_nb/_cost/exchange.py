@@ -11,12 +11,15 @@ from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import given, not_text, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
+from .._pandas import texts as texts_of
 from .._recipients.reading import read_recipients
 from .._results import contract
 from ..columns import absent, listed
@@ -30,6 +33,7 @@ OLD_AFTER: Final = 7  # days that a daily rate is used for: over weekends and ho
 MOST: Final = Decimal(10**9)  # of a rate; an exact amount of more digits than a Decimal holds could not be rounded
 _NEEDED: Final = ("date", "currency", "rate")
 _SHOWN: Final = 3
+_MONTH: Final = r"\d{4}-(?:0[1-9]|1[0-2])$"
 
 
 @in_our_words
@@ -88,7 +92,7 @@ def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", d
 def _times_of(table: pd.DataFrame, names: list[Any]) -> pd.Series | None:
     """Return the day (as a time) or else the month (as text) of each row; None where the table has neither."""
     if "day" in names:
-        return pd.to_datetime(table["day"], errors="coerce")
+        return dates.days(table["day"], "column 'day' of the table")
     return table["month"].astype(STR) if "month" in names else None
 
 
@@ -155,10 +159,13 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
     if not source and not named:
         raise UsageError('exchange= does not say where its rates come from; add source="...", such as the bank\'s name')
     rates = _Rates(source or ", ".join(named))
+    dated = _days_and_months(frame["date"])
     wrong_rows = [
-        f"row {label!r} has {cells}"
-        for label, cells in zip(frame.index, zip(*(frame[name] for name in _NEEDED), strict=True), strict=True)
-        if not _took(rates, *cells, to=to)
+        f"row {label!r} has {cells}{why}"
+        for label, cells, (time, why) in zip(
+            frame.index, zip(*(frame[name] for name in _NEEDED), strict=True), dated, strict=True
+        )
+        if not _took(rates, time, *cells[1:], to=to)
     ]
     if wrong_rows:
         more = f" and {len(wrong_rows) - _SHOWN:,} more rows" if len(wrong_rows) > _SHOWN else ""
@@ -169,20 +176,30 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
     return rates
 
 
-def _took(rates: _Rates, date: Any, currency: Any, rate: Any, *, to: str) -> bool:
+def _days_and_months(column: pd.Series) -> list[tuple[dt.date | str | None, str]]:
+    """Return the day of each row, or its month as 2026-11, and in words what is wrong where it is neither."""
+    texts = texts_of(column).str.strip()
+    months = texts.where(texts.str.match(_MONTH).fillna(False).astype("bool"))
+    found = dates.read(column.where(months.isna()), by_argument=False)
+    if found.unclear:
+        raise UsageError(f"exchange=: column 'date' has {found.unclear}")
+    days = [None if np.isnat(wall) else wall.astype("datetime64[D]").item() for wall in found.wall]
+    why = [f" ({found.wrong[place]})" if place in found.wrong else "" for place in range(len(column))]
+    return [
+        (day if pd.isna(month) else month, wrong) for day, month, wrong in zip(days, months.tolist(), why, strict=True)
+    ]
+
+
+def _took(rates: _Rates, time: dt.date | str | None, currency: Any, rate: Any, *, to: str) -> bool:
     """Add one row of dated rates; say whether it could be read and says nothing else than a row before it."""
     worth, code = _positive(rate), str(currency).strip()
     if worth is None or not re.fullmatch("[A-Z]{3}", code):
         return False
     if code == to:
         return worth == 1
-    text = str(date).strip()
-    if re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", text):
-        return rates.monthly.setdefault((code, text), worth) == worth
-    day = pd.to_datetime(text if isinstance(date, str) else date, errors="coerce")
-    if not isinstance(day, pd.Timestamp) or pd.isna(day):
-        return False
-    return rates.daily[code].setdefault(day.date(), worth) == worth
+    if isinstance(time, str):
+        return rates.monthly.setdefault((code, time), worth) == worth
+    return time is not None and rates.daily[code].setdefault(time, worth) == worth
 
 
 def _positive(rate: Any) -> Decimal | None:

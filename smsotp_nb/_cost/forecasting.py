@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import given, not_a, not_choice, not_number, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
@@ -188,10 +188,10 @@ def _month(month: object) -> pd.Timestamp:
 
 
 def _day(until: object) -> pd.Timestamp:
-    found = pd.to_datetime(until, errors="coerce") if isinstance(until, str | dt.date) else None
-    if not isinstance(found, pd.Timestamp) or pd.isna(found) or found.tz is not None or found != found.normalize():
+    found = dates.one("until", until, example="'2026-12-01'", what="a day")
+    if found.zoned[0] or not found.midnight[0]:
         raise UsageError(f"until= must be a day such as '2026-12-01', got {given(until)}")
-    return found
+    return pd.Timestamp(found.wall[0]).as_unit("us")
 
 
 def _series(part: pd.DataFrame, end: pd.Timestamp) -> Floats:

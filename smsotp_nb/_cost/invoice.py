@@ -10,9 +10,10 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_choice, not_flag, not_mapping, not_text, not_zone, refuse
+from .._arguments import not_choice, not_mapping, not_text, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Card, WithCard
+from .._dates import Written
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.address import Address
@@ -133,6 +134,7 @@ def reconcile_invoice(
     service: str | None = None,
     tz: str = "UTC",
     dayfirst: bool | None = None,
+    format: str | None = None,
     decimal: Literal[".", ","] = ".",
 ) -> Reconciled:
     """Compare a provider's invoice with what the ledger recorded, line by line. Nothing is changed.
@@ -153,6 +155,8 @@ def reconcile_invoice(
         service: needed only if the ledger has several services, as for ``ledger.campaign``.
         tz: time zone of times that name none, and of days.
         dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
+        format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by which a
+            spreadsheet counts days.
         decimal: the decimal sign of numbers in text. With ``","``, 1.234,50 is 1234.5, and 0.0075 cannot be read.
 
     Raises:
@@ -177,11 +181,11 @@ def reconcile_invoice(
     refuse(
         not_zone("tz", tz),
         not_choice("decimal", decimal, (".", ",")),
-        None if dayfirst is None else not_flag("dayfirst", dayfirst),
+        *(written := Written(dayfirst, format)).wrong(),
         None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    lines = lines_of(frame, dict(columns or {}), tz, dayfirst, decimal)
+    lines = lines_of(frame, dict(columns or {}), tz, written, decimal)
     ours, ledger, service = _recorded(source, service)
     name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
     return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, name)

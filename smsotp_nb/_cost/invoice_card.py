@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, and_more, counted, money, places_by
+from .._dates import spanned
 from .._results import contract
 from .._visible import label as called
 from .._wire import mask
@@ -42,12 +43,19 @@ def card_of(
             ("doubts it settles", len(doubts)),
         )
     )
-    blocks: list[Block] = [figures, *_totals(totals), *_kinds(sums)]
+    blocks: list[Block] = [figures, *_days(lines["at"]), *_totals(totals), *_kinds(sums)]
     if ambiguous := int(lines["match"].eq("ambiguous").sum()):
         blocks.append(Note("!", f"{counted(ambiguous, 'line')} {_AMBIGUOUS}"))
     blocks += [*_doubts(doubts), *_prices(lines[lines["match"].eq("other_price")])]
     closing = "Next: look at .doubts, then .settle(reason=...) marks these rows as accepted." if len(doubts) else ""
     return Card("Invoice and ledger", f"Compared with {source}. Nothing has been changed.", tuple(blocks), closing)
+
+
+def _days(at: pd.Series) -> Iterator[Note]:
+    """Say of which days the lines are, so that a wrong order of day and month shows."""
+    known = at.dropna().dt.date
+    if len(known):
+        yield Note("i", f"Its lines are {spanned((known.min(), known.max()))}.")
 
 
 def _totals(totals: pd.DataFrame) -> Iterator[Table]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import given
 from .._cards import counted
+from .._dates import Written
 from .._pandas import STR
 from .._pandas import texts as texts_of
 from .._visible import cited
@@ -18,7 +21,6 @@ from ..errors import SmsOtpWarning, UsageError
 
 FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
 _LEAST_DIGITS: Final = 5  # of a number
-_MONTHS: Final = 12
 _TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
 _SHOWN: Final = 40  # characters of a cell
 _THOUSANDS: Final = "[. '\u00a0\u2019\u202f]"  # the characters themselves: Arrow's expressions know no \u
@@ -28,13 +30,9 @@ _EXPECTED: Final = {
     "parts": "a whole number",
     "at": "a time such as 2026-11-23 14:05, or a day such as 2026-11-23,",
 }
-_SLASHED: Final = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d{4}"
-_ZONED: Final = r"(?i)(?:Z|:\d\d(?:[.,]\d{1,9})? ?(?:[AP]M)? ?(?:UTC|GMT|[+-]\d\d(?::?\d\d)?))$"
-_CLOCK: Final = r"(?i)\d:\d\d|\d ?[ap]\.?m\b|\dT\d"
-_MIDNIGHT: Final = r"^[^:]*[ T]00:00(?::00(?:\.0+)?)?$"
 
 
-def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool | None, decimal: str) -> pd.DataFrame:
+def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, written: Written, decimal: str) -> pd.DataFrame:
     """Return the lines of an invoice in our columns; what cannot be read is missing, and a warning says so.
 
     ``dated`` (bool) says which lines have a day and no time: their ``at`` is the beginning of the day.
@@ -53,19 +51,20 @@ def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, dayfirst: bool
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
+    at, dated, no_dates = _times(cells["at"], tz, written)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
             "to": _numbers(texts["to"]),
-            "at": _times(cells["at"], tz, dayfirst),
+            "at": at,
             "parts": _amounts(cells["parts"], decimal).round().astype("Int64"),
             "price": _amounts(cells["price"], decimal).round(6),
             "currency": texts["currency"].str.upper(),
-            "dated": _dated(texts["at"]),
+            "dated": dated,
         }
     )
     for name in _EXPECTED:
-        _warn_of_unreadable(name, texts[name], lines[name], decimal)
+        _warn_of_unreadable(name, texts[name], lines[name], decimal, no_dates)
     return lines
 
 
@@ -81,11 +80,13 @@ def _amounts(cells: pd.Series, decimal: str) -> pd.Series:
     return found.where(found.abs() < _TOO_MUCH)
 
 
-def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: str) -> None:
+def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: str, no_dates: dict[int, str]) -> None:
     """Warn of cells that say something that cannot be read; an empty cell is no such."""
-    wrong = texts[texts.fillna("").ne("").to_numpy(dtype=bool) & read.isna().to_numpy(dtype=bool)]
+    unread = texts.fillna("").ne("").to_numpy(dtype=bool) & read.isna().to_numpy(dtype=bool)
+    wrong = texts[unread]
     if wrong.empty:
         return
+    why = no_dates.get(int(np.flatnonzero(unread)[0]), "") if name == "at" else ""
     cell = wrong.iloc[0]
     shown = given(cell) if name != "at" else repr(cell[:_SHOWN])
     rows = ", ".join(called(label) for label in wrong.index[:3]) + ", ..." * (len(wrong) > 3)
@@ -98,7 +99,8 @@ def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: s
     expected = _EXPECTED[name] if decimal == "." or name == "at" else _EXPECTED[name].replace(".", ",")
     warnings.warn(
         f"column {cited(texts.name)} of the invoice: {counted(len(wrong), 'cell')} of {len(texts)} cannot be read, "
-        f"such as {shown} (rows {rows}); {expected} is expected; {next_step}",
+        f"such as {shown} (rows {rows}){f', {why}' if why.startswith('a number;') else ''}; {expected} is expected; "
+        f"{next_step}",
         SmsOtpWarning,
         stacklevel=4,
     )
@@ -111,38 +113,15 @@ def _numbers(texts: pd.Series) -> pd.Series:
     return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
 
 
-def _times(column: pd.Series, tz: str, dayfirst: bool | None) -> pd.Series:
-    texts = texts_of(column).str.strip()
-    first = _day_first(texts) if dayfirst is None else bool(dayfirst)
-    zoned = texts.str.contains(_ZONED, regex=True, na=False)
-    aware = pd.to_datetime(texts.where(zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
-    naive = pd.to_datetime(texts.where(~zoned), errors="coerce", format="mixed", utc=True, dayfirst=first)
-    naive = naive.dt.tz_localize(None)
-    here = naive.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
-    return aware.fillna(here).dt.as_unit("us")
+def _times(column: pd.Series, tz: str, written: Written) -> tuple[pd.Series, pd.Series, dict[int, str]]:
+    """Return the times, which of them are days without a time, and what is wrong with others, by place.
 
-
-def _day_first(texts: pd.Series) -> bool:
-    """Return whether dates such as 13/11/2026 begin with their day: some line tells, by a number above 12.
-
-    Raises:
-        UsageError: no line tells, or they tell different things.
+    Midnight is no time where all lines have it, as dates of a sheet do.
     """
-    numbers = texts.str.extract(_SLASHED).dropna().astype("int64")
-    unequal = numbers[numbers[0] != numbers[1]]
-    days, months = bool((numbers[0] > _MONTHS).any()), bool((numbers[1] > _MONTHS).any())
-    if len(unequal) and days == months:
-        label = unequal.index[0]
-        raise UsageError(
-            f"column {cited(texts.name)} of the invoice has dates that can be read in two ways, such as "
-            f"{texts.loc[label]!r} in row {cited(label)}; pass dayfirst=True if it begins with the day, "
-            "dayfirst=False if with the month"
-        )
-    return days
-
-
-def _dated(texts: pd.Series) -> pd.Series:
-    """Say which lines have a day and no time; midnight is no time where all lines have it, as dates of a sheet do."""
-    clock = texts.str.contains(_CLOCK, regex=True, na=False).astype("bool")
-    midnight = texts.str.contains(_MIDNIGHT, regex=True, na=False).astype("bool")
-    return texts.notna() & (~clock | (midnight & bool((midnight | ~clock).all())))
+    found = dates.read(column, written)
+    if found.unclear:
+        raise UsageError(f"column {cited(column.name)} of the invoice has {found.unclear}")
+    known = ~np.isnat(found.wall)
+    sheet = bool((found.midnight | ~found.clock)[known].all())
+    dated = known & (~found.clock | (found.midnight & sheet))
+    return found.utc(tz, column.index), pd.Series(dated, index=column.index), found.wrong

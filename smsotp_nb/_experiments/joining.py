@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import _dates as dates
 from .. import columns
 from .._pandas import STR
 from ..errors import UsageError
@@ -210,15 +211,20 @@ def _is_text(kind: pa.DataType) -> bool:
 def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers) -> Integers:
     """Return the microseconds from the send of its unit to each outcome; of no unit, 0."""
     columns.require(at, outcomes.columns, where="at=")
-    moments = outcomes[at]
-    if not isinstance(moments.dtype, pd.DatetimeTZDtype):
+    found = dates.read(outcomes[at], by_argument=False)
+    if found.unclear:
+        raise UsageError(f"column {at!r} has {found.unclear}")
+    known = ~np.isnat(found.wall)
+    if found.wrong or not found.zoned[known].all():
+        why = next(iter(found.wrong.values()), "")
         raise UsageError(
-            f"column {at!r} must hold times with their zone; it holds {moments.dtype}. Write "
-            f"pd.to_datetime(frame[{at!r}]).dt.tz_localize('Europe/Berlin'), with the zone the times are from"
+            f"column {at!r} must hold times with their zone; it holds {outcomes[at].dtype}{why and f' ({why})'}. "
+            f"Write pd.to_datetime(frame[{at!r}], format='%Y-%m-%d %H:%M').dt.tz_localize('Europe/Berlin'), with the "
+            "format and the zone the times are in"
         )
-    missing = outcomes.index[moments.isna()]
-    if len(missing):
-        raise UsageError(f"column {at!r} must hold a time in every row; {_none_in(missing)}")
+    if not known.all():
+        raise UsageError(f"column {at!r} must hold a time in every row; {_none_in(outcomes.index[~known])}")
+    moments = found.utc("UTC", outcomes.index)
     return np.where(row >= 0, _microseconds(moments) - _microseconds(sent)[np.maximum(row, 0)], 0)
 
 

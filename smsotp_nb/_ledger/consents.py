@@ -1,7 +1,9 @@
 """The register of what people said about being texted: recorded in order and never purged.
 
-What was said later counts; an opt-out wins over an opt-in of the same moment. Somebody who asked to be forgotten is
-kept as opted out under a hash (`people`), and nothing else is known of them.
+What was said later counts; an opt-out wins over an opt-in of the same moment. What is unclear is read against texting:
+an opt-out of a day counts until its end, and one that is said now is later than every opt-in recorded before it,
+whatever a clock shows. Somebody who asked to be forgotten is kept as opted out under a hash (`people`), and nothing
+else is known of them.
 """
 
 from __future__ import annotations
@@ -25,16 +27,21 @@ from .store import Store
 from .tables import PLANNED, SKIPPED
 
 FORGOTTEN = "asked to be forgotten"
+_LATEST_OPT_IN = "SELECT max(at) FROM consent WHERE person=? AND opted_out=0"
+_TICK = pd.Timedelta(microseconds=1)
 _NEWER = "person IN (SELECT person FROM consent WHERE id>?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one person said: E.164 without its plus, whether they opted out, when (microseconds, minutes from UTC)."""
+    """What one person said: E.164 without its plus, whether they opted out, when (microseconds, minutes from UTC).
+
+    ``at`` is None for what is said as it is recorded.
+    """
 
     number: int = field(repr=False)
     opted_out: bool
-    at: int
+    at: int | None
     zone: int
     proof: str | None = None
 
@@ -46,9 +53,9 @@ def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str,
     who = persons(np.array([one.number for one in rows], np.int64)).tolist()
     connection.executemany(
         "INSERT OR IGNORE INTO consent (person, opted_out, at, zone, recorded_at, source, proof) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        f"VALUES (?, ?, max(?, coalesce(({_LATEST_OPT_IN}), 0)), ?, ?, ?, ?)",
         [
-            (person, int(one.opted_out), one.at, one.zone, now, source, one.proof)
+            (person, int(one.opted_out), *_when(person, one, now), one.zone, now, source, one.proof)
             for person, one in zip(who, rows, strict=True)
         ],
     )
@@ -64,6 +71,13 @@ def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str,
         if many:
             audit.note(connection, what, rows=many, now=now)
     return int(connection.execute("SELECT count(*) FROM consent").fetchone()[0]) - int(known[1])
+
+
+def _when(person: int, said: Said, now: int) -> tuple[int, int]:
+    """Return when it was said, and whose opt-ins it is later than, whenever those were: 0 for nobody's."""
+    if said.at is not None:
+        return said.at, 0
+    return now, person if said.opted_out else 0
 
 
 def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
@@ -84,18 +98,32 @@ def opted_out(connection: sqlite3.Connection, number: int) -> bool:
     return found.fetchone() is not None
 
 
+def still_out(connection: sqlite3.Connection, said: Iterable[Said]) -> int:
+    """Return how many of those who opted in just now are opted out, by something that was said later."""
+    return sum(opted_out(connection, one.number) for one in said if one.at is None and not one.opted_out)
+
+
 def register(store: Store, number: int | None = None) -> pd.DataFrame:
     """Return what was said, by one person or by all, in the order of time."""
     with store.snapshot() as connection:
         where = "" if number is None else "WHERE person IN (?, ?)"
         found = connection.execute(
             "SELECT CASE WHEN person>0 THEN '+' || person END, CASE opted_out WHEN 1 THEN 'opted out' ELSE 'opted in' "
-            f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, id",
+            f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, opted_out, id",
             () if number is None else keys(connection, number),
         ).fetchall()
     frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
     frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
-    return frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
+    frame = frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
+    frame.insert(4, "whole_day", _whole_day(frame))
+    return frame
+
+
+def _whole_day(frame: pd.DataFrame) -> pd.Series:
+    """Say which entries were a day without an hour: they count from its beginning, or until its end."""
+    local = frame["at"] + pd.to_timedelta(frame["zone"].astype("int64"), unit="m")
+    begins = local.where(frame["said"].ne("opted out"), local + _TICK)
+    return begins.eq(begins.dt.floor("D")).astype("bool")
 
 
 def history(store: Store, number: int) -> pd.DataFrame:
@@ -122,11 +150,12 @@ def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int],
         experiments.hide(connection, one.number, people, codes)
     gone: list[int] = []
     for person, code in zip(people.tolist(), codes.tolist(), strict=True):
+        latest = connection.execute("SELECT coalesce(max(at), 0) FROM consent WHERE person=?", (person,)).fetchone()[0]
         connection.execute("DELETE FROM consent WHERE person=?", (person,))
         connection.execute("DELETE FROM opted_out WHERE person=?", (person,))
         connection.execute(
             "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source) VALUES (?, 1, ?, 0, ?, ?)",
-            (code, now, now, FORGOTTEN),
+            (code, max(now, latest), now, FORGOTTEN),
         )
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
         gone += _forget_rows(connection, person, code)

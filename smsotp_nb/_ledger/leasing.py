@@ -22,8 +22,8 @@ from .guessing import ONE, guessed
 if TYPE_CHECKING:
     from .server import ServerStore
 
-_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
-_ROW = f"SELECT token, who, process, since, until, {_NOW} FROM runner WHERE campaign=?"
+NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+_ROW = f"SELECT token, who, process, since, until, {NOW} FROM runner WHERE campaign=?"
 
 _live: set[bytes] = set()  # tokens of the holds of this process, whether or not the server knows that one has ended
 
@@ -53,7 +53,7 @@ class Lease:
             self._refuse(connection)
             connection.execute(
                 "INSERT OR REPLACE INTO runner (campaign, token, who, process, since, until) "
-                f"VALUES (?, ?, ?, ?, {_NOW}, {_NOW} + ?)",
+                f"VALUES (?, ?, ?, ?, {NOW}, {NOW} + ?)",
                 (campaign, self._token, fences.me(), fences.process_key(), self._micros),
             )
             self._taken = True
@@ -78,7 +78,7 @@ class Lease:
 
     def is_held(self, connection: sqlite3.Connection) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's."""
-        sql = f"UPDATE runner SET until={_NOW} + ? WHERE campaign=? AND token=?"
+        sql = f"UPDATE runner SET until={NOW} + ? WHERE campaign=? AND token=?"
         return guessed(connection, sql, (self._micros, self._campaign, self._token), ONE).rowcount == 1
 
     def refuse_if_lost(self) -> None:

@@ -31,7 +31,7 @@ from .address import Address
 from .connection import Connection
 from .guarding import seen_again
 from .guessing import Draft, NotGuessed, Row
-from .leasing import Lease, runner_of
+from .leasing import NOW, Lease, runner_of
 from .marks import Session
 from .sighting import SEEN, Notes, Sighting
 from .spelling import tables
@@ -192,6 +192,9 @@ class ServerStore(Store):
                 self._roll_back(served)
                 raise
             self._committed(served, synchronous)
+
+    def now(self, connection: sqlite3.Connection, own: int) -> int:  # noqa: ARG002 - the server's counts for all
+        return int(connection.execute(f"SELECT {NOW}").fetchone()[0])
 
     @contextlib.contextmanager
     def deciding(self) -> Iterator[sqlite3.Connection]:

@@ -109,6 +109,10 @@ class Store:
             if synchronous == "FULL":
                 self._attest(opened)
 
+    def now(self, _connection: sqlite3.Connection, own: int) -> int:
+        """Return the time by the clock that all who share the ledger go by, microseconds: the caller's own."""
+        return own
+
     def deciding(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """Run a block as `writing` does, for a decision that counts for every claim recorded after it.
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
-import zoneinfo
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import given
 from .._pandas import STR
 from .._results.contract import COLUMNS as RESULTS
@@ -196,22 +195,16 @@ def span_of(since: object, until: object, tz: str) -> tuple[int | None, int | No
     Raises:
         UsageError: a time cannot be read, or the span ends before it begins.
     """
-    zone = zoneinfo.ZoneInfo(tz)
-    begins, ends = _micros_of(since, "since", zone), _micros_of(until, "until", zone)
+    begins, ends = _micros_of(since, "since", tz), _micros_of(until, "until", tz)
     if begins is not None and ends is not None and begins >= ends:
         raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
     return begins, ends
 
 
-def _micros_of(when: object, name: str, zone: zoneinfo.ZoneInfo) -> int | None:
+def _micros_of(when: object, name: str, tz: str) -> int | None:
     if when is None:
         return None
-    kind = isinstance(when, str | dt.date | np.datetime64)
-    moment = pd.to_datetime(when, errors="coerce") if kind else None  # type: ignore[call-overload]
-    if not isinstance(moment, pd.Timestamp) or pd.isna(moment):
-        raise UsageError(f"{name}= must be a day or a time such as '2026-11-01', got {given(when)}")
-    if moment.tz is None:
-        moment = moment.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
+    moment = dates.one(name, when).utc(tz, pd.RangeIndex(1), ambiguous=np.array([True])).iloc[0]
     return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
 
 

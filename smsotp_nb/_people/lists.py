@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .. import phones, recipients
 from .._arguments import given, not_zone, refuse
 from .._cards import counted
@@ -36,17 +37,21 @@ class How:
     proof: str | None
     region: str | None
     default_region: str | None
+    written: dates.Written
 
     def check(self) -> None:
-        """Refuse a zone that there is not."""
-        refuse(None if self.zone is None else not_zone("zone", self.zone))
+        """Refuse a zone that there is not, and what says nothing of how dates are written."""
+        refuse(None if self.zone is None else not_zone("zone", self.zone), *self.written.wrong())
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a list says: its readable rows, and in words what is wrong with the others, of which there are so many."""
+    """What a list says: its readable rows with their first and last day, and in words what is wrong with the others, of
+    which there are so many.
+    """
 
     said: list[Said]
+    span: tuple[date, date] | None
     problems: list[str]
     unread: int
     rows: int
@@ -60,7 +65,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     """Read a list; rows without a number say nothing.
 
     Raises:
-        UsageError: it is no list, or a column is missing.
+        UsageError: it is no list, a column is missing, or its dates can be read in two ways.
     """
     frame = _frame(source)
     for name, column in (("column", how.column), ("at", how.at), ("proof", how.proof), ("region", how.region)):
@@ -70,7 +75,10 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, repair=("mx_1",))
     blank = found["problem"].eq("MISSING").to_numpy(bool)
     unread = found["to"].isna().to_numpy() & ~blank
-    when, late = _moments(frame, how, blank, now)
+    found_at = None if how.at is None else dates.read(frame[how.at], how.written)
+    if found_at is not None and found_at.unclear:
+        raise UsageError(f"column {how.at!r} has {found_at.unclear}. Nothing was recorded")
+    when, late = _moments(found_at, how, blank, opted_out=opted_out, now=now)
     labels = frame.index.tolist()
     problems = [
         f"row {label!r}: {explained(problem)}"
@@ -83,7 +91,9 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         for to, moment, proof in zip(found["to"], when, proofs, strict=True)
         if isinstance(to, str) and moment is not None
     ]
-    return Listed(said, problems, len({*np.flatnonzero(unread).tolist(), *late}), len(frame))
+    told = [isinstance(to, str) and moment is not None for to, moment in zip(found["to"], when, strict=True)]
+    span = None if found_at is None else found_at.span(np.array(told, dtype=bool))
+    return Listed(said, span, problems, len({*np.flatnonzero(unread).tolist(), *late}), len(frame))
 
 
 def explained(problem: str) -> str:
@@ -112,20 +122,19 @@ def _frame(source: Any) -> pd.DataFrame:
 
 
 def _moments(
-    frame: pd.DataFrame, how: How, blank: np.ndarray, now: datetime
+    found: dates.Dates | None, how: How, blank: np.ndarray, *, opted_out: bool, now: datetime
 ) -> tuple[list[Moment | None], dict[int, str]]:
     """Return when each row was said, None where that cannot be read, and what is wrong by place."""
-    if how.at is None:
-        return [moments.read(now, zone=None, now=now)] * len(frame), {}
-    found: list[Moment | None] = []
+    if found is None:
+        return [moments.NOW] * len(blank), {}
+    when: list[Moment | None] = [None] * len(blank)
     wrong: dict[int, str] = {}
-    for place, value in enumerate(frame[how.at]):
+    for place in np.flatnonzero(~blank).tolist():
         try:
-            found.append(None if blank[place] else moments.read(value, zone=how.zone, now=now))
+            when[place] = moments.of(found, place, zone=how.zone, opted_out=opted_out, now=now)
         except ValueError as said:
-            found.append(None)
             wrong[place] = str(said)
-    return found, wrong
+    return when, wrong
 
 
 def _proofs(frame: pd.DataFrame, column: str | None) -> list[str | None]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +16,12 @@ from .. import _cards as cards
 from .. import phones
 from .._arguments import given, not_flag, not_text, refuse
 from .._calls import in_our_words
+from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, disclosing, opened, purging, read_from
 from .._ledger import consents as recorded
 from .._ledger.consents import Said
+from .._ledger.store import Store
 from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
@@ -28,6 +31,37 @@ from . import lists, moments
 _Found = TypeVar("_Found")
 _SHOWN = 5
 _CALLER = 4  # frames above a warning of an import
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Imported(int):
+    """How many entries of a list are new. It is shown with the days that the list was read to be from.
+
+    Attributes:
+        first_day: of what was said, as the list has it; None for a list without times.
+        last_day: of what was said.
+
+    Example:
+        >>> Imported(2, (date(2026, 10, 3), date(2026, 10, 25)))
+        2 new, said from 3 October 2026 to 25 October 2026
+    """
+
+    first_day: date | None
+    last_day: date | None
+
+    def __new__(cls, new: int, span: tuple[date, date] | None = None) -> Imported:
+        """Count new entries, said in the days of a span."""
+        made = super().__new__(cls, new)
+        made.first_day, made.last_day = span or (None, None)
+        return made
+
+    def __repr__(self) -> str:
+        if self.first_day is None or self.last_day is None:
+            return int.__repr__(self)
+        return f"{int(self):,} new, said {spanned((self.first_day, self.last_day))}"
+
+    def __reduce__(self) -> Any:
+        return int, (int(self),)
 
 
 class People:
@@ -36,6 +70,11 @@ class People:
     The register stands in the ledger's file. Every ``send`` by that ledger asks it in the moment that a request leaves,
     whatever the plan says, so an opt-out that is recorded while a campaign runs counts for all that has not left. What
     was said later counts; an opt-out wins over an opt-in of the same moment. `Campaign.purge` does not touch it.
+
+    What is unclear is read against texting. Of a day without an hour (midnight counts as none), an opt-out counts until
+    its end and an opt-in from its beginning; of an hour that autumn repeats, an opt-out is the second and an opt-in the
+    first. An opt-out that is said now is later than every opt-in recorded before it, whatever the clocks were. In a
+    ledger on a server its clock counts for all.
 
     Args:
         ledger: the Ledger or its path. By default this user's one ledger.
@@ -69,6 +108,11 @@ class People:
     ) -> int:
         """Record that people do not want to be texted any more; return how many entries are new.
 
+        When it returns, every request whose intent is recorded later leaves these people out, retries included. A
+        request whose intent was recorded before may still leave, at once (by a ledger on a server within two seconds),
+        and ends by ``Settings.deadline``, 60 seconds by default; what the service has accepted by then, networks may
+        deliver later.
+
         Args:
             numbers: a phone number, or several.
             source: how it came, such as ``"phone call"``.
@@ -77,7 +121,8 @@ class People:
             default_region: two-letter country code for numbers without a calling code.
 
         Raises:
-            UsageError: a number cannot be read, the time has no zone or is in the future. Nothing was recorded.
+            UsageError: a number cannot be read; the time has no zone, can be read in two ways, or is in the future (of
+                an opt-out by more than an hour: a clock may be fast). Nothing was recorded.
         """
         numbers = _several(numbers)
         return self._say(numbers, True, source=source, proof=proof, at=at, default_region=default_region)
@@ -95,6 +140,10 @@ class People:
         """Record that people agreed to be texted; return how many entries are new. The arguments are `opt_out`'s.
 
         An opt-in ends an opt-out that was said before it. It is not required: whoever said nothing may be texted.
+
+        Warns:
+            SmsOtpWarning: it is said now, and people stay opted out: a later opt-out of theirs is recorded, such as one
+                of today without an hour, which counts until the end of the day.
         """
         numbers = _several(numbers)
         return self._say(numbers, False, source=source, proof=proof, at=at, default_region=default_region)
@@ -108,27 +157,33 @@ class People:
         source: str,
         at: str | None = None,
         zone: str | None = None,
+        dayfirst: bool | None = None,
+        format: str | None = None,
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
         ignore_unreadable: bool = False,
-    ) -> int:
+    ) -> Imported:
         """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
 
         Args:
             list: a frame, or the path of a CSV, Excel or Parquet file.
             column: the column of phone numbers.
             source: who the list is from, such as the provider's name.
-            at: the column of the time at which each was said. By default it counts as said now.
+            at: the column of the time at which each was said: ISO 8601, real times, names of months, or numbers in the
+                order that ``dayfirst`` says. By default it counts as said now.
             zone: zone of times that have none, such as ``"Europe/Berlin"``.
+            dayfirst: whether 03/10/2026 is 3 October (True) or 10 March (False). Needed only if no cell tells.
+            format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by
+                which a spreadsheet counts days.
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
             ignore_unreadable: record the others although some rows cannot be read; a warning names those.
 
         Raises:
-            UsageError: a column is missing, or rows cannot be read: their number, or a time without a zone or in the
-                future. It lists them in ``problems``. Nothing was recorded.
+            UsageError: a column is missing, its dates can be read in two ways, or rows cannot be read: their number, or
+                a time without a zone or in the future. It lists them in ``problems``. Nothing was recorded.
 
         Example:
             >>> import tempfile, pathlib, smsotp_nb as sms
@@ -137,9 +192,9 @@ class People:
             >>> people.import_optouts(
             ...     stops, column="phone", default_region="DE", source="provider", at="received", zone="Europe/Berlin"
             ... )
-            1
+            1 new, said of 12 November 2026
         """
-        how = lists.How(column, at, zone, proof, region, default_region)
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format))
         return self._import(list, how, source, opted_out=True, ignore_unreadable=ignore_unreadable)
 
     @in_our_words
@@ -151,13 +206,24 @@ class People:
         source: str,
         at: str | None = None,
         zone: str | None = None,
+        dayfirst: bool | None = None,
+        format: str | None = None,
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
         ignore_unreadable: bool = False,
-    ) -> int:
-        """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`."""
-        how = lists.How(column, at, zone, proof, region, default_region)
+    ) -> Imported:
+        """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`, but for ``at``.
+
+        ``at`` is needed: an opt-in that would count as said now would end every opt-out before it.
+        """
+        if at is None:
+            raise UsageError(
+                "an opt-in counts from when it was given, so name the column of that time, such as at='signed_up'; "
+                "without one it would end every opt-out of these people. Who agrees right now is recorded by "
+                "opt_in(numbers, source=...)"
+            )
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format))
         return self._import(list, how, source, opted_out=False, ignore_unreadable=ignore_unreadable)
 
     @in_our_words
@@ -175,8 +241,9 @@ class People:
         """All that was said, in the order of time, one row each.
 
         Columns: ``to`` (str; missing where the person asked to be forgotten), ``said`` (str: opted out, opted in),
-        ``at`` (UTC), ``zone`` (Int64: minutes east of UTC where it was said), ``source, proof`` (str), ``recorded_at``
-        (UTC).
+        ``at`` (UTC), ``zone`` (Int64: minutes east of UTC where it was said), ``whole_day`` (bool: a day without an
+        hour was said, and ``at`` is its end for an opt-out, its beginning for an opt-in), ``source, proof`` (str),
+        ``recorded_at`` (UTC).
         """
         with read_from(self._ledger) as book:
             return recorded.register(book._store)
@@ -230,7 +297,7 @@ class People:
         with read_from(self._ledger) as book:
             found = _read(numbers, default_region)
             with book._store.deciding() as connection:
-                now = microseconds(self._now())
+                now = self._present(book._store, connection)
                 gone = _out_of_sight(lambda: recorded.forget(book._store, connection, found, now=now))
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
@@ -244,7 +311,7 @@ class People:
         latest = frame.drop_duplicates("to", keep="last")
         out = int(latest["said"].eq("opted out").sum())
         lines = [
-            cards.Note("i", f"{row.said} on {row.at:%Y-%m-%d %H:%M} UTC: {mask(str(row.to))} ({row.source})")
+            cards.Note("i", f"{row.said} {_when(row)}: {mask(str(row.to))} ({row.source})")
             for row in frame[frame["to"].notna().to_numpy()].tail(_SHOWN).iloc[::-1].itertuples()
         ]
         figures = cards.Figures(
@@ -262,32 +329,62 @@ class People:
         self, numbers: Numbers, opted_out: bool, *, source: str, proof: str | None, at: Any, default_region: str | None
     ) -> int:
         _check_source(source, proof=proof)
-        moment = moments.one("at=", at, now=self._now())
-        said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
-        return self._record(said, source)
+        with opened(self._ledger) as book:
+            moment = moments.one("at", at, opted_out=opted_out, now=self._clock(book._store))
+            said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
+            return self._record(book._store, said, source)
 
     def _import(
         self, source_list: Any, how: lists.How, source: str, *, opted_out: bool, ignore_unreadable: bool
-    ) -> int:
+    ) -> Imported:
         _check_source(source)
         refuse(not_flag("ignore_unreadable", ignore_unreadable))
         how.check()
-        found = lists.read(source_list, how, opted_out=opted_out, now=self._now())
-        if found.problems and not ignore_unreadable:
-            raise UsageError(
-                f"{found.told('so nothing was recorded')}. Correct them, name default_region= or zone=, or pass "
-                "ignore_unreadable=True to record the others",
-                problems=tuple(found.problems),
-            )
-        new = self._record(found.said, source)
+        with opened(self._ledger) as book:
+            found = lists.read(source_list, how, opted_out=opted_out, now=self._clock(book._store))
+            if found.problems and not ignore_unreadable:
+                raise UsageError(
+                    f"{found.told('so nothing was recorded')}. Correct them, name default_region= or zone=, or pass "
+                    "ignore_unreadable=True to record the others",
+                    problems=tuple(found.problems),
+                )
+            new = self._record(book._store, found.said, source)
         if found.problems:
             warnings.warn(found.told("and are not recorded"), SmsOtpWarning, stacklevel=_CALLER)
+        return Imported(new, found.span)
+
+    def _record(self, store: Store, said: Sequence[Said], source: str) -> int:
+        with store.deciding() as connection:
+            now = self._present(store, connection)
+            new = _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
+            out = _out_of_sight(lambda: recorded.still_out(connection, said))
+        if out:
+            warnings.warn(
+                f"{cards.counted(out, 'person', 'people')} stay opted out: of them an opt-out is recorded that counts "
+                "for longer than now, such as one of today without an hour. See People.register; opt them in when its "
+                "time is over",
+                SmsOtpWarning,
+                stacklevel=_CALLER + 1,
+            )
         return new
 
-    def _record(self, said: Iterable[Said], source: str) -> int:
-        with opened(self._ledger) as book, book._store.deciding() as connection:
-            now = microseconds(self._now())
-            return _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
+    def _clock(self, store: Store) -> datetime:
+        """Return the time by which it is told what is in the future."""
+        with store.reading() as connection:
+            return _EPOCH + timedelta(microseconds=self._present(store, connection))
+
+    def _present(self, store: Store, connection: Any) -> int:
+        return store.now(connection, microseconds(self._now()))
+
+
+def _when(row: Any) -> str:
+    """Return when an entry of the register was said, in words."""
+    if not row.whole_day:
+        return f"on {row.at:%Y-%m-%d %H:%M} UTC"
+    day = row.at + timedelta(minutes=int(row.zone))
+    return (
+        f"on {day:%Y-%m-%d}, counted {'until the end' if row.said == 'opted out' else 'from the beginning'} of the day"
+    )
 
 
 class _Sealed(bytes):

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import not_all_text, not_list, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, AnySeries, as_pandas
@@ -271,13 +272,16 @@ def _numbers(column: pd.Series, expected: str) -> pd.Series:
 def _times(column: pd.Series) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).astype("datetime64[us, UTC]")
-    texts = column.astype(STR).str.strip()
-    texts = texts.where(texts != "")
-    times: pd.Series = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
-    wrong = column[texts.notna() & times.isna()]
-    if len(wrong):
-        raise UsageError(f"column {str(column.name)!r} must hold times like 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
-    return times.astype("datetime64[us, UTC]")
+    name = str(column.name)
+    found = dates.read(column, by_argument=False)
+    if found.unclear:
+        raise UsageError(f"column {name!r} has {found.unclear}")
+    if found.wrong:
+        wrong = column.iloc[[*found.wrong]]
+        raise UsageError(f"column {name!r} must hold times like 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
+    times = found.utc("UTC", column.index)
+    times.name = column.name
+    return times
 
 
 def _rows(wrong: pd.Series) -> str:

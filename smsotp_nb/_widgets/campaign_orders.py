@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from .. import _dates as dates
 from .._arguments import not_zone
 from .._experiments.assigning import unit_texts
 from .._visible import label as shown_label
@@ -18,8 +19,6 @@ from .stages import sentence
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _SHOWN: Final = 3
-_TIME: Final = r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}(?::?\d{2}(?::?\d{2}(?:\.\d+)?)?)?)?"
-_OFFSET: Final = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
 _WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
 _AMOUNT: Final = r"\s*[+-]?\d+(?:\.\d+)?\s*$"
 _TRUE: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -136,27 +135,21 @@ def _units(cells: pd.Series, *, integers: bool) -> pd.Series:
 
 
 def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
-    if isinstance(cells.dtype, pd.DatetimeTZDtype):
-        _refuse(cells.isna(), f"{chosen.at} is no time", _TIMES)
-        aware: pd.Series = cells.dt.tz_convert("UTC")
-        return aware
-    texts = cells.map(str, na_action="ignore").astype("string").astype(object)
-    texts = texts.where(cells.notna(), "")
-    offset = texts.str.match(rf"{_TIME}\s*{_OFFSET}\s*$").astype(bool)
-    here = texts.str.match(rf"{_TIME}\s*$").astype(bool)
-    aware = pd.to_datetime(texts.where(offset), format="ISO8601", utc=True, errors="coerce")
-    plain = pd.to_datetime(texts.where(here), format="ISO8601", errors="coerce")
-    _refuse(aware.isna() & plain.isna(), f"{chosen.at} is no time", _TIMES)
-    if offset.all():
-        return aware
+    found = dates.read(cells, by_argument=False)
+    if found.unclear:
+        raise _Wrong(f"Column {chosen.at} has {found.unclear}")
+    unread = pd.Series(np.isnat(found.wall), index=cells.index)
+    _refuse(unread, f"{chosen.at} is no time", _TIMES)
+    if found.zoned.all():
+        return found.utc("UTC", cells.index)
     _refuse_zone(chosen.zone.strip())
-    zoned = plain.dt.tz_localize(chosen.zone.strip(), ambiguous="NaT", nonexistent="NaT").dt.tz_convert("UTC")
+    moments = found.utc(chosen.zone.strip(), cells.index, nonexistent="NaT")
     _refuse(
-        zoned.isna() & plain.notna(),
+        moments.isna(),
         f"{chosen.at} is a time at which the clocks were changed",
         "Write these with their offset, such as 2026-10-25 02:30+01:00",
     )
-    return zoned.where(~offset, aware)
+    return moments
 
 
 _TIMES: Final = "Write times such as 2026-11-03 14:05, or 2026-11-03T14:05+01:00, in every row"

@@ -12,6 +12,7 @@ import pytest
 from smsotp_nb import Sandbox, cost, plan, send
 from smsotp_nb._client import Client
 from smsotp_nb._cost.invoice_lines import lines_of
+from smsotp_nb._dates import Written
 from smsotp_nb._ledger import Campaign, Ledger
 from smsotp_nb._wire import mask
 from smsotp_nb.errors import SmsOtpWarning, UsageError
@@ -281,20 +282,20 @@ def test_decimal_commas_are_read_when_they_are_asked_for(sent: pd.DataFrame, led
 )
 def test_thousands_stand_apart_where_the_decimal_sign_is_a_comma(cell: object, price: float) -> None:
     invoice = pd.DataFrame({"id": ["x", "y"], "price": pd.Series([cell, None], dtype=object), "currency": "EUR"})
-    assert lines_of(invoice, {}, "UTC", None, ",")["price"].iloc[0] == price
+    assert lines_of(invoice, {}, "UTC", Written(), ",")["price"].iloc[0] == price
 
 
 @pytest.mark.parametrize("cell", ["0.0075", "1.23,5", "1,2,3", "a,b", ",5"])
 def test_a_number_in_another_form_is_not_guessed(cell: str) -> None:
     invoice = pd.DataFrame({"id": ["x"], "price": [cell], "currency": ["EUR"]}, index=["line 1"])
     with pytest.warns(SmsOtpWarning, match=r"rows line 1\); a number such as 0,0075 is expected; correct"):
-        assert lines_of(invoice, {}, "UTC", None, ",")["price"].isna().all()
+        assert lines_of(invoice, {}, "UTC", Written(), ",")["price"].isna().all()
 
 
 def test_a_time_that_cannot_be_read_is_told() -> None:
     invoice = pd.DataFrame({"id": ["x", "y", "z"], "price": 1, "currency": "EUR", "When": ["2026-11-01", "soon", None]})
     with pytest.warns(SmsOtpWarning, match=r"'When' .*: 1 cell of 3 .* 'soon' \(rows 1\); a time such as 2026"):
-        assert lines_of(invoice, {"at": "When"}, "UTC", None, ".")["at"].notna().tolist() == [True, False, False]
+        assert lines_of(invoice, {"at": "When"}, "UTC", Written(), ".")["at"].notna().tolist() == [True, False, False]
 
 
 NO_TEXT = [10**5000, "\ud800", Decimal("sNaN"), Fraction(10**5000)]
@@ -306,7 +307,7 @@ NO_TEXT = [10**5000, "\ud800", Decimal("sNaN"), Fraction(10**5000)]
 def test_a_cell_without_a_text_is_a_line_that_cannot_be_read(name: str, cell: object) -> None:
     sound = {"id": "x", "to": "12025550123", "at": "2026-11-01", "price": 1, "parts": 1, "currency": "EUR"}
     invoice = pd.DataFrame([sound, {**sound, name: cell}], dtype=object)
-    lines = lines_of(invoice, {}, "UTC", None, ".")
+    lines = lines_of(invoice, {}, "UTC", Written(), ".")
     assert lines["id"].iloc[0] == "x"
     assert name in ("id", "currency") or lines[name].isna().tolist() == [False, True]
 

@@ -22,6 +22,7 @@ LEVELS: dict[str, int] = {
     "tracebacks": 0, "printable": 0, "guards": 0, "problems": 0, "columns": 0,
     "arguments": 0, "calls": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
+    "dates": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
     "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,

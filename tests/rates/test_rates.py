@@ -218,8 +218,12 @@ def test_the_range_is_the_price_itself_unless_given() -> None:
     ("columns", "says"),
     [
         pytest.param({"type": ["LANDLINE"]}, "type must be one of MOBILE", id="type"),
-        pytest.param({"valid_from": ["31.1.2026"]}, "valid_from must be a date such as", id="date"),
-        pytest.param({"seen": [20260131]}, "seen must be a date, got 20260131", id="number for a date"),
+        pytest.param({"valid_from": ["31.13.2026"]}, "valid_from must be a date such as", id="date"),
+        pytest.param(
+            {"seen": [20260131]}, "seen must be a date such as 2026-01-31, got 20260131", id="number for a date"
+        ),
+        pytest.param({"seen": ["03/10/2026"]}, "two ways, .* '2026-10-03' if it is 3 October", id="order of a date"),
+        pytest.param({"seen": ["46298"]}, "a number; .* it is 3 October 2026", id="number of a spreadsheet"),
         pytest.param({"low": ["x"]}, "low must be an amount", id="low"),
         pytest.param({"low": ["1"]}, "low, price and high must be in ascending order", id="low above price"),
         pytest.param({"high": ["0"]}, "low, price and high must be in ascending order", id="high below price"),
