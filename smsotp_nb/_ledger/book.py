@@ -216,7 +216,10 @@ class Ledger:
         rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
         asked: Callable[..., Prospect] = prospect_in_pieces if isinstance(plan, PlannedInPieces) else prospect
         found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
-        return replace(found, approval=approving.state(self._store, number))
+        approval = approving.state(self._store, number)
+        if approval and not approval.startswith("Approved"):
+            found = replace(found, to_go=0, cost={})
+        return replace(found, approval=approval)
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
