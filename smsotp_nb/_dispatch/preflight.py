@@ -40,6 +40,7 @@ def preflight(
 
     Raises:
         UsageError: ``plan`` or ``client`` is something else, or a guard makes no sense.
+        LedgerError: ``send`` would refuse the ledger.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
@@ -55,6 +56,7 @@ def preflight(
     asked = guards.read(**guard_arguments)
     check_speed(max_per_second)
     with opened(ledger) as book:
+        book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None
         prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)

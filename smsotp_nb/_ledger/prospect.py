@@ -186,9 +186,7 @@ def prospect_in_pieces(
     if campaign is None:
         return Prospect(store.path, to_go=to_go, cost=cost, held=frame)
     reached, other = len(digits_of(store, campaign, MAY_HAVE_LEFT)), known != plan.fingerprint
-    return Prospect(
-        store.path, service, 0 if other else to_go, {} if other else cost, reached, held=frame, other=other
-    )
+    return Prospect(store.path, service, 0 if other else to_go, {} if other else cost, reached, held=frame, other=other)
 
 
 def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
