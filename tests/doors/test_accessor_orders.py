@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-USE = "\nimport pandas\nassert pandas.DataFrame({'to': ['+12025550123']}).sms.masked()['to'].tolist() == ['+1202...0123']"
+USE = """
+import pandas
+assert pandas.DataFrame({"to": ["+12025550123"]}).sms.masked()["to"].tolist() == ["+1202...0123"]
+"""
 ORDERS = {
     "we first": "import smsotp_nb, pandas",
     "pandas first": "import pandas, smsotp_nb",
@@ -41,7 +44,8 @@ ORDERS = {
         "thread.start(); thread.join()"
     ),
     "both in threads": (
-        "import threading\nthreads = [threading.Thread(target=__import__, args=(n,)) for n in ('pandas', 'smsotp_nb')]\n"
+        "from threading import Thread\nnames = 'pandas', 'smsotp_nb'\n"
+        "threads = [Thread(target=__import__, args=(name,)) for name in names]\n"
         "_ = [t.start() for t in threads], [t.join() for t in threads]"
     ),
     "after a failed import": (
