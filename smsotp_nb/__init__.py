@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import errors
-from ._lazy import attributes, when_imported
+from ._lazy import WhenImported, attributes
 
 if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, problems, rates, results, templates, widgets
@@ -94,13 +94,14 @@ class _Sms:
 
 
 def _register() -> None:
-    """Give every frame its ``sms``."""
+    """Give every frame its ``sms``, unless it has ours already."""
     import pandas as pd
 
-    pd.api.extensions.register_dataframe_accessor("sms")(_Sms)
+    if getattr(getattr(pd.DataFrame, "sms", None), "__module__", "") != __name__:
+        pd.api.extensions.register_dataframe_accessor("sms")(_Sms)
 
 
-when_imported("pandas", _register)  # whoever only runs the sandbox does without
+WhenImported("pandas", _register)
 
 
 def __dir__() -> list[str]:

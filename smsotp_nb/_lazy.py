@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
@@ -41,43 +40,28 @@ def _last(dotted: str) -> str:
     return dotted.rpartition(".")[2]
 
 
-def when_imported(library: str, then: Callable[[], object]) -> None:
-    """Do something once a library is imported: at once where it is already."""
-    if library in sys.modules:
-        then()
-    else:
-        sys.meta_path.insert(0, _After(library, then))
+class WhenImported(importlib.abc.MetaPathFinder):
+    """Does something each time that a library has been imported, by whoever; at once where it is there already.
 
-
-class _After(importlib.abc.MetaPathFinder):
-    """Finds one library as others do, and does something when it has been loaded."""
+    Importing it here instead would load it for every suite that has the pytest plugin, and with every sandbox.
+    """
 
     def __init__(self, library: str, then: Callable[[], object]) -> None:
-        self._library = library
-        self._then = then
+        self._library, self._then = library, then
+        sys.meta_path.insert(0, self)
+        if library in sys.modules:  # looked at last: another thread may have begun to import it before
+            importlib.import_module(library)
+            then()
 
     def find_spec(
-        self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if name != self._library:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._then)
+            load = spec.loader.exec_module
+            # On this one loader, so that the specification stays what others expect of it.
+            spec.loader.exec_module = lambda module: (load(module), self._then())[0]  # type: ignore[method-assign]
         return spec
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, then: Callable[[], object]) -> None:
-        self._loader = loader
-        self._then = then
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._then()

@@ -31,6 +31,28 @@ __all__ = ["Secret", "Settings"]
 
 _SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
 _SCHEME = re.compile(r"\A(?!file:|sqlite:)[a-z][a-z0-9+.-]{1,31}://")  # of any server, for it may hold a password
+TEMPORARY = "temporary"  # in the place of a ledger: no record is wanted that outlasts this machine
+# Hosts that lend a machine whose home is new each time or may be, and how their variables begin.
+HOSTS: dict[str, tuple[str, ...]] = {
+    "Google Colab": ("COLAB_",),
+    "Kaggle": ("KAGGLE_KERNEL", "KAGGLE_URL", "KAGGLE_CONTAINER", "KAGGLE_DATA"),
+    "Databricks": ("DATABRICKS_RUNTIME_VERSION",),
+    "Binder": ("BINDER_",),
+    "GitHub Codespaces": ("CODESPACES", "CODESPACE_NAME"),
+    "Amazon SageMaker": ("SAGEMAKER_", "STUDIO_LAB", "STUDIO_LOGGING"),
+    "Paperspace": ("PAPERSPACE_",),
+    "Deepnote": ("DEEPNOTE_",),
+    "Hex": ("HEX_PROJECT", "HEX_RUN", "HEX_KERNEL"),
+    "Azure Machine Learning": ("AZUREML_",),
+    "Google Vertex AI": ("VERTEX_", "CLOUD_ML_", "AIP_"),
+    "Saturn Cloud": ("SATURN_",),
+    "Datalore": ("DATALORE_",),
+    "Domino": ("DOMINO_PROJECT", "DOMINO_RUN"),
+    "Gitpod": ("GITPOD_WORKSPACE",),
+    "Modal": ("MODAL_TASK",),
+    "GitHub Actions": ("GITHUB_ACTIONS",),
+    "GitLab CI": ("GITLAB_CI",),
+}
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEYS = ("access_key_id", "access_key_secret")
 _TEXTS = ("base_url", *_KEYS, "keyring", "variant", "form", "ca_bundle")
@@ -256,6 +278,8 @@ def is_address(given: object) -> bool:
 def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     """Return where this user's ledger is: what ``SMSOTP_LEDGER`` says, else a file in the user's data folder.
 
+    ``temporary`` is that file, too, although it may not last (`lent_by`).
+
     Returns:
         The absolute path of a file, or the address of a server, sealed because it may hold a password by mistake.
 
@@ -266,7 +290,7 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
         ***
     """
     chosen = Secret((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
-    if not chosen.reveal():
+    if chosen.reveal() in ("", TEMPORARY):
         return data_folder(environ) / "ledger.sqlite"
     if is_address(chosen.reveal()):
         return chosen
@@ -275,6 +299,29 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     except RuntimeError:
         said = f"SMSOTP_LEDGER begins with the home of a user who is not known here: {chosen.reveal()}"
         raise UsageError(said) from None
+
+
+def ledger_is_chosen(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether ``SMSOTP_LEDGER`` says where the record is kept, or that none is wanted that lasts.
+
+    Example:
+        >>> ledger_is_chosen({"SMSOTP_LEDGER": "temporary"}), ledger_is_chosen({})
+        (True, False)
+    """
+    return bool((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
+
+
+def lent_by(environ: Mapping[str, str] | None = None) -> str:
+    """Return which host lends this machine with a disk that is new each time, and the variable that says so, or "".
+
+    Example:
+        >>> lent_by({"COLAB_RELEASE_TAG": "release"}), lent_by({"KAGGLE_URL_BASE": "https://k.example"})
+        ('Google Colab (COLAB_RELEASE_TAG is set)', 'Kaggle (KAGGLE_URL_BASE is set)')
+    """
+    names = {name for name, value in (os.environ if environ is None else environ).items() if value.strip()}
+    environ = None  # a traceback may print the variables of every frame, and this one holds the key
+    signs = ((host, name) for name in sorted(names) for host, begun in HOSTS.items() if name.startswith(begun))
+    return next((f"{host} ({name} is set)" for host, name in signs), "")
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:

@@ -24,7 +24,7 @@ import pandas as pd
 from .. import _cards as cards
 from .._arguments import given, not_whole
 from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
-from .._ledger import Campaign, Pending, Run, Wanted
+from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
 from .._planning import AnyPlan, DatasetPlan
@@ -37,18 +37,26 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What guards look at beforehand: the plan, its campaign if that is recorded, and the present moment."""
+    """What guards look at beforehand: a plan, its campaign if recorded, how it stands to the ledger, and the time."""
 
     plan: AnyPlan
     campaign: Campaign | None
+    prospect: Prospect
     now: datetime
 
     def going(self) -> pd.Series[str] | None:
-        """Return the numbers still to go; None of a plan larger than memory."""
+        """Return the numbers still to go that no rule of the ledger holds back; None of a plan larger than memory."""
         if isinstance(self.plan, DatasetPlan):
             return None
         rows = self.campaign.frame if self.campaign else self.plan.rows
-        return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
+        numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
+        return numbers[~numbers.isin(self.prospect.held["to"]).to_numpy()]
+
+    def cost(self, currency: str) -> float:
+        """Return the estimated cost of the plan in a currency, without whom a rule of the ledger holds back."""
+        estimate, held = self.plan.estimate, self.prospect.held
+        whole = estimate.loc[estimate["currency"].eq(currency), "est_cost"].sum()
+        return float(whole - held.loc[held["est_currency"].eq(currency).to_numpy(), "est_cost"].sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,13 +346,12 @@ def _budget_ahead(budget: Mapping[str, int], outlook: Outlook) -> list[cards.Not
     unknown = estimate["est_cost"].isna().any() or not set(estimate["currency"].dropna()) <= set(budget)
     lines = []
     for currency, limit in budget.items():
-        expected = estimate.loc[estimate["currency"].eq(currency), "est_cost"].sum()
         said = f"Budget {cards.money(amount(limit), currency)}"
         if unknown:
             lines.append(
                 cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
             )
-        elif round(expected * 1_000_000) <= limit:
+        elif round(outlook.cost(currency) * 1_000_000) <= limit:
             lines.append(cards.Note("check", f"{said}: covers the estimate."))
         else:
             lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))

@@ -13,7 +13,7 @@ from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import AnyPlan
 from . import guards
-from .checks import check_kinds, to_go
+from .checks import check_kinds
 from .pacing import check_speed
 
 
@@ -34,11 +34,13 @@ def preflight(
     Of a plan of ``plan_dataset`` it does not count whom quiet hours would hold back now.
 
     Returns:
-        A card with the service, the ledger, what has been recorded already, the number of rows to go, the time it takes
-        at the chosen speed, and what each guard would hold back.
+        A card with the service, the ledger, what has been recorded already, how many people would be texted now and
+        what that is estimated to cost, without those whom the ledger holds back (opted out, texted as often as the
+        policy allows and so on), the time it takes at the chosen speed, and what each guard would hold back of them.
 
     Raises:
         UsageError: ``plan`` or ``client`` is something else, or a guard makes no sense.
+        LedgerError: ``send`` would refuse the ledger.
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
@@ -54,38 +56,29 @@ def preflight(
     asked = guards.read(**guard_arguments)
     check_speed(max_per_second)
     with opened(ledger) as book:
+        book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None
-        ahead = guards.ahead(asked, guards.Outlook(plan, campaign, now()))
         prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
+        ahead = guards.ahead(asked, guards.Outlook(plan, campaign, prospect, now()))
         new = ", a new file" if book.created else ""
         lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
-    left = recorded["planned"] if recorded else to_go(plan)
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if recorded:
         lines.append(cards.Note("i", f"Already recorded: {state_line(recorded)}. Rows in doubt are not sent again."))
     if max_per_second is not None:
-        took = _duration(left / max_per_second)
+        took = _duration(prospect.to_go / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
     lines += prospect.notes(plan.campaign)
     lines += ahead
-    figures = cards.Figures((("recipients to go", cards.number(left)), *_estimate(plan)))
-    return cards.Card(
-        f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
-    )
+    blocks = (cards.Figures(prospect.figures()), *lines)
+    return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing="Nothing has been sent.")
 
 
 def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
     if not ledger.knows(plan.campaign, service=client.service):
         return None  # a test under its name is not the campaign
     return ledger.campaign(plan.campaign, service=client.service)
-
-
-def _estimate(plan: AnyPlan) -> tuple[tuple[str, str], ...]:
-    known = plan.estimate.dropna(subset=["est_cost"]).groupby("currency")["est_cost"].sum()
-    return tuple(
-        (f"whole plan, estimated, {currency}", cards.money(cost, str(currency))) for currency, cost in known.items()
-    )
 
 
 def _duration(seconds: float) -> str:

@@ -11,6 +11,9 @@ from ..errors import LedgerError, UsageError
 from ..settings import Secret
 
 _LOCAL = {"", "localhost"}
+# What says which database is reached: where an address leaves one out, libpq asks a service file and the environment.
+_PLACE = frozenset({b"host", b"hostaddr", b"port", b"dbname"})
+_USUAL = ("port", "5432")
 _FIXED: dict[str, Any] = {
     "application_name": "smsotp_nb",
     "connect_timeout": 10,
@@ -22,7 +25,7 @@ _NEXT = "put it into the file ~/.pgpass (or the one that PGPASSFILE names), wher
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a ledger is served; ``options`` are those of libpq, without a password."""
+    """Where a ledger is served; ``options`` are those of libpq, without a password, and name the place in full."""
 
     options: tuple[tuple[str, str], ...]
 
@@ -46,8 +49,8 @@ class Address:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def arguments(self) -> dict[str, Any]:
-        """Return what the driver is called with."""
-        return {**_FIXED, **dict(self.options)}
+        """Return what the driver is called with: also where it shall not look for another host."""
+        return {**_FIXED, "host": "", "hostaddr": "", **dict(self.options)}
 
 
 def read_address(text: Secret) -> Address:
@@ -55,7 +58,7 @@ def read_address(text: Secret) -> Address:
 
     Raises:
         UsageError: it cannot be read, holds a password, or asks for less than a verified TLS connection to a host that
-            is not this one.
+            is not this one, whether the address, a service file or the environment names that host.
     """
     options = _parsed(text)
     if options is None:
@@ -66,6 +69,7 @@ def read_address(text: Secret) -> Address:
         raise UsageError(
             f"the address of a ledger must not hold a password: a notebook would be saved with it; {_NEXT}"
         )
+    options |= _place(options)
     if not _is_local(options):
         asked = options.setdefault("sslmode", "verify-full")
         if asked != "verify-full":
@@ -88,6 +92,24 @@ def _parsed(text: Secret) -> dict[str, str] | None:
     except driver.Error:  # its message may repeat the password
         return None
     return {name: str(value) for name, value in found.items()}
+
+
+def _place(options: dict[str, str]) -> dict[str, str]:
+    """Return which database libpq would reach: of these options, then of a service file, then of the environment.
+
+    libpq says so of a connection that it does not begin, because its ``sslmode`` is none.
+    """
+    driver = load_driver()
+    asked = driver.conninfo.make_conninfo(**{**options, "sslmode": "none"})
+    connection = driver.pq.PGconn.connect_start(asked.encode())
+    place = {one.keyword.decode(): one.val.decode() for one in connection.info if one.val and one.keyword in _PLACE}
+    connection.finish()
+    if "port" not in place:  # libpq has one for every address
+        raise UsageError(
+            "the address of the ledger's server, or PGSERVICE, names a service that libpq does not find: put it into "
+            "~/.pg_service.conf or the file that PGSERVICEFILE names, or write postgresql://user@host/database"
+        )
+    return {name: value for name, value in place.items() if (name, value) != _USUAL}
 
 
 def _is_local(options: dict[str, str]) -> bool:

@@ -20,6 +20,7 @@ from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
+from ..settings import TEMPORARY
 from . import (
     approving,
     audit,
@@ -42,7 +43,7 @@ from .guessing import foreseen
 from .kept import names_in
 from .lock import RunLock
 from .ownership import Ownership
-from .places import given, not_a_ledger, own_file, place_of, sealed, store_of
+from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
 from .prospect import Prospect, prospect, prospect_in_pieces
 from .recording import AnyPlanned, Planned, PlannedInPieces, record
 from .recovering import OWNER_DIED, give_up
@@ -63,7 +64,8 @@ class Ledger:
     Args:
         path: the file, or the address of a server's database (``postgresql://...``, docs/guides/team.md). By default
             this user's one ledger: what ``SMSOTP_LEDGER`` says, or a file in the user's data folder, and a file is
-            created when it is first used.
+            created when it is first used. On a machine that forgets its files, such as a hosted notebook, the first
+            live campaign is then refused; ``"temporary"`` says that no record is wanted beyond that machine.
         create: create the file, or the tables on a server, if there are none. Otherwise that is an error, because a
             mistyped path would open a record in which nobody was texted.
         accept_older: use the file although this user has last seen it with more in it, because a backup replaced it.
@@ -98,7 +100,8 @@ class Ledger:
         )
         place, path = sealed(path), None
         self.path: Any = place_of(place, create=create)
-        new = create or (place is None and isinstance(self.path, Path))
+        self._is_default = is_default(place)
+        new = create or (place in (None, TEMPORARY) and isinstance(self.path, Path))
         self._store = store_of(self.path, create=new, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
@@ -216,7 +219,10 @@ class Ledger:
         rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
         asked: Callable[..., Prospect] = prospect_in_pieces if isinstance(plan, PlannedInPieces) else prospect
         found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
-        return replace(found, approval=approving.state(self._store, number))
+        approval = approving.state(self._store, number)
+        if approval and not approval.startswith("Approved"):
+            found = replace(found, to_go=0, cost={})
+        return replace(found, approval=approval)
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
@@ -227,6 +233,20 @@ class Ledger:
         own = self._find(service, plan.campaign)
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
 
+    def _refuse_lent(self, service: str) -> None:
+        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
+
+        Raises:
+            LedgerError: it says what tells so, and what to write.
+        """
+        if not self._is_default or is_rehearsal(service):
+            return
+        sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
+        with self._store.reading() as connection:
+            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
+        if not begun:
+            refuse_lent(self.path)
+
     @in_our_words
     def begin(self, plan: AnyPlanned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
@@ -236,6 +256,7 @@ class Ledger:
             PlanChanged: the plan is not the recorded one.
             LedgerError: another live account or address has already texted people under this name.
         """
+        self._refuse_lent(service)
         number, ownership = None, None
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)

@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from .._own_files import READ_WRITE, OwnFiles
 from ..errors import LedgerError
-from ..settings import state_folder
+from ..settings import lent_by, state_folder
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "lustre", "ncpfs", "davfs"}
     | {"9p", "virtiofs", "drvfs"}  # folders of the host in a virtual machine: locks do not reach the other side
-    | {f"fuse.{name}" for name in ("sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs2", "grpcfuse")}
+    | {"beegfs", "gpfs", "wekafs", "lustre_lite", "fuse"}
+)
+# Of the others that a program serves (Google Drive, DBFS, buckets, sshfs) none keeps SQLite's log in shared memory and
+# on its medium when asked to; these pass on to a disk of this machine.
+_FUSE_ON_DISK = frozenset(
+    f"fuse.{name}"
+    for name in ("fuse-overlayfs", "ntfs-3g", "ntfs", "exfat", "gocryptfs", "encfs", "mergerfs", "bindfs", "lxcfs")
 )
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
+_OF_CONTAINERS = frozenset({"overlay", "overlayfs", "aufs", "fuse.fuse-overlayfs", "unionfs", "shiftfs"})
 OWN = OwnFiles(LedgerError, "; nothing was sent or written", of_others=True)  # a team may share a ledger
 _seeking = threading.Lock()
 
@@ -45,10 +53,11 @@ def _mounts() -> str:
 def check_file_system(path: Path) -> None:
     """Refuse a path on a network file system, before anything is made there."""
     kind = file_system(path.parent.resolve(), _mounts())
-    if kind in NETWORK_FILE_SYSTEMS:
+    if kind in NETWORK_FILE_SYSTEMS or (kind.startswith("fuse.") and kind not in _FUSE_ON_DISK):
         raise LedgerError(
             f"{path} is on a network file system ({kind}), where SQLite cannot keep the record safe against a second "
-            "runner; set SMSOTP_LEDGER to a path on a disk of this machine"
+            "runner; set SMSOTP_LEDGER to a path on a disk of this machine, or to the address of a PostgreSQL server "
+            "(docs/guides/hosted.md)"
         )
 
 
@@ -56,6 +65,31 @@ def in_memory(path: Path) -> str:
     """Return the kind of file system if a path is on one that does not survive a restart of the machine, else ""."""
     kind = file_system(path.parent.resolve(), _mounts())
     return kind if kind in MEMORY_FILE_SYSTEMS else ""
+
+
+def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """Return in words why a file at this path may be gone tomorrow, with what says so; "" where nothing does.
+
+    Args:
+        path: of the file.
+        mounts: a table such as /proc/mounts; by default that of this machine.
+        environ: by default that of this process.
+
+    Example:
+        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0", {})
+        'a container: /root is on its own layer (overlay)'
+        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0\n/dev/sda /root ext4 rw 0 0", {})
+        ''
+    """
+    if host := lent_by(environ):
+        return host
+    folder = path.parent.resolve()
+    kind = file_system(folder, _mounts() if mounts is None else mounts)
+    if kind in MEMORY_FILE_SYSTEMS:
+        return f"a machine whose folder {folder} is in memory ({kind})"
+    if kind in _OF_CONTAINERS:
+        return f"a container: {folder} is on its own layer ({kind})"
+    return ""
 
 
 def private_folder(folder: Path) -> None:

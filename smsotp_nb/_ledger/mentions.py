@@ -1,7 +1,8 @@
 """Texts that name a person who asked to be forgotten, although they are not about that person alone.
 
 A reason, a source, a proof, the line of an invoice, a kept column of somebody else, the unit or stratum of somebody
-else in an experiment, an id or an error of the service: what people or their systems wrote. A number in them is known
+else in an experiment, the words of a campaign and the segment that gets them, an id or an error of the service: what
+people or their systems wrote. A number in them is known
 by its digits, plain or full-width and however they are set apart, with a calling code or as it is dialled at home.
 Digits that touch others belong to another number.
 
@@ -19,7 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from .people import secret_of
+import numpy as np
+
+from .people import keyed, secret_of
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
@@ -55,6 +58,10 @@ _TEXTS: Final = (
     _Place("attempt", "error_code", "error of a request"),
     _Place("attempt", "error", "error of a request"),
     _Place("attempt", "request_id", "id of a request"),
+    _Place("attempt", "disagreement", "error of a request"),
+    _Place("wording", "segment", "segment of a campaign"),
+    _Place("wording", "template", "id of a template"),
+    _Place("wording", "text", "words of a campaign"),
     _Place("recipient", "message", "id of a message", _ROW),
 )
 _UNIT: Final = _Place("assigned", "unit", "unit of an experiment", ("experiment", "person"))
@@ -62,6 +69,8 @@ _JSON: Final = (
     _Place("change", "evidence", "line of an invoice"),
     _Place("assigned", "stratum", "stratum of an experiment", ("experiment", "person")),
     _Place("recipient", "kept", "kept column", _ROW),
+    _Place("wording", "variables", "column of a list"),
+    _Place("measure", "forcing", "column of a list"),
 )
 _PLACES: Final = (*_TEXTS, _UNIT, *_JSON)
 
@@ -86,6 +95,8 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
             found = [(new if new == text else _another(new, text, secret), text, key) for new, text, key in found]
         new = [(new, *key) for new, text, key in found if new != text]
         _write(connection, place, new)
+        if place.table == "wording":
+            _key_anew(connection, [number for _, number in new], secret)
         changed |= {campaign for _, campaign, *_ in new} if place.table == "recipient" else set()
     return sorted(changed)
 
@@ -182,6 +193,14 @@ def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[
     for text, number in texts:  # what somebody said at a time stands once for each source
         connection.execute(_SAID_ALREADY, (number, text))
         connection.execute(sql, (text, number))
+
+
+def _key_anew(connection: sqlite3.Connection, wordings: Sequence[int], secret: bytes) -> None:
+    """Key the hashes of wordings that lost a number: whoever knows the rest of the words could try numbers."""
+    for wording in wordings:
+        (key,) = connection.execute("SELECT key FROM wording WHERE id=?", (wording,)).fetchone()
+        new = int(keyed(np.array([key], np.int64), secret)[0])
+        connection.execute("UPDATE wording SET key=? WHERE id=?", (new, wording))
 
 
 # -- numbers in a text -------------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import Secret, data_folder, is_address, ledger_place
+from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen, ledger_place
 from .address import Address, load_driver, read_address
-from .disk import in_memory
+from .disk import in_memory, lent
 from .store import Store
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def place_of(place: str | Path | Address | Secret | None, *, create: bool) -> Pa
     """Return where a ledger is: this user's own, the address of a server, or a path."""
     if place is None:
         return users_own()
+    if isinstance(place, str) and place == TEMPORARY:
+        return _default()
     if isinstance(place, Address):
         return place
     return read_address(place) if isinstance(place, Secret) else given(place, create=create)
@@ -95,7 +97,7 @@ def users_own() -> Path | Address:
             "a ledger in another place does not know whom you texted"
         )
     kind = in_memory(path)
-    if kind:
+    if kind and path != _default():  # there, see `refuse_lent`
         warnings.warn(
             f"the ledger {path} is on a file system in memory ({kind}): it is lost when this machine restarts, and "
             "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
@@ -103,6 +105,30 @@ def users_own() -> Path | Address:
             stacklevel=4,
         )
     return path
+
+
+def _default() -> Path:
+    return data_folder() / "ledger.sqlite"
+
+
+def is_default(place: object) -> bool:
+    """Return whether nobody has said where the ledger is kept."""
+    return place is None and not ledger_is_chosen()
+
+
+def refuse_lent(path: Path) -> None:
+    """Refuse to begin the record of live campaigns at a default path that may be gone tomorrow.
+
+    Raises:
+        LedgerError: it says what tells so, and what to write.
+    """
+    if why := lent(path):
+        raise LedgerError(
+            f"this is {why}. The ledger {path} has no live campaign yet and may be gone tomorrow; the same cell would "
+            "then text everybody again. Nothing was sent. Say where the record is kept: set SMSOTP_LEDGER, or pass "
+            "ledger=, to a path on storage that lasts or to the address of a PostgreSQL server (docs/guides/hosted.md "
+            f"has the lines for each host); if you need no record beyond this machine, to {TEMPORARY!r}"
+        )
 
 
 def given(path: str | Path, *, create: bool) -> Path:

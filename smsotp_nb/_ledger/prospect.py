@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -27,8 +28,9 @@ from .tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 _SHOWN = 3
 _ASKED = 1_000_000  # rows
 _DONE = (*MAY_HAVE_LEFT, REJECTED, SKIPPED)
-_HELD = ("to", "problem", "not_before", "campaign")
-_DTYPES = {"to": STR, "problem": STR, "campaign": STR}
+_COST = ["est_cost", "est_currency"]
+_HELD = ("to", "problem", "not_before", "campaign", *_COST)
+_DTYPES = {"to": STR, "problem": STR, "campaign": STR, "est_cost": "float64", "est_currency": STR}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,14 @@ class Prospect:
     Attributes:
         path: the ledger's file, or the address of its server.
         service: of the recorded campaign of this name; None where none is recorded.
+        to_go: how many recipients a send would text now: still planned, and held back by no rule.
+        cost: the estimated cost of their messages by currency, in micro-units; empty where no rate is known.
         reached: how many of the plan's recipients were texted already, or may have been.
         added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
             with another message; that are still planned and the plan lacks; and that it leaves out now.
         held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
-            for good), ``campaign`` (str: whose message it was).
+            for good), ``campaign`` (str: whose message it was), and the plan's ``est_cost`` (float64) and
+            ``est_currency`` (str).
         other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
         trouble: why the ledger could not be asked; then nothing else is known.
         approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
@@ -50,6 +55,8 @@ class Prospect:
 
     path: Path | Address
     service: str | None = None
+    to_go: int = 0
+    cost: Mapping[str, int] = field(default_factory=dict)
     reached: int = 0
     added: int = 0
     changed: int = 0
@@ -59,6 +66,13 @@ class Prospect:
     trouble: str = ""
     other: bool = False
     approval: str = ""
+
+    def figures(self) -> tuple[tuple[str, str], ...]:
+        """Return how many a send would text now, and what that is estimated to cost, for a card."""
+        known = [cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items()]
+        cost = " and ".join(known) or ("unknown" if self.to_go else cards.MISSING)
+        of = "recipient" if self.to_go == 1 else "recipients"
+        return (f"{of} to go now", cards.number(self.to_go)), ("cost of these, estimated", cost)
 
     def notes(self, campaign: str) -> list[cards.Note]:
         """Return the prospect as lines of a card."""
@@ -114,8 +128,9 @@ def prospect(
     """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
     with store.snapshot() as connection:
         rows = plan.rows
-        going = rows["status"].eq("planned").to_numpy()
+        going = rows["status"].eq("planned").to_numpy().copy()
         found = None if campaign is None else changing.compare(connection, campaign, plan)
+        added = found.added if found else np.zeros(0, np.int64)
         if found is not None:
             done = found.recorded.index[found.recorded["state"].ne(PLANNED).to_numpy()]
             going = going & ~np.isin(found.people, done.to_numpy())
@@ -125,12 +140,16 @@ def prospect(
         names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
         held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
     told = _held(rows, held, standing, names)
+    going[[row.position for row in held]] = going[added] = False
+    to_go, cost = int(going.sum()), _cost(rows[going])
     if found is None:
-        return Prospect(store.path, held=told)
+        return Prospect(store.path, to_go=to_go, cost=cost, held=told)
     known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT)].to_numpy())
     return Prospect(
         store.path,
         service=service,
+        to_go=to_go,
+        cost=cost,
         reached=int(known.sum()),
         added=len(found.added),
         changed=len(found.changed),
@@ -151,18 +170,23 @@ def prospect_in_pieces(
         if campaign is not None:
             known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
         told = [Prospect(store.path).held]
+        to_go, cost = 0, Counter[str]()
         for rows, keys in _millions(plan):
-            places = np.flatnonzero(~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done))
+            going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
+            places = np.flatnonzero(going)
             standing = Standing(_rows(keys, rows, places), rules)
             standing.learn(connection, Realm(service or ""), but=campaign, now=now)
             held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
             if held:
                 told.append(_held(rows, held, standing, names))
+            going[[row.position for row in held]] = False
+            to_go += int(going.sum())
+            cost.update(_cost(rows[going]))
     frame = pd.concat(told[1:]) if told[1:] else told[0]
     if campaign is None:
-        return Prospect(store.path, held=frame)
-    reached = len(digits_of(store, campaign, MAY_HAVE_LEFT))
-    return Prospect(store.path, service, reached, held=frame, other=known != plan.fingerprint)
+        return Prospect(store.path, to_go=to_go, cost=cost, held=frame)
+    reached, other = len(digits_of(store, campaign, MAY_HAVE_LEFT)), known != plan.fingerprint
+    return Prospect(store.path, service, 0 if other else to_go, {} if other else cost, reached, held=frame, other=other)
 
 
 def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
@@ -173,7 +197,7 @@ def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]
         if piece.wordings is None:
             continue
         keys = piece.keys
-        waiting.append(piece.rows[["to", "body"]].set_axis(piece.position))
+        waiting.append(piece.rows[["to", "body", *_COST]].set_axis(piece.position))
         if sum(map(len, waiting)) >= _ASKED:
             yield pd.concat(waiting), keys
             waiting = []
@@ -188,6 +212,13 @@ def _rows(keys: np.ndarray, rows: pd.DataFrame, places: np.ndarray) -> Rows:
     return Rows(np.zeros(len(places), np.int64), places.astype(np.int64), np.array(number), body)
 
 
+def _cost(rows: pd.DataFrame) -> dict[str, int]:
+    """Return the estimated cost of rows by currency, in micro-units."""
+    known = rows[rows["est_cost"].notna().to_numpy()]
+    micros = (known["est_cost"] * 1_000_000).round().astype("int64")
+    return {str(currency): int(cost) for currency, cost in micros.groupby(known["est_currency"]).sum().items()}
+
+
 def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[int, str]) -> pd.DataFrame:
     at = [row.position for row in held]
     by = dict(zip(standing.rows.position.tolist(), standing.by.tolist(), strict=True))
@@ -197,6 +228,7 @@ def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[i
             "problem": [row.problem for row in held],
             "not_before": times(pd.Series([row.until for row in held], dtype="Int64")).array,
             "campaign": [None if row.until is None else names.get(by[row.position]) for row in held],
+            **{name: rows[name].iloc[at].to_numpy(object) for name in _COST},
         },
         index=rows.index[at],
     )

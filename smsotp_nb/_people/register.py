@@ -285,10 +285,10 @@ class People:
     def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
         """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
 
-        Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs and kept
-        columns of others, and in ids and errors of the service, however it is written. What became of their messages
-        stays, under a hash of the number that is keyed with a secret in the ledger; by it they also stay opted out,
-        until a later opt-in. A warning says what could not be reached, as in `Campaign.purge`.
+        Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs, words and
+        segments of campaigns, kept columns of others, and in ids and errors of the service, however it is written. What
+        became of their messages stays, under a hash of the number that is keyed with a secret in the ledger; by it they
+        also stay opted out, until a later opt-in. A warning says what could not be reached, as in `Campaign.purge`.
 
         Raises:
             UsageError: a number cannot be read. Nothing was changed.

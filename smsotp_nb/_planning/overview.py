@@ -46,7 +46,7 @@ def card(plan: Plan) -> cards.Card:
     """Build the card of a plan: figures, countries, rows left out, three messages, and what to do next."""
     rows = plan.rows
     planned = rows[(rows["status"] == "planned").to_numpy()]
-    blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned))]
+    blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned)), *now(plan.prospect, len(planned))]
     if len(planned):
         blocks.append(countries(plan.estimate))
     if len(planned) and plan.by is not None:
@@ -66,6 +66,13 @@ def card(plan: Plan) -> cards.Card:
     else:
         closing = "Next: no row can be sent; plan.skipped says why, row by row. Correct the list and plan again."
     return cards.Card(f"Plan: {plan.campaign}", "Nothing has been sent.", tuple(blocks), closing)
+
+
+def now(prospect: Prospect | None, planned: int) -> list[cards.Figures]:
+    """Return how many a send would text now and their cost, where what is recorded makes them fewer than planned."""
+    if prospect is None or prospect.trouble or prospect.to_go == planned:
+        return []
+    return [cards.Figures(prospect.figures())]
 
 
 def costs(rows: pd.DataFrame) -> dict[str, float]:

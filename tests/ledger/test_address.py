@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,79 @@ def test_over_a_network_the_server_is_verified(host: str) -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
 def test_on_this_machine_no_encryption_is_asked_for(host: str) -> None:
     assert "sslmode" not in read_address(Secret(f"postgresql://ann@{host}/campaigns")).arguments()
+
+
+NAMED_ELSEWHERE = [
+    ("postgresql:///campaigns", {"PGHOST": "db.example"}),
+    ("postgresql:///campaigns", {"PGHOST": "localhost,db.example"}),
+    ("postgresql:///campaigns", {"PGHOSTADDR": "192.0.2.7"}),
+    ("postgresql://localhost/campaigns", {"PGHOSTADDR": "192.0.2.7"}),
+    ("postgresql:///campaigns?host=localhost&service=clinic", {}),
+    ("postgresql:///campaigns?service=shop", {}),
+    ("postgresql:///?service=shop", {"PGSSLMODE": "disable"}),
+    ("postgresql:///campaigns", {"PGSERVICE": "shop"}),
+    ("postgresql://?service=shop", {"PGHOST": "localhost"}),
+]
+
+
+@pytest.fixture
+def _services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = (
+        "[shop]\nhost=db.example\nport=6000\nuser=ann\npassword=hunter-2-secret\nsslmode=disable\n"
+        "[clinic]\nhostaddr=192.0.2.7\n[here]\nhost=/run/postgresql\ndbname=campaigns\n"
+    )
+    (tmp_path / "services").write_text(services, encoding="utf-8")
+    for name in ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE", "PGSSLMODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+
+
+@pytest.mark.parametrize(("address", "environment"), NAMED_ELSEWHERE)
+@pytest.mark.usefixtures("_services")
+def test_a_host_that_libpq_would_find_elsewhere_is_verified_as_well(
+    address: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    found = read_address(Secret(address))
+    assert found.arguments()["sslmode"] == "verify-full"
+    assert "hunter-2-secret" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("address", "environment"),
+    [
+        ("postgresql:///campaigns", {"PGHOST": "/run/postgresql"}),
+        ("postgresql:///campaigns", {"PGHOST": "127.0.0.1", "PGSSLMODE": "disable"}),
+        ("postgresql://localhost/campaigns", {"PGHOST": "db.example"}),
+        ("postgresql:///?service=here", {"PGHOST": "db.example"}),
+    ],
+)
+@pytest.mark.usefixtures("_services")
+def test_a_host_that_libpq_finds_on_this_machine_needs_no_encryption(
+    address: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    found = read_address(Secret(address))
+    assert "sslmode" not in found.arguments()
+    assert found.name == "campaigns"
+
+
+@pytest.mark.usefixtures("_services")
+def test_an_address_stays_where_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = read_address(Secret("postgresql:///campaigns"))
+    monkeypatch.setenv("PGHOST", "db.example")
+    assert {alone.arguments()[name] for name in ("host", "hostaddr")} == {""}  # libpq asks no environment then
+    named = read_address(Secret("postgresql:///campaigns"))
+    assert str(named) == "postgresql://db.example/campaigns"
+    assert named.key == read_address(Secret("postgresql://db.example/campaigns")).key != alone.key
+
+
+@pytest.mark.usefixtures("_services")
+def test_a_service_that_is_not_there_is_named_as_the_trouble() -> None:
+    with pytest.raises(UsageError, match=r"names a service that libpq does not find.*PGSERVICEFILE"):
+        Ledger("postgresql:///campaigns?service=none")
 
 
 @pytest.mark.parametrize("mode", ["disable", "prefer", "require", "verify-ca"])

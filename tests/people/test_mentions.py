@@ -208,3 +208,31 @@ def test_what_is_told_is_what_goes_and_nothing_else(ledger: Ledger, box: Sandbox
     kept = ledger.campaign("a").frame["memo"].tolist()
     assert kept == [{"(forgotten)": 1, "(forgotten) 2": 2}, [5550123, None, None]]
     assert json.loads(people.export(ASKED, tmp_path / "two.json").read_text(encoding="utf-8"))["mentions"] == []
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("written", ["12025550123", "+1 202 555 0123", "(202) 555-0123", "0012025550123"])
+def test_words_and_their_segments_lose_the_number(ledger: Ledger, box: Sandbox, tmp_path: Path, written: str) -> None:
+    """Also where a person's number is the name of the segment that gets words of its own."""
+    frame = pd.DataFrame({"phone": [ASKED, NEIGHBOUR], "client": [written, "others"]})
+    words = {written: f"Hello {written}", "others": f"We moved, {{client}}; call {written}"}
+    made = plan(frame, to="phone", campaign="a", text=words, by="client")
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    template = plan(frame, to="phone", campaign="b", template_id=f"t {written}", template_data={"client": "client"})
+    ledger.begin(template, service=box.client().service).close()
+    sampled(ledger)
+    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
+    where = {one["where"] for one in told["mentions"]}
+    assert where == {"segment of a campaign", "words of a campaign", "id of a template", "kept column"}
+    with ledger._store.reading() as connection:
+        keys = {key for (key,) in connection.execute("SELECT key FROM wording").fetchall()}
+    People(ledger).forget(ASKED)
+    with ledger._store.reading() as connection:
+        found = connection.execute("SELECT segment, text, template, key FROM wording ORDER BY id").fetchall()
+    assert {segment for segment, *_ in found} == {"(forgotten)", "others", None}
+    assert [text for _, text, *_ in found][:2] == ["Hello (forgotten)", "We moved, {client}; call (forgotten)"]
+    assert not keys & {key for *_, key in found}  # whoever knows the words could try numbers
+    ledger.close()
+    assert written.encode() not in stored(ledger)
+    send(made, client=box.client(), ledger=ledger, progress=False)
+    assert len(box.inbox) == 2

@@ -29,7 +29,7 @@ def one_line(plan: DatasetPlan) -> str:
 
 def card(plan: DatasetPlan) -> cards.Card:
     """Build the card of a plan: figures, countries, rows left out, messages, and what to do next."""
-    blocks: list[Any] = [_figures(plan)]
+    blocks: list[Any] = [_figures(plan), *of_plan.now(plan.prospect, plan.figures["planned"])]
     if plan.figures["planned"]:
         blocks.append(of_plan.countries(plan.estimate))
     if len(plan.problems):

@@ -1,0 +1,88 @@
+"""What ``preflight`` and a plan's card say of a send is what the send then does, whichever rule holds people back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import Ledger, People, Policy, Sandbox, plan_dataset, preflight
+
+from .sending import NUMBERS, Clock, plan_of, sent
+
+RATES = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.01"]})
+POLICY = Policy(caps=[(1, "24h")])
+HELD = NUMBERS[:8]
+Before = Callable[[Sandbox, Ledger], object]
+
+
+def said(card: object) -> tuple[int, str]:
+    """Return how many a card says would be texted now, and at what cost."""
+    words = " ".join(str(card).split())
+    many, cost = re.search(r"(\d+) recipients? to go now (.+?) cost of these, estimated", words).groups()  # type: ignore[union-attr]
+    return int(many), cost
+
+
+def withdraw(box: Sandbox, ledger: Ledger) -> None:
+    sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5)
+    campaign = ledger.campaign("autumn")
+    campaign.withdraw(campaign.frame.loc[20:24], reason="moved away")
+
+
+RULES: dict[str, Before] = {
+    "opted out": lambda _, ledger: People(ledger).opt_out(HELD, source="letter"),
+    "forgotten": lambda _, ledger: People(ledger).forget(HELD),
+    "capped": lambda box, ledger: sent(plan_of("other", HELD, text="Another"), box, ledger),
+    "same text": lambda box, ledger: sent(plan_of("other", HELD), box, ledger),
+    "begun": lambda box, ledger: sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5),
+    "begun, then opted out": lambda box, ledger: (
+        sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5),
+        People(ledger).opt_out(NUMBERS[3:9], source="letter"),
+    ),
+    "withdrawn": withdraw,
+    "approval": lambda _, ledger: ledger.require_approval(),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_preflight_counts_whom_the_send_then_texts(rule: str, box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    RULES[rule](box, ledger)
+    clock.later(minutes=1)
+    made = plan_of("autumn", rates=RATES, policy=POLICY, ledger=ledger)
+    before = len(box.inbox)
+    many, cost = said(preflight(made, client=box.client(), ledger=ledger, now=clock))
+    assert said(made) == (many, cost)
+    sent(made, box, ledger)
+    assert many == len(box.inbox) - before < len(NUMBERS)
+    assert cost == (f"USD {many / 100:.2f}" if many else "–")
+
+
+@pytest.mark.parametrize("rule", ["opted out", "same text", "capped"])
+def test_a_plan_larger_than_memory_says_the_same(rule: str, box: Sandbox, ledger: Ledger, tmp_path: Path) -> None:
+    RULES[rule](box, ledger)
+    (tmp_path / "list").mkdir()
+    pd.DataFrame({"phone": NUMBERS}).to_parquet(tmp_path / "list" / "people.parquet")
+    made = plan_dataset(
+        tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="autumn", text="Hello!", rates=RATES,
+        policy=POLICY, ledger=ledger,
+    )  # fmt: skip
+    card = preflight(made, client=box.client(), ledger=ledger)
+    assert said(card) == said(made) == (22, "USD 0.22")
+
+
+def test_guards_look_at_those_who_would_be_texted(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
+    """Eight of thirty are opted out: a budget for twenty-two is enough, and at night it is quiet for twenty-two."""
+    People(ledger, now=clock).opt_out(HELD, source="letter")
+    made, night = plan_of("autumn", rates=RATES), ("21:00", "20:59")
+    card = preflight(
+        made, client=box.client(), ledger=ledger, now=clock, budget={"USD": "0.22"}, quiet_hours=night, max_per_second=1
+    )
+    for words in ("covers the estimate", "quiet for 22 recipients now", "about 22 s"):
+        assert words in str(card)
+
+
+def test_a_plan_that_nothing_holds_back_shows_its_figures_once(ledger: Ledger) -> None:
+    assert "to go now" not in str(plan_of("autumn", rates=RATES, ledger=ledger))
