@@ -323,10 +323,11 @@ class Watch:
                 if to in estimates and billing.price_micros and billing.parts:
                     self._learn(estimates[to], reply.currency, billing.price_micros, 1)
         unknown = max(admission.rows - priced, 0) if in_doubt or reply is not None else 0
-        kept = {currency: -(-cost * unknown // max(admission.rows, 1)) for currency, cost in admission.reserved.items()}
+        costs = self._costs(admission.due).items() if unknown else ()
+        kept = {currency: -(-cost * unknown // len(admission.due)) for currency, cost in costs}
         self._spend(admission.reserved, -1)
         self._spend(kept, 1)
-        if unknown and not any(kept.values()):
+        if reply is not None and unknown and not any(kept.values()):
             self._unpriced = "the service states no price, and the rates of the plan are 0: nobody knows what was spent"
 
     def _spend(self, costs: Mapping[str, int], sign: int) -> None:

@@ -244,12 +244,11 @@ class Campaign:
         Args:
             plan: a plan of this campaign's name over the same recipients, with the new message
                 (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
-                entries of ``suppress=``, are left out of the campaign, too.
+                entries of ``suppress=``, are left out of the campaign, too. New recipients wait for ``extend``.
             reason: why, for the record.
 
         Raises:
-            PlanChanged: it adds recipients, or lacks some. Nothing was changed.
-            UsageError: it changes nothing, or is of another campaign.
+            UsageError: it changes no words, or is of another campaign.
             CampaignHeld: the campaign is running.
         """
         return self._change(plan, "corrected", reason)
@@ -261,11 +260,11 @@ class Campaign:
         The same plan again adds nobody and returns 0.
 
         Args:
-            plan: a plan of this campaign's name and words over the whole list, earlier recipients and new ones.
+            plan: a plan of this campaign's name over the whole list, earlier recipients and new ones. Other words for
+                earlier recipients wait for ``correct``.
             reason: why, for the record.
 
         Raises:
-            PlanChanged: it has other words for recipients who are still planned, or lacks some. Nothing was changed.
             UsageError: it adds nobody, is of another campaign, or all that was to go of this one was withdrawn.
             CampaignHeld: the campaign is running.
         """
@@ -279,11 +278,9 @@ class Campaign:
         try:
             with self._store.deciding() as connection:
                 found = changing.compare(connection, self._number, plan)
-                if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
+                wanted = found.changed if what == "corrected" else found.added
+                if not len(wanted) and changing.became(connection, self._number, plan.fingerprint, what):
                     return 0
-                wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
-                if len(other) or found.gone:
-                    raise changing.refusal(plan, found, "")
                 if not len(wanted):
                     none = "changes no words of rows that are still planned"
                     raise UsageError(
