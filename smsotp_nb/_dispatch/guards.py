@@ -301,11 +301,11 @@ class Watch:
     def _learn_from_earlier_calls(self) -> None:
         """Learn prices from what is recorded, and count by them the messages whose price is not known."""
         rows = self._run.prices()
-        for estimate, currency, micros, messages in rows:
-            if currency and micros:
-                self._learn(estimate, currency, micros, messages)
-        for (currency, cost), _, micros, messages in rows:
-            if micros is None and currency:
+        for estimate, currency, billed, messages in rows:
+            if currency and billed:
+                self._learn(estimate, currency, billed, messages)
+        for (currency, cost), _, billed, messages in rows:
+            if billed is None and currency:
                 more = self._expected((currency, cost)).get(currency, 0) - (cost or 0)
                 self._spend({currency: max(more, 0)}, messages)
 

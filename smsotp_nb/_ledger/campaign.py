@@ -174,7 +174,10 @@ class Campaign:
         Raises:
             UsageError: this person is the author, or the campaign was changed meanwhile. Nothing was approved.
         """
-        refuse(approving.not_proposal(proposal, self.name, self.service), None if reason is None else not_text("reason", reason))
+        refuse(
+            approving.not_proposal(proposal, self.name, self.service),
+            None if reason is None else not_text("reason", reason),
+        )
         self._refuse_purged()
         self._refuse_other_kinds()
         now = self._ledger._clock()

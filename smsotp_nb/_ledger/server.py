@@ -308,8 +308,8 @@ class ServerStore(Store):
                 refusal = _unusable(self.path, error)
                 if self._opened is not None and self._opened.connection.closed:
                     self._let_go()
-            except BaseException:
-                if self._opened is not None:
+            except BaseException as error:
+                if self._opened is not None and not isinstance(error, Exception):
                     self._opened.connection.close()
                 raise
             else:

@@ -200,8 +200,8 @@ class Store:
                 raise
             except FOREIGN as error:
                 refusal = self.refusal(error)
-            except BaseException:
-                self._is_lost = True
+            except BaseException as error:
+                self._is_lost = self._is_lost or not isinstance(error, Exception)
                 raise
             else:
                 return
@@ -318,8 +318,8 @@ class Store:
                 raise
             except FOREIGN as error:  # not by `named`: each manager between a claim and its bytes costs a hundredth
                 refusal = self.refusal(error)
-            except BaseException:
-                self._is_lost = True
+            except BaseException as error:
+                self._is_lost = self._is_lost or not isinstance(error, Exception)
                 raise
             else:
                 return

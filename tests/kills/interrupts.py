@@ -1,7 +1,7 @@
-"""An interrupt at a random moment, and then the same Ledger object goes on: nobody is texted twice, nothing is forgotten.
+"""An interrupt at a random moment, and then the same Ledger object goes on: nobody is texted twice or forgotten.
 
-Each ledger is new: a file, or a database where ``database`` makes one. SIGINT strikes one call on it, which is made again
-and followed by the others. The interrupt stays alive meanwhile, with all that its frames hold, as Jupyter keeps it.
+Each ledger is new: a file, or a database where a server is given. SIGINT strikes one call on it, which is made again and
+followed by the others. The interrupt stays alive meanwhile, with all that its frames hold, as Jupyter keeps it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def _interrupted(places: list[str], chance: random.Random) -> Outcome:
         for number, place in enumerate(places):
             struck = STRUCK[number % len(STRUCK)]
             with Service() as service, service.client() as client:
-                story = _Story(place or Path(folder) / f"{number}.sqlite", service, client, struck, chance, longest, made)
+                story = _Story(
+                    place or Path(folder) / f"{number}.sqlite", service, client, struck, chance, longest, made
+                )
                 story.tell()
             found.ledgers += 1
             found.interrupts += story.was_struck

@@ -75,7 +75,9 @@ def test_an_interrupt_beside_a_transaction_leaves_a_ledger_in_a_file_usable(
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize(("owner", "name"), ON_A_SERVER, ids=[f"{owner.__name__}.{name}" for owner, name in ON_A_SERVER])
+@pytest.mark.parametrize(
+    ("owner", "name"), ON_A_SERVER, ids=[f"{owner.__name__}.{name}" for owner, name in ON_A_SERVER]
+)
 def test_an_interrupt_beside_a_transaction_leaves_a_ledger_on_a_server_usable(
     server: Server, owner: type, name: str, after: bool
 ) -> None:
