@@ -11,6 +11,7 @@ import math
 import re
 import threading
 import zoneinfo
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
@@ -32,6 +33,7 @@ from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
 BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
+Estimate = tuple[str | None, int | None]  # of a message: its currency and micro-units
 STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others pass over rows
 
 
@@ -186,10 +188,13 @@ class Watch:
         self._lock = threading.Lock()
         self._failures = 0
         self._spent: dict[str, int] = {}
+        self._prices: dict[Estimate, Counter[str]] = {}  # what was billed of messages estimated so, and how many
+        self._unpriced = ""  # why what was spent cannot be counted any more
         self._left = 0
         if guards.budget is not None:
             self._check_budget(guards.budget)
             self._spent = dict(run.spent())
+            self._learn_from_earlier_calls()
         if guards.canary is not None:
             self._left = max(guards.canary - run.tried(), 0)
 
@@ -222,11 +227,11 @@ class Watch:
         missed = [row for row in admission.due if row.position not in mine]
         with self._lock:
             self._left += len(missed)
-            self._spend(_by_currency(missed), -1)
+            self._spend(admission.reserved, -1)
+            reserved = self._costs(went)
+            self._spend(reserved, 1)
         stopper = None if admission.stopper == CANARY else admission.stopper
-        return replace(
-            admission, rows=len(went), due=went, reserved=_by_currency(went), stopper=stopper, more=bool(missed)
-        )
+        return replace(admission, rows=len(went), due=went, reserved=reserved, stopper=stopper, more=bool(missed))
 
     def returned(self, admission: Admission) -> None:
         """Give back what was reserved for admitted rows, because certainly nothing of them was sent."""
@@ -238,8 +243,8 @@ class Watch:
         """Take note of how the request for admitted rows ended; return why the campaign must stop, or None."""
         reply = outcome if isinstance(outcome, SendReply) else None
         with self._lock:
-            if self._guards.budget:
-                self._account(self._guards.budget, admission, reply, in_doubt=in_doubt)
+            if self._guards.budget is not None:
+                self._account(admission, reply, in_doubt=in_doubt)
             # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
             self._failures = 0 if reply is not None and reply.messages else self._failures + 1
             limit = self._guards.stop_after_failures
@@ -261,30 +266,77 @@ class Watch:
         if self._guards.canary is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
             detail = f"canary of {self._guards.canary:,}"
-        costs = _by_currency(rows)
-        for currency, limit in (self._guards.budget or {}).items():
-            spent, cost = self._spent.get(currency, 0), costs.get(currency, 0)
-            if cost and spent + cost > limit:
-                said = f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
-                return Admission(None, stopper=BUDGET, detail=said)
+        costs = self._costs(rows)
+        if self._guards.budget is not None and rows and (said := self._beyond(self._guards.budget, costs)):
+            return Admission(None, stopper=BUDGET, detail=said)
         self._left -= len(rows)
         self._spend(costs, 1)
         wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
         return Admission(wanted, len(rows), rows, costs, stopper, detail)
 
-    def _account(
-        self, budget: Mapping[str, int], admission: Admission, reply: SendReply | None, *, in_doubt: bool
-    ) -> None:
+    def _beyond(self, budget: Mapping[str, int], costs: Mapping[str, int]) -> str:
+        """Return in words why a request that is expected to cost so much may not be sent; empty if it may."""
+        if others := [currency for currency, spent in self._spent.items() if spent and currency not in budget]:
+            return f"the service bills in {', '.join(sorted(others))}, of which budget= says nothing"
+        for currency, cost in costs.items():
+            spent, limit = self._spent.get(currency, 0), budget.get(currency, 0)
+            if spent >= limit or spent + cost > limit:
+                return f"{currency} {amount(spent)} of {amount(limit)} spent or under way, the next {amount(cost)}"
+        return self._unpriced
+
+    def _costs(self, rows: Sequence[Pending]) -> dict[str, int]:
+        """Return what rows will cost: as estimated, or as messages of the same estimate were billed if that is more.
+
+        Free messages and those without a price teach nothing. What was billed in another currency is expected in it.
+        """
+        costs: dict[str, int] = {}
+        for row in rows:
+            for currency, cost in self._expected((row.currency, row.est_micros)).items():
+                costs[currency] = costs.get(currency, 0) + cost
+        return costs
+
+    def _expected(self, estimate: Estimate) -> dict[str, int]:
+        currency, cost = estimate
+        known = self._prices.get(estimate, {})
+        means = {code: -(-known[code] // known[f"{code} messages"]) for code in known if not code.endswith("messages")}
+        if currency in means or not means:
+            return {currency: max(cost or 0, means.get(currency, 0))} if currency else {}
+        return means
+
+    def _learn(self, estimate: Estimate, currency: str, micros: int, messages: int) -> None:
+        self._prices.setdefault(estimate, Counter()).update({currency: micros, f"{currency} messages": messages})
+
+    def _learn_from_earlier_calls(self) -> None:
+        """Learn prices from what is recorded, and count by them the messages whose price is not known."""
+        rows = self._run.prices()
+        for estimate, currency, billed, messages in rows:
+            if currency and billed:
+                self._learn(estimate, currency, billed, messages)
+        for (currency, cost), _, billed, messages in rows:
+            if billed is None and currency:
+                more = self._expected((currency, cost)).get(currency, 0) - (cost or 0)
+                self._spend({currency: max(more, 0)}, messages)
+
+    def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Replace what was reserved by what was billed.
 
-        The reservation stays if rows are in doubt, because they may be billed later, and if a price is unreadable or in
-        a currency without a budget. What was billed is then counted as well.
+        The share of messages without a price stays reserved, and of those in doubt, because they may be billed later.
         """
-        known = not in_doubt and (reply is None or _is_priced(reply, budget))
-        if known:
-            self._spend(admission.reserved, -1)
+        priced = 0
         if reply is not None and reply.currency:
             self._spend({reply.currency: reply.messages.billed_micros()}, 1)
+            estimates = {row.to: (row.currency, row.est_micros) for row in admission.due}
+            for to, billing in zip(reply.messages.to, reply.messages.billings, strict=True):
+                priced += billing.price_micros is not None
+                if to in estimates and billing.price_micros and billing.parts:
+                    self._learn(estimates[to], reply.currency, billing.price_micros, 1)
+        unknown = max(admission.rows - priced, 0) if in_doubt or reply is not None else 0
+        costs = self._costs(admission.due).items() if unknown else ()
+        kept = {currency: -(-cost * unknown // len(admission.due)) for currency, cost in costs}
+        self._spend(admission.reserved, -1)
+        self._spend(kept, 1)
+        if reply is not None and unknown and not any(kept.values()):
+            self._unpriced = "the service states no price, and the rates of the plan are 0: nobody knows what was spent"
 
     def _spend(self, costs: Mapping[str, int], sign: int) -> None:
         for currency, cost in costs.items():
@@ -300,20 +352,6 @@ class Watch:
         others = sorted(set(self._run.estimate_currencies()) - set(budget))
         if others:
             raise UsageError(f"budget= does not mention {', '.join(others)}; pass an amount for each currency")
-
-
-def _by_currency(rows: Sequence[Pending]) -> dict[str, int]:
-    costs: dict[str, int] = {}
-    for row in rows:
-        if row.currency and row.est_micros:
-            costs[row.currency] = costs.get(row.currency, 0) + row.est_micros
-    return costs
-
-
-def _is_priced(reply: SendReply, budget: Mapping[str, int]) -> bool:
-    """Return whether a reply tells the whole price in a currency that the budget knows."""
-    whole = not reply.missing and reply.messages.price_micros() is not None
-    return whole and reply.currency in budget
 
 
 def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:

@@ -85,20 +85,23 @@ class _Held:
 
 
 _held: dict[tuple[int, int], _Held] = {}
-_guard = threading.Lock()
+_guard = threading.RLock()  # an anchor that nobody closed is closed wherever its memory is given back
 
 
 class Anchor:
     """One connection's hold on the files of a ledger, from after its opening until after its closing."""
 
+    _joined = False
+    _log: int | None = None
+
     def __init__(self, path: Path) -> None:
         self._path, self._file = str(path), path.resolve()  # SQLite keeps its other files beside what a link leads to
         self._log_path = f"{self._file}-wal"
-        self._log: int | None = None
         self._log_key: tuple[int, int] | None = None
         self._seen: tuple[int, bytes] = (0, b"")
         with _guard:
-            self._key, self._files = _join(path)
+            self._key, self._files = _found(path)
+            self._files.users, self._joined = self._files.users + 1, True
         _lock(self._files.file, _READ, SHARED_BYTES)
 
     def settle(self) -> None:
@@ -132,13 +135,19 @@ class Anchor:
                     self._files.let_go_of_memory()
 
     def close(self) -> None:
-        """Close the files, when SQLite has closed its own."""
-        self._close_log()
+        """Close the files, when SQLite has closed its own; calling it again does nothing."""
         with _guard:
-            self._files.users -= 1
-            if not self._files.users:
-                _held.pop(self._key, None)
-                self._files.let_go()
+            if self._joined:
+                self._files.users, self._joined = self._files.users - 1, False
+                if not self._files.users:
+                    _held.pop(self._key, None)
+                    self._files.let_go()
+                elif not self._files.turns:  # an interrupt may have come before it was freed
+                    _lock(self._files.file, _FREE, WRITER_BYTE)
+        self._close_log()
+
+    def __del__(self) -> None:
+        self.close()
 
     def _close_log(self) -> None:
         log, self._log = self._log, None
@@ -154,14 +163,14 @@ class Anchor:
         """
         files = self._files
         with files.writers:
-            if not files.turns and not _lock(files.file, _WRITE, WRITER_BYTE):
-                self._wait_to_write()
             files.turns += 1
             try:
+                if files.turns == 1 and not _lock(files.file, _WRITE, WRITER_BYTE):
+                    self._wait_to_write()
                 yield
             finally:
                 files.turns -= 1
-                if not files.turns:
+                if not files.turns and files.users:  # else they were closed
                     _lock(files.file, _FREE, WRITER_BYTE)
 
     def generation(self) -> int:
@@ -261,13 +270,12 @@ def in_use(path: Path) -> bool:
             os.close(descriptor)
 
 
-def _join(path: Path) -> tuple[tuple[int, int], _Held]:
+def _found(path: Path) -> tuple[tuple[int, int], _Held]:
     key = _key(os.stat(path))
     if key not in _held:  # a file that is held is not opened again: closing it would drop SQLite's locks
         descriptor = os.open(path, READ_WRITE)
         key = _key(os.fstat(descriptor))
         _held[key] = _Held(descriptor)
-    _held[key].users += 1
     return key, _held[key]
 
 
@@ -278,7 +286,7 @@ def _key(found: os.stat_result) -> tuple[int, int]:
 def forget_after_fork() -> None:
     """Start afresh in a forked child: the parent's files belong to the parent."""
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     for known in _held.values():
         known.let_go()
     _held.clear()

@@ -43,6 +43,7 @@ class Proposal:
 
     Attributes:
         campaign: its name.
+        service: the service that it texts through.
         author: who planned it, or changed its words or recipients last.
         approved_by: who approved it, other than the author; empty where nobody did.
         required: whether the ledger sends nothing that is not approved.
@@ -51,6 +52,7 @@ class Proposal:
     """
 
     campaign: str
+    service: str
     author: str
     approved_by: str
     required: bool
@@ -80,7 +82,7 @@ def require(store: Store, *, required: bool, reason: str | None, now: int) -> No
         audit.note(connection, what, rows=0, now=now, reason=reason)
 
 
-def proposal(store: Store, campaign: int, name: str) -> Proposal:
+def proposal(store: Store, campaign: int, name: str, service: str) -> Proposal:
     """Return what a campaign would say from now on."""
     with store.snapshot() as connection:
         author, revision = _in_force(connection, campaign)
@@ -88,7 +90,7 @@ def proposal(store: Store, campaign: int, name: str) -> Proposal:
         by, required = _approver(connection, campaign), is_required(connection)
     words = pd.DataFrame(found, columns=["segment", "text", "template", "recipients", "parts"])
     words = words.astype({"segment": STR, "text": STR, "template": STR, "recipients": "Int64", "parts": "Int64"})
-    return Proposal(name, author, by, required, words, revision)
+    return Proposal(name, service, author, by, required, words, revision)
 
 
 def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, now: int) -> int:
@@ -114,12 +116,14 @@ def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, 
     return many
 
 
-def not_proposal(value: object, campaign: str) -> str | None:
+def not_proposal(value: object, campaign: str, service: str) -> str | None:
     """Return what is wrong with a proposal that was given, in words."""
     if not isinstance(value, Proposal):
         return f"proposal= must be what campaign.proposal gives, got {given(value)}; nothing was approved"
     if value.campaign != campaign:
         return f"the proposal is of campaign {value.campaign!r}, and this is {campaign!r}; nothing was approved"
+    if value.service != service:
+        return f"the proposal is of {campaign!r} on {value.service}, and this is it on {service}; nothing was approved"
     return None
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 
+import pandas as pd
+
 from .columns import sums_whole
+from .reading import outcomes, recorded
 from .store import Store
 from .tables import ACCEPTED, IN_DOUBT, PLANNED
 
+# An estimate, by currency and micro-units, and what messages of it were billed: currency, micro-units, how many.
+Price = tuple[tuple[str | None, int | None], str | None, int | None, int]
+_MAY_HAVE_LEFT = ("accepted", "in_doubt", "sending")
 # What rows kept one by one have cost: as billed, in two halves, for SQLite's sums end at 2^63; and as estimated where
 # no price is known, which is so of rows in doubt.
 HALF = 31
@@ -31,6 +37,33 @@ def spent(store: Store, campaign: int) -> dict[str, int]:
         for currency, parts, rate, rows in connection.execute(_ESTIMATED, (campaign, ACCEPTED, IN_DOUBT)):
             found[currency] += (parts or 0) * (rate or 0) * rows
     return {currency: micros for currency, micros in found.items() if currency is not None}
+
+
+def prices(store: Store, campaign: int) -> list[Price]:
+    """Return what the rows that may have left were billed, added up by their estimate and the billed currency.
+
+    Free messages are left out. Of rows without a known price, the sum is None.
+    """
+    with store.snapshot():
+        rows = outcomes(store, campaign)
+        rows = rows[rows["status"].isin(_MAY_HAVE_LEFT)].join(recorded(store, campaign)[["est_currency", "est_cost"]])
+    if rows.empty:
+        return []
+    cost = (rows["est_cost"] * 1_000_000).round()
+    price = (rows["price"] * 1_000_000).round()
+    table = pd.DataFrame({"of": rows["est_currency"], "cost": cost, "currency": rows["currency"], "price": price})
+    table = table[table["price"].ne(0) & (table["price"].isna() | rows["parts"].ne(0).fillna(True))]
+    table["currency"] = table["currency"].where(table["price"].notna())
+    sums = table.groupby(["of", "cost", "currency"], dropna=False)["price"].agg(["sum", "size"])
+    return [
+        (
+            (None if pd.isna(of) else str(of), None if pd.isna(cost) else int(cost)),
+            None if pd.isna(currency) else str(currency),
+            None if pd.isna(currency) else int(total),
+            int(many),
+        )
+        for (of, cost, currency), total, many in sums.itertuples()
+    ]
 
 
 def billed(store: Store, campaign: int) -> dict[str, int]:

@@ -16,7 +16,10 @@ from .. import results
 from .._arguments import given as shown
 from .._arguments import not_path, not_text, refuse
 from .._calls import in_our_words
+from .._cards import counted
 from .._frames import AnyFrame, as_pandas
+from .._pandas import STR
+from .._visible import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
@@ -96,28 +99,33 @@ class Campaign:
     def in_doubt(self) -> pd.DataFrame:
         """The rows in doubt with their evidence: phase, http_status, error, started_at, settled_at."""
         self._recover()
-        return reading.with_evidence(self._store, self._number, IN_DOUBT)
+        return self._with_evidence(IN_DOUBT)
 
     @property
     def rejected(self) -> pd.DataFrame:
         """The rows that the service refused, with their evidence."""
-        return reading.with_evidence(self._store, self._number, REJECTED)
+        return self._with_evidence(REJECTED)
+
+    def _with_evidence(self, state: int) -> pd.DataFrame:
+        rows = reading.with_evidence(self._store, self._number, state)
+        return rows.assign(campaign=self.name, service=self.service).astype({"campaign": STR, "service": STR})
 
     @in_our_words
     def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
-            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers. People who asked
-                to be forgotten have no number any more: their rows are found by the frame's index.
+            rows: a frame with a column ``to``, such as ``in_doubt`` or a part of it, or E.164 numbers. Rows of a result
+                table must be this campaign's. People who asked to be forgotten have no number any more: their rows are
+                found by the frame's index.
             accepted: True marks the rows as accepted. False marks them as planned, so that the next ``send`` posts
                 them; rows of people who asked to be forgotten are skipped. Other values that count as true or false in
                 Python are refused.
             reason: the evidence, for the record (`changes`), such as "invoice 2026-11".
 
         Raises:
-            UsageError: a number is not in doubt in this campaign, or ``accepted`` is neither True nor False. Nothing
-                was changed.
+            UsageError: a number is not in doubt in this campaign, a row is of another campaign, service or request, or
+                ``accepted`` is neither True nor False. Nothing was changed.
             CampaignHeld: the campaign is running.
         """
         if not isinstance(accepted, bool | np.bool_):
@@ -127,7 +135,7 @@ class Campaign:
             )
         refuse(None if reason is None else not_text("reason", reason))
         self._recover()
-        rows = _hidden(rows)
+        rows = self._own(rows)
         said = f"found {'' if accepted else 'not '}accepted"
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
@@ -136,11 +144,10 @@ class Campaign:
         """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
         Raises:
-            UsageError: a number was not rejected in this campaign. Nothing was changed.
+            UsageError: a number was not rejected in this campaign, or a row is another one's. Nothing was changed.
             CampaignHeld: the campaign is running.
         """
-        rows = _hidden(rows)
-        return self._move(rows, REJECTED, PLANNED, "to retry")
+        return self._move(self._own(rows), REJECTED, PLANNED, "to retry")
 
     @property
     def proposal(self) -> Proposal:
@@ -150,7 +157,7 @@ class Campaign:
             LedgerError: the campaign was purged.
         """
         self._refuse_purged()
-        return approving.proposal(self._store, self._number, self.name)
+        return approving.proposal(self._store, self._number, self.name, self.service)
 
     @in_our_words
     def approve(self, proposal: Proposal, *, reason: str | None = None) -> int:
@@ -167,7 +174,10 @@ class Campaign:
         Raises:
             UsageError: this person is the author, or the campaign was changed meanwhile. Nothing was approved.
         """
-        refuse(approving.not_proposal(proposal, self.name), None if reason is None else not_text("reason", reason))
+        refuse(
+            approving.not_proposal(proposal, self.name, self.service),
+            None if reason is None else not_text("reason", reason),
+        )
         self._refuse_purged()
         self._refuse_other_kinds()
         now = self._ledger._clock()
@@ -202,7 +212,7 @@ class Campaign:
             reason: why, for the record.
 
         Raises:
-            UsageError: a number is not planned in this campaign. Nothing was changed.
+            UsageError: a number is not planned in this campaign, or a row is another one's. Nothing was changed.
 
         Example:
             >>> import tempfile, pathlib, smsotp_nb as sms
@@ -213,7 +223,7 @@ class Campaign:
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
-        rows = None if rows is None else _hidden(rows)
+        rows = None if rows is None else self._own(rows)
         numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
         with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
@@ -237,12 +247,11 @@ class Campaign:
         Args:
             plan: a plan of this campaign's name over the same recipients, with the new message
                 (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
-                entries of ``suppress=``, are left out of the campaign, too.
+                entries of ``suppress=``, are left out of the campaign, too. New recipients wait for ``extend``.
             reason: why, for the record.
 
         Raises:
-            PlanChanged: it adds recipients, or lacks some. Nothing was changed.
-            UsageError: it changes nothing, or is of another campaign.
+            UsageError: it changes no words, or is of another campaign.
             CampaignHeld: the campaign is running.
         """
         return self._change(plan, "corrected", reason)
@@ -254,11 +263,11 @@ class Campaign:
         The same plan again adds nobody and returns 0.
 
         Args:
-            plan: a plan of this campaign's name and words over the whole list, earlier recipients and new ones.
+            plan: a plan of this campaign's name over the whole list, earlier recipients and new ones. Other words for
+                earlier recipients wait for ``correct``.
             reason: why, for the record.
 
         Raises:
-            PlanChanged: it has other words for recipients who are still planned, or lacks some. Nothing was changed.
             UsageError: it adds nobody, is of another campaign, or all that was to go of this one was withdrawn.
             CampaignHeld: the campaign is running.
         """
@@ -272,11 +281,9 @@ class Campaign:
         try:
             with self._store.deciding() as connection:
                 found = changing.compare(connection, self._number, plan)
-                if found.resumes and changing.became(connection, self._number, plan.fingerprint, what):
+                wanted = found.changed if what == "corrected" else found.added
+                if not len(wanted) and changing.became(connection, self._number, plan.fingerprint, what):
                     return 0
-                wanted, other = (found.changed, found.added) if what == "corrected" else (found.added, found.changed)
-                if len(other) or found.gone:
-                    raise changing.refusal(plan, found, "")
                 if not len(wanted):
                     none = "changes no words of rows that are still planned"
                     raise UsageError(
@@ -391,6 +398,24 @@ class Campaign:
         found = Evidence.of(source, lines)
         return self._move(_hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
+    def _own(self, rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
+        """Return rows that a caller gave, as `_hidden` does; refuse those of another campaign, or of its rehearsal."""
+        rows = _hidden(rows)
+        if not isinstance(rows, pd.DataFrame):
+            return rows
+        for column, mine in (("campaign", self.name), ("service", self.service)):
+            if column not in rows.columns:
+                continue
+            others = rows[column][rows[column].ne(mine).fillna(True).to_numpy(bool)]
+            if len(others):
+                named = ", ".join(visible(repr(one)) for one in others.dropna().unique()[:3].tolist()) or "nothing"
+                raise UsageError(
+                    f"{counted(len(others), 'row')} of rows= {'has' if len(others) == 1 else 'have'} {named} in the "
+                    f"column {column!r}, and this is campaign {self.name!r} of service {self.service!r}; nothing was "
+                    "changed. Pass rows of this campaign, such as a part of campaign.in_doubt or campaign.frame"
+                )
+        return rows
+
     def _move(
         self,
         rows: pd.DataFrame | Sequence[str] | str,
@@ -400,6 +425,7 @@ class Campaign:
         reason: str | None = None,
         by: Evidence | None = None,
     ) -> int:
+        seen = _requests_seen(rows)
         rows, nameless = _without_nameless(rows)
         wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
@@ -420,6 +446,7 @@ class Campaign:
                         f"a row without a number is not {STATES[before]} in campaign {self.name!r}; nothing was "
                         "changed. Pass the rows as the campaign gives them, with their index"
                     )
+                _refuse_others(connection, self._number, before, seen, self.name)
                 contacts.unpack(connection, self._number)
                 gone = (SKIPPED, OPTED_OUT) if after == PLANNED else (after, None)
                 moved = [(*self._becomes(connection, after, places[number][0]), *places[number]) for number in wanted]
@@ -460,6 +487,36 @@ def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str
     if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
         raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
     return Numbers([rows] if isinstance(rows, str) else rows)
+
+
+def _requests_seen(rows: pd.DataFrame | Sequence[str]) -> dict[int, int]:
+    """Return when the request of each number ended, in microseconds, as far as a table of results or evidence says."""
+    if not isinstance(rows, pd.DataFrame) or not {"to", "chunk", "attempts"} <= {*rows.columns}:
+        return {}
+    for column in ("settled_at", "at"):
+        if column in rows.columns and isinstance(rows[column].dtype, pd.DatetimeTZDtype):
+            known = rows[rows[column].notna() & rows["to"].notna()]
+            micros = known[column].dt.as_unit("us").astype("int64").tolist()
+            return {int(to[1:]): at for to, at in zip(known["to"], micros, strict=True) if to[1:].isdigit()}
+    return {}
+
+
+def _refuse_others(connection: sqlite3.Connection, campaign: int, state: int, seen: dict[int, int], name: str) -> None:
+    """Refuse rows whose numbers stand in this campaign, and whose requests are those of another one."""
+    if not seen:
+        return
+    sql = (
+        "SELECT r.number, a.started_at, a.settled_at FROM fate r JOIN attempt a ON a.id=r.attempt "
+        "WHERE r.campaign=? AND r.state=?"
+    )
+    recorded = {number: times for number, *times in connection.execute(sql, (campaign, state))}
+    others = sum(at not in recorded[number] for number, at in seen.items() if number in recorded)
+    if others:
+        raise UsageError(
+            f"{counted(others, 'row')} of rows= tell of another request than the latest one of campaign {name!r}: of "
+            "another campaign or ledger, or of an earlier call; nothing was changed. Pass a part of campaign.in_doubt, "
+            "or of campaign.rejected, as it is now"
+        )
 
 
 def _without_nameless(

@@ -38,6 +38,7 @@ from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
 from .wordings import record_words
 
 WITHDRAWN = "WITHDRAWN"
+_PARTLY = "partly "  # before the fingerprint of a plan of which only words, or only new recipients, were taken over
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +193,17 @@ def adopt(
         )
     _leave_out(connection, campaign, plan, found)
     version = _version(connection, campaign) + (what == "corrected")
-    _reword(connection, campaign, plan, found, version=version)
-    _add(connection, campaign, plan, found, version=version)
+    if what == "corrected":
+        _reword(connection, campaign, plan, found, version=version)
+    if what == "extended":
+        _add(connection, campaign, plan, found, version=version)
     _move(connection, campaign, found.people)
-    rows = len(found.added) + len(found.changed) + len(found.dropped)
+    done = {"corrected": found.changed, "extended": found.added}.get(what, ())
+    rows = len(done) + len(found.dropped)
+    is_whole = len(done) == len(found.changed) + len(found.added) and not found.gone
     connection.execute(
         "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
-        (plan.fingerprint, campaign, campaign),
+        (plan.fingerprint if is_whole else f"{_PARTLY}{plan.fingerprint}", campaign, campaign),
     )
     if what != "suppressed":
         approving.by_author(connection, campaign)
@@ -295,9 +300,13 @@ def _version(connection: sqlite3.Connection, campaign: int) -> int:
 
 
 def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
-    """Return whether this change was already made, so that this plan is the one in force."""
-    sql = "SELECT fingerprint=? AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) FROM campaign WHERE id=?"
-    return bool(connection.execute(sql, (fingerprint, campaign, what, campaign)).fetchone()[0])
+    """Return whether this change was already made, so that this plan is the one in force, as a whole or in part."""
+    sql = (
+        "SELECT fingerprint IN (?, ?) AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) "
+        "FROM campaign WHERE id=?"
+    )
+    values = (fingerprint, f"{_PARTLY}{fingerprint}", campaign, what, campaign)
+    return bool(connection.execute(sql, values).fetchone()[0])
 
 
 def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:

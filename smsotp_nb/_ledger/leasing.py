@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 _ROW = f"SELECT token, who, process, since, until, {NOW} FROM runner WHERE campaign=?"
 
-_live: set[bytes] = set()  # tokens of the holds of this process, whether or not the server knows that one has ended
+# The holds of this process by their tokens, whether or not the server knows that one has ended.
+_live: weakref.WeakValueDictionary[bytes, Lease] = weakref.WeakValueDictionary()
 
 
 class Lease:
@@ -45,7 +46,7 @@ class Lease:
         try:
             self._take(campaign)
         except BaseException:  # perhaps it was taken all the same, and only the server's answer was lost
-            _live.discard(self._token)
+            self.release()
             raise
 
     def _take(self, campaign: int) -> None:
@@ -57,7 +58,7 @@ class Lease:
                 (campaign, self._token, fences.me(), fences.process_key(), self._micros),
             )
             self._taken = True
-            _live.add(self._token)
+            _live[self._token] = self
 
     def keep(self, deadline: float) -> None:
         """Report from now on that this runner is at work, whose requests end within this many seconds."""
@@ -95,7 +96,7 @@ class Lease:
         if not self._taken or self._process != os.getpid():
             return
         self._taken = False
-        _live.discard(self._token)
+        _live.pop(self._token, None)
         try:
             with self._store.writing("NORMAL") as connection:
                 connection.execute("DELETE FROM runner WHERE campaign=? AND token=?", (self._campaign, self._token))

@@ -111,21 +111,25 @@ class Opened:
 
     def close(self) -> None:
         """Leave the ledger in one file and note its checksum."""
-        with contextlib.suppress(LedgerError, sqlite3.Error, OSError), self.anchor.writing():
-            if self._noted:
-                self.anchor.verify()
-                self.checkpoint()
-            self.anchor.leave()
-            self.connection.close()
-        self.abandon()
+        try:
+            with contextlib.suppress(LedgerError, sqlite3.Error, OSError), self.anchor.writing():
+                if self._noted:
+                    self.anchor.verify()
+                    self.checkpoint()
+                self.anchor.leave()
+                self.connection.close()
+        finally:
+            self.abandon()
 
     def abandon(self) -> None:
-        """Close a ledger whose files were replaced, without letting SQLite copy its log into the new file."""
+        """Close it without letting SQLite copy its log into the file, which may be another one by now."""
         try:
             self.connection.close()  # while the anchor holds the file, unless it was closed before
         finally:
-            self.anchor.close()
-            self.marks.close()
+            try:
+                self.anchor.close()
+            finally:
+                self.marks.close()
 
 
 def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = False) -> Opened:
@@ -159,12 +163,12 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
         if behind:
             marks.set_aside(behind)
             _note_place(path, ledger)
+        return Opened(path, connection, anchor, ledger, marks, moving)
     except BaseException:
         connection.close()
         if anchor is not None:
             anchor.close()
         raise
-    return Opened(path, connection, anchor, ledger, marks, moving)
 
 
 # -- what it is --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from . import audit, contacts
 from .answers import Ints
 from .approving import APPROVED, NOT_APPROVED, may_go
 from .beginning import how_many
-from .billed import billed, of_estimate, spent
+from .billed import Price, billed, of_estimate, prices, spent
 from .claims import Claim, Ending, Found, Pending, Wanted
 from .damage import understood
 from .guessing import ANY, NEXT, ONE, Guess, Question, foreseen, guessed, later
@@ -171,6 +171,10 @@ class Run:
     def spent(self) -> dict[str, int]:
         """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
         return spent(self._store, self.campaign)
+
+    def prices(self) -> list[Price]:
+        """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
+        return prices(self._store, self.campaign)
 
     def billed(self) -> dict[str, int]:
         """Return micro-units by currency: what the accepted rows were billed."""

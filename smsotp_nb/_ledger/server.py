@@ -143,10 +143,12 @@ class Served:
         self.notes.note(self.sighting, attempt=attempt, recipients=recipients, acts=self.acts, at=now)
 
     def abandon(self) -> None:
-        """Close the connection."""
-        self.notes.close()
-        with contextlib.suppress(psycopg.Error):
-            self.connection.close()
+        """Close the connection; what was not confirmed is rolled back by the server."""
+        try:
+            self.notes.close()
+        finally:
+            with contextlib.suppress(psycopg.Error):
+                self.connection.close()
 
     close = abandon
 
@@ -187,9 +189,8 @@ class ServerStore(Store):
                 yield _as_file(served.connection)
                 served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 served.commit()
-            except BaseException:
-                self._claims = []
-                self._roll_back(served)
+            except BaseException as error:
+                self._end(served, error)
                 raise
             self._committed(served, synchronous)
 
@@ -222,9 +223,8 @@ class ServerStore(Store):
                     served.connection.roll_back(at_once=False)  # the same work follows, statement by statement
                     served.rolled_back()
                     return pieces
-            except BaseException:
-                self._claims = []
-                self._roll_back(served)
+            except BaseException as error:
+                self._end(served, error)
                 raise
             self._committed(served, synchronous)
         for piece, result in zip(pieces, drafted, strict=True):
@@ -246,7 +246,8 @@ class ServerStore(Store):
                 served.connection.begin(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
                 yield _as_file(served.connection)
             finally:
-                self._roll_back(served, ended=False)
+                with contextlib.suppress(psycopg.Error):
+                    served.connection.roll_back()
 
     def runner(self, _campaign: int) -> str:
         with self.reading() as connection:
@@ -284,11 +285,15 @@ class ServerStore(Store):
             if opened is not None:
                 opened.close()
 
-    def _roll_back(self, served: Served, *, ended: bool = True) -> None:
-        with contextlib.suppress(psycopg.Error):
-            served.connection.roll_back()
-        if ended:
+    def _end(self, served: Served, error: BaseException) -> None:
+        """End a transaction that failed."""
+        self._claims = []
+        if isinstance(error, Exception) and served.connection.in_transaction:
+            with contextlib.suppress(psycopg.Error):
+                served.connection.roll_back()
             served.rolled_back()
+        else:  # it may be recorded or not: the next call connects anew
+            served.connection.close()
 
     @contextlib.contextmanager
     def _using(self) -> Iterator[Served]:
@@ -306,14 +311,13 @@ class ServerStore(Store):
                 refusal = _unusable(self.path, error)
                 if self._opened is not None and self._opened.connection.closed:
                     self._let_go()
+            except BaseException as error:
+                if self._opened is not None and not isinstance(error, Exception):
+                    self._opened.connection.close()
+                raise
             else:
                 return
             raise refusal from None
-
-    def _let_go(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.abandon()
 
     def _served(self) -> Served:
         if self._opened is not None and self._opened.connection.closed:

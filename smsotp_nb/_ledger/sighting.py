@@ -163,7 +163,10 @@ class Notes:
 
     def _noted(self) -> Sighting | None:
         try:
-            values = json.loads(OWN.read(self._path, _LONGEST).strip())
+            found = OWN.read(self._path, _LONGEST).strip()
+            if not found:  # an interrupt came between the file and what was to be noted in it
+                return None
+            values = json.loads(found)
             return Sighting(bytes.fromhex(values.pop("ledger")), **values)
         except FileNotFoundError:
             return None

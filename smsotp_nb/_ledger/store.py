@@ -69,6 +69,7 @@ class Store:
         self._create, self._accept_older, self._moving = create, accept_older, moving
         self._guard = threading.RLock()
         self._opened: Opened | None = None
+        self._is_lost = False  # an interrupt came, and nobody knows how far a call was: the next one opens it anew
         self._synchronous = ""  # of this process's connection, where it is known
         self._claims: list[tuple[int, Callable[[], Row]]] = []  # of the transaction under way, see `claimed`
         self._unlooked = 0  # durable transactions since the length of the log was looked at
@@ -99,11 +100,11 @@ class Store:
                 opened.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 opened.connection.execute("COMMIT")
                 opened.committed()
-            except BaseException:
+            except BaseException as error:
                 self._claims = []
-                # A full disk or an interrupt may leave it open at any of these, and then no other one could begin.
-                if opened.connection.in_transaction:
-                    opened.connection.execute("ROLLBACK")
+                # Where there is nothing to take back, it was recorded, or nobody knows.
+                if not (_taken_back(opened.connection) and isinstance(error, Exception)):
+                    self._is_lost = True
                 opened.rolled_back()
                 raise
             if synchronous == "FULL":
@@ -203,6 +204,9 @@ class Store:
                 raise
             except FOREIGN as error:
                 refusal = self.refusal(error)
+            except BaseException as error:
+                self._is_lost = self._is_lost or not isinstance(error, Exception)
+                raise
             else:
                 return
             raise refusal from None
@@ -239,8 +243,7 @@ class Store:
                 connection.execute("BEGIN")
                 yield connection
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                _taken_back(connection)
 
     def checkpoint(self) -> bool:
         """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger.
@@ -313,18 +316,27 @@ class Store:
                 with opened.anchor.writing():
                     yield opened
             except LedgerReplaced:
-                self._opened = None
-                opened.abandon()
+                self._let_go()
                 raise
             except damage.OURS:
                 raise
             except FOREIGN as error:  # not by `named`: each manager between a claim and its bytes costs a hundredth
                 refusal = self.refusal(error)
+            except BaseException as error:
+                self._is_lost = self._is_lost or not isinstance(error, Exception)
+                raise
             else:
                 return
             raise refusal from None
 
+    def _let_go(self) -> None:
+        opened, self._opened, self._is_lost = self._opened, None, False
+        if opened is not None:
+            opened.abandon()
+
     def _open(self) -> Opened:
+        if self._is_lost:
+            self._let_go()
         if self._opened is None:
             self._opened = open_ledger(
                 self.path, create=self._create, accept_older=self._accept_older, moving=self._moving
@@ -332,6 +344,15 @@ class Store:
             self._accept_older = False  # said of the file as it was found, not of what may stand there later
             self._synchronous = ""
         return self._opened
+
+
+def _taken_back(connection: sqlite3.Connection) -> bool:
+    """Roll back a transaction; return whether there was one."""
+    with contextlib.suppress(sqlite3.ProgrammingError):  # it was closed meanwhile
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+            return True
+    return False
 
 
 # -- forks -------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
+from kills import service as scripted
+from kills.service import Post, Service
 
 from smsotp_nb._client import Client
 from smsotp_nb._dispatch import guards, preflight, send
@@ -299,3 +305,65 @@ def test_a_doubt_is_resolved_by_true_or_false_and_by_nothing_else(
     assert found.resolve(found.in_doubt.head(2), accepted=np.True_) == 2
     assert found.resolve(found.in_doubt, accepted=np.bool_(0)) == 3
     assert (found.counts["accepted"], found.counts["planned"]) == (2, 3)
+
+
+# -- what the service bills is not what the rates say ------------------------------------------------------------------
+
+
+def rates(price: str) -> pd.DataFrame:
+    return pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [price]})
+
+
+@pytest.fixture
+def billing(ledger: Ledger) -> Iterator[Callable[..., float]]:
+    """Send a campaign of 60 people in requests of 10 under a budget of USD 0.30; return what the service billed."""
+    with Service() as service, service.client() as client:
+
+        def sent(price: str, *billed: str, **more: Any) -> float:
+            prices = itertools.cycle(billed)
+
+            def result(post: Post) -> dict[str, Any]:
+                said = real(post) | {"currency": more.get("currency", "USD")}
+                for record in said["messages"]:
+                    record["price"] = next(prices)
+                    total.append(float(record["price"] or 0))
+                return said
+
+            with mock.patch("kills.service.result", result), pytest.warns(SmsOtpWarning):
+                send(
+                    campaign(rates=rates(price)), client=client, ledger=ledger, budget={"USD": "0.30"}, progress=False,
+                    concurrency=more.get("concurrency", 1),
+                )  # fmt: skip
+            return sum(total)
+
+        real, total = scripted.result, list[float]()
+        yield sent
+
+
+@pytest.mark.parametrize("price", ["0", "0.0001", "0.0075"])
+def test_a_budget_holds_whatever_the_rates_say(billing: Callable[..., float], price: str) -> None:
+    """Of a price of 0.02, one request of 10 is let through, and no second one: its price is known by then."""
+    assert billing(price, "0.020000") == pytest.approx(0.20)
+    assert billing(price, "0.020000") == pytest.approx(0.20), "the next call knows what was spent and learned"
+
+
+def test_a_budget_is_exceeded_by_no_more_than_the_requests_under_way(billing: Callable[..., float]) -> None:
+    assert billing("0", "0.070000", concurrency=3) <= 0.30 + 3 * 10 * 0.07
+
+
+def test_free_messages_and_those_without_a_price_teach_a_budget_nothing(billing: Callable[..., float]) -> None:
+    """A message without a price counts as the others were billed."""
+    assert 0.09 <= billing("0", "0.000000", "0.010000", None) <= 0.30
+
+
+def test_a_budget_stops_where_nobody_knows_what_was_spent(billing: Callable[..., float], ledger: Ledger) -> None:
+    billing("0", None)
+    assert ledger.campaign("autumn").counts["accepted"] == 10
+
+
+def test_a_budget_stops_where_the_service_bills_in_another_currency(
+    billing: Callable[..., float], ledger: Ledger
+) -> None:
+    for _ in range(2):
+        billing("0.0075", "0.007500", currency="EUR")
+        assert ledger.campaign("autumn").counts["accepted"] == 10

@@ -1,0 +1,98 @@
+"""After an interrupt at any moment the same Ledger object goes on, in a file and on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from support.servers import Server
+
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.anchor import Anchor
+from smsotp_nb._ledger.leasing import Lease
+from smsotp_nb._ledger.lock import RunLock
+from smsotp_nb._ledger.marks import Marks
+from smsotp_nb._ledger.opening import Opened
+from smsotp_nb._ledger.server import Served
+from smsotp_nb._ledger.sighting import Notes
+
+from .interrupts import STRUCK, run
+from .people import numbers, plan_of
+from .service import Service
+
+IN_A_FILE = [
+    (Opened, "prepare_to_write"), (Opened, "note_acts"), (Opened, "committed"), (Opened, "begin_noting"),
+    (Anchor, "verify"), (Anchor, "generation"), (Marks, "begin"), (Marks, "note"), (RunLock, "release"),
+]  # fmt: skip
+ON_A_SERVER = [
+    (Served, "begin"), (Served, "note_acts"), (Served, "commit"), (Served, "attest"), (Notes, "begin"), (Notes, "note"),
+    (Lease, "keep"), (Lease, "release"),
+]  # fmt: skip
+
+
+def struck(owner: type, name: str, *, after: bool) -> Any:
+    """Let the first call of a method be interrupted, before or after it has done its work."""
+    real: Callable[..., Any] = getattr(owner, name)
+    calls: list[None] = []
+
+    def once(self: Any, *args: Any, **kwargs: Any) -> Any:
+        calls.append(None)
+        if len(calls) > 1:
+            return real(self, *args, **kwargs)
+        if after:
+            real(self, *args, **kwargs)
+        raise KeyboardInterrupt
+
+    return mock.patch.object(owner, name, once)
+
+
+def interrupted_and_sent(place: str | Path, owner: type, name: str, *, after: bool) -> None:
+    with Service() as service, service.client() as client, Ledger(place, create=True) as ledger:
+        made = plan_of(8, chunk_size=2)
+
+        def sent() -> Any:
+            return send(made, client=client, ledger=ledger, progress=False, concurrency=1)
+
+        with struck(owner, name, after=after), pytest.raises(KeyboardInterrupt):
+            sent()
+        table = sent()
+        assert table["status"].isin(["accepted", "in_doubt"]).all()
+        assert set(service.accepted) >= set(table["to"][table["status"].eq("accepted")])
+        assert set(service.accepted.values()) == {1}
+        assert set(table["to"]) == set(numbers(8))
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(("owner", "name"), IN_A_FILE, ids=[f"{owner.__name__}.{name}" for owner, name in IN_A_FILE])
+def test_an_interrupt_beside_a_transaction_leaves_a_ledger_in_a_file_usable(
+    tmp_path: Path, owner: type, name: str, after: bool
+) -> None:
+    interrupted_and_sent(tmp_path / "l.sqlite", owner, name, after=after)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    ("owner", "name"), ON_A_SERVER, ids=[f"{owner.__name__}.{name}" for owner, name in ON_A_SERVER]
+)
+def test_an_interrupt_beside_a_transaction_leaves_a_ledger_on_a_server_usable(
+    server: Server, owner: type, name: str, after: bool
+) -> None:
+    interrupted_and_sent(server.database(), owner, name, after=after)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_after_sigint_at_a_random_moment_the_same_object_goes_on() -> None:
+    found = run(3 * len(STRUCK))
+    assert not found.broken, found.line()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_after_sigint_at_a_random_moment_the_same_object_goes_on_on_a_server(server: Server) -> None:
+    found = run(len(STRUCK), server=server)
+    assert not found.broken, found.line()
