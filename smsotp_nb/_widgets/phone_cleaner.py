@@ -342,7 +342,8 @@ class PhoneCleaner(skin.Shown):
         self._render()
 
     def _pressed_another(self) -> None:
-        self._answer(f"Nothing was written. {PRESSED_ANOTHER}")
+        self.files.asked = None
+        self._tell(f"Nothing was written. {PRESSED_ANOTHER}", "warn")
 
     def _written(self, wanted: Wanted) -> None:
         """Write what the button said, unless the list has been judged anew since."""
