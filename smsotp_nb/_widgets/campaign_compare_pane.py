@@ -33,10 +33,10 @@ class ComparePane:
     def __init__(self, typed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
         self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20% off today!")
-        self.held = ipywidgets.BoundedIntText(description="Held out, in per cent (0: nobody)", min=0, max=MOST_HELD)
+        self.held = skin.whole("Held out, in per cent (0: nobody)", most=MOST_HELD)
         self.unit = skin.choice("Column that tells customers apart", with_none([], "choose"), None)
         self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)
-        self.days = ipywidgets.BoundedIntText(description="Days until it is read", min=1, max=365, value=14)
+        self.days = skin.whole("Days until it is read", least=1, most=365, value=14)
         self.base = skin.text("Who buys without a message, in per cent", placeholder="2.5")
         for name in KEPT:
             getattr(self, name).observe(lambda _: typed(), "value")

@@ -24,7 +24,6 @@ from .._ledger import Campaign, Unfinished
 from ..errors import SmsOtpError, UsageError
 from ..problems import PROBLEMS, Problem
 from ..results import Progress
-from .campaign_changing import Changing
 from .campaign_choices import Choices, Guards
 from .campaign_compared import SECOND
 from .campaign_sending import ENDS, Sending
@@ -35,7 +34,7 @@ from .stages import CHANGED, Notice, Sign, complaints, refused
 _MICRO = Decimal("0.000001")
 
 
-class OneCampaign(Writing, Sending, Changing):
+class OneCampaign(Writing, Sending):
     """The moves of one campaign."""
 
 
@@ -106,6 +105,10 @@ class Comparing(OneCampaign):
 
     # -- write and check
 
+    def _forget_plan(self) -> None:
+        super()._forget_plan()
+        self.comparison = None
+
     def draft(self, choices: Choices) -> Draft:
         """Plan the first rows, with both texts where two are compared, and say what these people can show."""
         made, compared = super().draft(choices), choices.compared
@@ -153,7 +156,7 @@ class Comparing(OneCampaign):
         people = int(planned.sum())
         held = int((planned & (arm_of == HOLDOUT)).sum())
         said = tuple(compared.foreseen(people))
-        self.plan, self._to = whole, choices.to
+        self.plan, self._to, self._suppress = whole, choices.to, choices.suppress
         self.comparison = Comparison(test, self._asked_for(choices), self._drawn(choices), arms, held, said)
         self._gather()
         return met
@@ -204,11 +207,12 @@ class Comparing(OneCampaign):
 
     # -- send
 
-    def send_test(self, number: str, default_region: str = "") -> bool:
+    def send_test(self, number: str, default_region: str = "", *, plan: planning.Plan | None = None) -> bool:
         """Send the first message of each text to oneself; say whether all were accepted."""
         if self.comparison is None:
-            return super().send_test(number, default_region)
-        if not self._begin({"planned"}, "testing", self.notice.text):
+            return super().send_test(number, default_region, plan=plan)
+        same = plan is None or plan is self.plan
+        if not same or not self._begin({"planned"}, "testing", self.notice.text):
             return False
         standing = self._before
         done = [arm.send_test(number, default_region) for arm in self.arms]
@@ -250,7 +254,7 @@ class Comparing(OneCampaign):
             self._refuse(back, *refused(error, "Not sent."))
             return
         if self.to_go != expected:
-            self._refuse(back, CHANGED, "warn")
+            self._refuse(back, f"Not sent. {CHANGED}", "warn")
             return
         self._send_arms(guards, reason)
         self._gather()
@@ -319,10 +323,12 @@ class Comparing(OneCampaign):
 
     # -- change
 
-    def withdraw(self, reason: str = "") -> None:
+    def withdraw(self, reason: str = "", *, plan: planning.Plan | None = None) -> None:
         """Take all rows not yet sent out of their campaigns for good; a text of which nothing is recorded is left."""
         if self.comparison is None:
-            super().withdraw(reason)
+            super().withdraw(reason, plan=plan)
+            return
+        if not self._may_withdraw(plan):
             return
         before = self.waiting
         for arm in self.arms:

@@ -84,8 +84,13 @@ class Fields:
             unread={"fill": unread} if unread else {},
         )
 
-    def offer(self, frame: pd.DataFrame) -> None:
-        """Offer the columns of a list, and choose those of the numbers and countries where they are found."""
+    def offer(self, frame: pd.DataFrame | None) -> None:
+        """Offer the columns of a list, or none, and choose those of the numbers and countries where they are found."""
+        if frame is None:
+            self.names = []
+            offer(self.phone, with_none([], "choose"), None)
+            offer(self.region, with_none([], "none"), None)
+            return
         names, found = names_of(frame), phones.find_columns(frame)
         self.names = [label for label, _ in names]
         countries = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them

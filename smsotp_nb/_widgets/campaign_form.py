@@ -16,6 +16,7 @@ from .._calls import in_our_words
 from .._cards import Card, Note
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
+from .._planning import Plan
 from .._planning.suppression import usable
 from .._policy import Policy
 from ..errors import UsageError
@@ -25,7 +26,7 @@ from .campaign_choices import Choices, Guards
 from .campaign_compare_pane import ComparePane, comparison_card
 from .campaign_drafts import Drafts
 from .campaign_fields import Fields
-from .campaign_list import Uploaded, read_upload
+from .campaign_list import Uploaded
 from .campaign_read_pane import ReadPane
 from .campaign_result_pane import ResultPane
 from .campaign_send_pane import SendPane
@@ -114,11 +115,12 @@ class CampaignForm(skin.Shown):
         self._gesture = 0  # counts what was clicked
         self._opted_out = ""  # the source of the opt-out recorded last
         self._uploaded: Uploaded | None = None
+        self._checked: Choices | None = None  # what the plan was made of
         self._settle = skin.SETTLE
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
         self.compare = ComparePane(self._typed)
-        self.write = WritePane(self.fields, self.compare, upload=frame is None)
+        self.write = WritePane(self.fields, self.compare, upload=frame is None, take=self._take_list)
         self.sending, self.outcome = SendPane(self._guarded), ResultPane(self._settled)
         self.reading = ReadPane(
             self.steps.ledger,
@@ -171,23 +173,27 @@ class CampaignForm(skin.Shown):
         if stage == "write" and not self.steps.unfinished:
             return Card("Campaign form", "", closing=saved.TO_USE)
         if stage == "done" and self.results is not None:
+            said = Notice(f"{notice.text} {self.steps.listed()}", notice.sign)
             compared = [comparison_card(self.steps.comparison)] if self.steps.comparison else []
-            return campaign_html.below(campaign_html.saved_card(self.results, self.steps.counts, notice), *compared)
+            return campaign_html.below(campaign_html.saved_card(self.results, self.steps.counts, said), *compared)
         card = saved.unfinished("Campaign form", self._step())
+        card = dataclasses.replace(card, state=f"{card.state} {self.steps.listed()}")
         return dataclasses.replace(card, blocks=(Note("i", notice.text),) if notice.text else ())
 
     # -- parts
 
     def _wire(self) -> None:
         write, sending, outcome = self.write, self.sending, self.outcome
-        write.upload.observe(lambda _: self._upload(), "value")
         write.check_button.on_click(lambda _: self._check())
         write.keep_name_button.on_click(lambda _: self._keep_name())
-        sending.test_button.on_click(lambda _: self._test())
-        sending.send_button.on_click(lambda _: self._send())
+        stale = self.steps.pressed_another
+        sending.test.does(
+            self._test, work=lambda job: self._work(job, then=lambda: self.sending.test_number), stale=stale
+        )
+        sending.send.does(self._send, work=lambda job: self._work(job), stale=stale, draw=self._render)
+        sending.sure.does(self._withdraw, work=lambda job: self._work(job), stale=stale)
         sending.back_button.on_click(lambda _: self._back())
         sending.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
-        sending.sure_button.on_click(lambda _: self._withdraw())
         sending.keep_button.on_click(lambda _: self._keep_rest())
         sending.stop_button.on_click(lambda _: self.steps.stop())
         outcome.opt_out_button.on_click(lambda _: self._opt_out())
@@ -204,31 +210,28 @@ class CampaignForm(skin.Shown):
 
     # -- gestures
 
-    def _upload(self) -> None:
-        """Read an uploaded list and forget its bytes, which a saved notebook would hold."""
-        files = self.write.upload.value
-        if files:
-            content = bytes(files[0]["content"])
-            self.write.upload.value = ()
-            self._read_list(files[0]["name"], content)
+    def _take_list(self, read: Uploaded) -> str:
+        """Take an uploaded list, or none where it cannot be read; nothing is left of the one before."""
+        before = self._uploaded
+        if not self.steps.take(read.frame, read.called):
+            return f"{read.name} was not taken: work on another list is going on. {self.steps.listed()}"
+        self._uploaded, self._checked, self._sure = read if read.frame is not None else None, None, False
+        if before is not None:
+            self.sending.forget()
+        self._offer(read.frame)
+        self._typed()
+        return ""
 
-    def _read_list(self, name: str, content: bytes) -> None:
-        read = read_upload(name, content)
-        self.write.show_upload(read)
-        if read.frame is not None and self.steps.take(read.frame):
-            self._uploaded = read
-            self._offer(read.frame)
-            self._typed()
-
-    def _offer(self, frame: pd.DataFrame) -> None:
+    def _offer(self, frame: pd.DataFrame | None) -> None:
         self.fields.offer(frame)
-        self.compare.offer(names_of(frame))
+        self.compare.offer([] if frame is None else names_of(frame))
         self.write.show_columns()
 
     def _check(self) -> None:
         def check() -> None:
             choices, both = skin.settled(lambda: (self.choices(), self._both()), wait=self._settle)
-            self.steps.check(choices, both=both)
+            if self.steps.check(choices, both=both):
+                self._checked = choices
             if self.steps.stage == "planned" and self._offered is not None:  # another campaign is on its way
                 self._offered = None
                 self.write.offer("")
@@ -242,33 +245,28 @@ class CampaignForm(skin.Shown):
         self.fields.campaign.value = self.steps.met[0].campaign
         self._check()
 
-    def _test(self) -> None:
-        seen = self.steps.tested
+    def _test(self, plan: Plan) -> None:
+        number = skin.settled(lambda: self.sending.test_number.value, wait=self._settle)
+        if self.steps.send_test(number, self.choices().default_region, plan=plan):
+            self.sending.test_number.value = ""
 
-        def test() -> None:
-            number = skin.settled(lambda: self.sending.test_number.value, wait=self._settle)
-            if self.steps.tested is seen and self.steps.send_test(number, self.choices().default_region):
-                self.sending.test_number.value = ""
-
-        self._work(test, then=lambda: self.sending.test_number)
-
-    def _send(self) -> None:
-        seen = self.steps.plan  # another one after each send
-
-        def send() -> None:
-            guards, typed, reason = skin.settled(
-                lambda: (self.guards(), self.sending.typed.value, self.sending.reason.value), wait=self._settle
-            )
-            self.sending.typed.value = ""
-            if self.steps.plan is not seen:  # a second click, meant for a button that is gone
-                return
-            self.steps.send(guards, typed, reason)
-            if self.steps.stage == "done" and not self.steps.to_go:
-                self._drafts.discard()
-            if self.steps.stage == "done" and not self.steps.refusal.text:
-                self.sending.guard_fields["canary"].value, self.sending.reason.value = 0, ""
-
-        self._work(send)
+    def _send(self, pressed: tuple[Plan, Guards]) -> None:
+        """Send what the button said; what was typed meanwhile is shown on it first."""
+        plan, guards = pressed
+        choices, now, typed, reason = skin.settled(
+            lambda: (self.choices(), self.guards(), self.sending.typed.value, self.sending.reason.value),
+            wait=self._settle,
+        )
+        self.sending.typed.value = ""
+        if now != guards or self._checked not in (None, choices):
+            self._render()
+            self.steps.pressed_another()
+            return
+        self.steps.send(guards, typed, reason, plan=plan)
+        if self.steps.stage == "done" and not self.steps.to_go:
+            self._drafts.discard()
+        if self.steps.stage == "done" and not self.steps.refusal.text:
+            self.sending.forget()
 
     def _back(self) -> None:
         self._sure = False
@@ -282,9 +280,8 @@ class CampaignForm(skin.Shown):
         self._render()
         self.sending.keep_button.focus()
 
-    def _withdraw(self) -> None:
-        if self._sure:
-            self._work(lambda: self.steps.withdraw(self.sending.reason.value))
+    def _withdraw(self, plan: Plan) -> None:
+        self.steps.withdraw(self.sending.reason.value, plan=plan)
 
     def _keep_rest(self) -> None:
         self._sure = False
@@ -383,7 +380,9 @@ class CampaignForm(skin.Shown):
             steps, stage = self.steps, self.steps.stage
             names, now = steps.path(self.guards())
             done = stage == "done" and not steps.to_go and not steps.counts.get("in_doubt")
-            self._head.value = skin.head("Campaign", steps.where(), names, now, done=done, live=steps.live)
+            self._head.value = skin.head(
+                "Campaign", steps.where(), names, now, done=done, live=steps.live, about=steps.listed()
+            )
             writing = stage in ("write", "planning")
             skin.show(self.write.widget, writing)
             skin.show(self._rest, not writing)

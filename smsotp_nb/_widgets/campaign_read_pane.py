@@ -12,7 +12,7 @@ from .._ledger import Ledger
 from . import skin
 from .arguments import names_of, with_none
 from .campaign_fields import offer
-from .campaign_list import Uploaded, read_upload
+from .campaign_list import Upload, Uploaded
 from .campaign_orders import OrderColumns
 from .campaign_reading import ReadingSteps
 from .field_faults import FieldFaults
@@ -73,9 +73,8 @@ class ReadPane:
 
     def _make_parts(self, *, upload: bool) -> None:
         self.comparison = skin.choice("Comparison", [("", "")], None)
-        self.upload = ipywidgets.FileUpload(
-            accept=KINDS, multiple=False, description="Choose the orders: CSV, Excel or Parquet", icon=""
-        )
+        self._file = Upload("Choose the orders: CSV, Excel or Parquet", KINDS, self._take)
+        self.upload, self._said = self._file.button, self._file.said
         skin.show(self.upload, upload)
         self.on = skin.choice("Column with the customer", with_none([], "choose"), None)
         self.at = skin.choice("Column with the time of an order", with_none([], "choose"), None)
@@ -85,12 +84,11 @@ class ReadPane:
         self.currency = skin.text("Currency", placeholder="EUR")
         self.button = skin.button("Read the comparison")
         self.comparison.observe(lambda _: self._choose(), "value")
-        self.upload.observe(lambda _: self._upload(), "value")
         self.button.on_click(lambda _: self._read())
 
     def _lay_out(self) -> ipywidgets.VBox:
         around = self.faults.around
-        self._said, self._notice, self.card = skin.block(""), skin.block(""), skin.block("")
+        self._notice, self.card = skin.block(""), skin.block("")
         self._columns = skin.box(
             skin.box(around("on", self.on), around("at", self.at), classes=("smsotp-pair",)),
             skin.box(around("zone", self.zone), self.early, classes=("smsotp-pair",)),
@@ -117,18 +115,13 @@ class ReadPane:
     def _choose(self) -> None:
         self.steps.look_up(self.comparison.value)
 
-    def _upload(self) -> None:
-        """Read an uploaded file and forget its bytes, which a saved notebook would hold."""
-        files = self.upload.value
-        if files:
-            content = bytes(files[0]["content"])
-            self.upload.value = ()
-            self.show_upload(read_upload(files[0]["name"], content))
-
     def show_upload(self, read: Uploaded) -> None:
         """Say what became of an uploaded file, and offer its columns."""
-        self._said.value = skin.line(read.words, read.sign)
+        self._file.show(read)
+
+    def _take(self, read: Uploaded) -> str:
         self.steps.take(read)
+        return ""
 
     def _read(self) -> None:
         def read() -> None:

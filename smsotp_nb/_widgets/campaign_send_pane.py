@@ -12,6 +12,7 @@ from . import skin
 from .campaign_choices import SPEED, Guards
 from .campaign_steps import CampaignSteps
 from .field_faults import FieldFaults
+from .pinned import Pinned
 
 
 class SendPane:
@@ -24,16 +25,15 @@ class SendPane:
     def __init__(self, changed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
         self.guard_fields = {field.name: skin.field(field) for guard in GUARDS for field in guard.fields}
-        speed = ipywidgets.BoundedIntText(description="Messages a second, at most (0: no limit)", min=0, max=10**6)
-        self.guard_fields[SPEED] = speed
+        self.guard_fields[SPEED] = skin.whole("Messages a second, at most (0: no limit)", most=10**6)
         self.typed = skin.text("")
         self.reason = skin.text("Why the text changes, for the record", placeholder="typo")
         self.test_number = skin.text("Your own number", placeholder="+1 202 555 0123")
-        self.test_button = skin.button("Send me the first message as a test")
-        self.send_button = skin.button("Send")
+        self.test, self.send = Pinned("Send me the first message as a test"), Pinned("Send")
+        self.sure = Pinned("Yes, withdraw")
+        self.test_button, self.send_button, self.sure_button = self.test.button, self.send.button, self.sure.button
         self.back_button = skin.button("Back to the text")
         self.withdraw_button = skin.button("Withdraw")
-        self.sure_button = skin.button("Yes, withdraw")
         self.keep_button = skin.button("No, keep them")
         self.stop_button = skin.button("Stop sending")
         for field in (*self.guard_fields.values(), self.reason):
@@ -57,6 +57,10 @@ class SendPane:
             if name in draft and isinstance(draft[name], type(field.value)):
                 field.value = draft[name]
 
+    def forget(self) -> None:
+        """Forget what was typed for a list that is no longer in use."""
+        self.guard_fields["canary"].value, self.typed.value, self.reason.value = 0, "", ""
+
     def draw(self, steps: CampaignSteps, *, sure: bool) -> None:
         """Show what can be done now; ``sure``: it is asked whether the rest is to be withdrawn."""
         guards, sending = self.guards(), steps.stage == "sending"
@@ -66,17 +70,17 @@ class SendPane:
             skin.show(part, can_send)
         skin.show(self._test, can_send and steps.stage != "done")
         self._tested.value = skin.line(steps.tested.text, steps.tested.sign) if steps.tested.text else ""
-        self.test_button.description = steps.test_label()
+        self.test.offer(steps.test_label(), steps.plan if can_send else None)
         self.test_button.disabled = self.send_button.disabled = steps.stage == "testing"
         skin.show(self.reason, can_send and bool(steps.reworded))
         skin.mark(self.widget, "smsotp-framed", can_send and steps.live)
         skin.show(self.typed, can_send and bool(steps.to_type(guards.first)))
         self.typed.description = f"Type {steps.to_type(guards.first)} to confirm"
-        self._where.value = skin.line(steps.where(), "warn" if steps.live else "")
+        self._where.value = skin.line(steps.where(), "warn" if steps.live else "") + skin.line(steps.asked_for())
         self._draw_buttons(steps, guards, can_send=can_send, sending=sending, sure=sure)
 
     def _draw_buttons(self, steps: CampaignSteps, guards: Guards, *, can_send: bool, sending: bool, sure: bool) -> None:
-        self.send_button.description = steps.send_label(guards)
+        self.send.offer(steps.send_label(guards), (steps.plan, guards) if can_send else None)
         self._limits.value = skin.line(steps.limits(guards))
         skin.primary(self.send_button, True)
         skin.show(self.stop_button, sending)
@@ -89,12 +93,12 @@ class SendPane:
         skin.show(self._sure, sure)
         rows = counted(steps.waiting, "row")
         self._warning.value = skin.line(f"{rows} will be taken out for good: this campaign never texts them.", "warn")
-        self.sure_button.description = f"Yes, withdraw {steps.waiting:,}"
+        self.sure.offer(f"Yes, withdraw {steps.waiting:,}", steps.plan if sure else None)
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._where, self._tested, self._limits = skin.block(""), skin.block(""), skin.block("")
         self._warning = skin.block("")
-        answers = skin.box(self.sure_button, self.keep_button, classes=("smsotp-pair",))
+        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
         self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
         self._first = self.faults.around("canary", self.guard_fields["canary"])
         self._guards = skin.box(
@@ -106,7 +110,7 @@ class SendPane:
                 "Send me a test message first",
                 "Hide the test message",
                 self.faults.around("test_number", self.test_number),
-                self.test_button,
+                self.test.widget,
                 self._tested,
             ),
             classes=("smsotp-main",),
@@ -118,7 +122,7 @@ class SendPane:
             self._where,
             self.reason,
             self.faults.around("typed", self.typed),
-            skin.box(self.send_button, self.stop_button, self._limits, classes=("smsotp-field",)),
+            skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field",)),
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
             self._sure,
             classes=("smsotp-main",),

@@ -1,4 +1,4 @@
-"""The campaign form sends: what its button says, a test message, the first ones, the others, and to stop."""
+"""The campaign form sends: what its button says, a test, the first ones, the others; to stop, and to withdraw."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .._cards import about, counted
 from .._dispatch import send, send_test
 from .._guards import GUARDS
 from .._ledger import state_line
+from .._people import People
 from .._planning import Plan
 from .._wire import mask
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
@@ -18,14 +19,14 @@ from . import campaign_faults
 from .campaign_choices import Guards
 from .campaign_refusals import NEXT
 from .campaign_state import CampaignState, Running, in_both
-from .stages import CHANGED, HEARD_EVERY, UNREAD, Notice, broken, ended_early, refused, sentence
+from .stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, ended_early, refused, sentence
 
 STEPS = ("Write", "Check", "Send", "Results")
 IN_THE_FORM = "corrected in the form"
 
 
 class Sending(CampaignState):
-    """Send, or what is left of it; ``guards.first`` are to go alone, to be looked at before the others."""
+    """Send, or what is left of it, or change that; ``guards.first`` go alone, to be looked at before the others."""
 
     def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
         """Return the steps of this campaign, and the number of the one in force, from 1.
@@ -81,11 +82,12 @@ class Sending(CampaignState):
         """Say on the button what a test sends."""
         return "Send me the first message as a test"
 
-    def send_test(self, number: str, default_region: str = "") -> bool:
+    def send_test(self, number: str, default_region: str = "", *, plan: Plan | None = None) -> bool:
         """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
-        if self.plan is None or not self._begin({"planned"}, "testing", self.notice.text):
+        plan = self.plan if plan is None else plan
+        if plan is None or not self._begin({"planned"}, "testing", self.notice.text, still=lambda: plan is self.plan):
             return False
-        plan, standing = self.plan, self._before
+        standing = self._before
         try:
             to = _number(number, default_region)
             sent = send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0]
@@ -107,12 +109,16 @@ class Sending(CampaignState):
 
     # -- to everybody
 
-    def send(self, guards: Guards, typed: str = "", reason: str = "") -> None:
+    def send(self, guards: Guards, typed: str = "", reason: str = "", *, plan: Plan | None = None) -> None:
         """Send the plan, or what is left of it with a new text where it has one; blocks until it ends or was stopped.
 
-        ``reason`` is why the text changed, for the record.
+        ``reason`` is why the text changed, for the record; ``plan`` is the one that the button was pressed for.
         """
-        if self.stage not in ("planned", "done") or self.plan is None or not self.to_go:
+        plan = self.plan if plan is None else plan
+        if self.stage not in ("planned", "done") or plan is None or not self.to_go:
+            return
+        if plan is not self.plan:
+            self.pressed_another()
             return
         faults = guards.faults()
         if faults:
@@ -124,17 +130,17 @@ class Sending(CampaignState):
             self._refuse(self.stage, *refused(error, "Not sent."))
             return
         if meanwhile:
-            self._refuse(self.stage, meanwhile, "warn")
+            self._refuse(self.stage, f"Not sent. {meanwhile}", "warn")
             return
         wanted = self.to_type(guards.first)
         if wanted and typed.replace(",", "").strip() != wanted:
             self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
             return
         back = self.stage
-        if self.going(guards.first) < self.to_go:
-            self.alone = self.tried + self.going(guards.first)
-        if self._begin({"planned", "done"}, "sending", ""):
-            self._send(self.plan, guards, back, reason.strip() or IN_THE_FORM)
+        alone = self.tried + self.going(guards.first) if self.going(guards.first) < self.to_go else self.alone
+        if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
+            self.alone = alone
+            self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
 
     def stop(self) -> None:
         """Begin no further request; those under way are waited for and recorded."""
@@ -152,7 +158,7 @@ class Sending(CampaignState):
             self._show(self.stage, *self._standing())
             return CHANGED
         begun_here = bool(self.tried)  # whoever is texted by both was agreed to when it began
-        return "" if begun_here or in_both(self._others()) == self._agreed else f"Not sent. {_MEANWHILE}"
+        return "" if begun_here or in_both(self._others()) == self._agreed else _MEANWHILE
 
     def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
         self._started, self.running = self._clock(), None
@@ -226,6 +232,62 @@ class Sending(CampaignState):
         frame = self.results
         held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
         return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
+
+    # -- change what has not left, and settle what is in doubt
+
+    def opt_out(self, number: str, source: str, default_region: str = "") -> bool:
+        """Record that a person does not want to be texted; the next request already obeys. Say whether it was done."""
+        if self.stage not in ("planned", "done"):
+            return False
+        if not number.strip() or not source.strip():
+            need = "the number" if source.strip() else "how it came, such as: phone call"
+            field = "stop_source" if number.strip() else "stop_number"
+            self._refuse(self.stage, f"Nothing was recorded. Enter {need}.", "warn", {field: f"Enter {need}."})
+            return False
+        try:
+            People(self.ledger).opt_out(number.strip(), source=source, default_region=default_region or None)
+            self._look_again()
+        except SmsOtpError as error:
+            words, sign = refused(error, "Nothing was recorded.")
+            self._refuse(self.stage, words, sign, {"stop_number": words})
+            return False
+        said = f"{mask(number.strip())} opted out, and no campaign of this ledger texts this number."
+        self._show(self.stage, f"{said} {self._standing()[0]}", "ok")
+        return True
+
+    def withdraw(self, reason: str = "", *, plan: Plan | None = None) -> None:
+        """Take all rows not yet sent out of the campaign for good; ``plan`` as for `send`."""
+        campaign = self.recorded()
+        if campaign is None or not self._may_withdraw(plan):
+            return
+        try:
+            gone = campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
+        except SmsOtpError as error:
+            self._refuse(self.stage, *refused(error, "Nothing was changed."))
+            return
+        self._read_results()
+        self._show("done", f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
+
+    def _may_withdraw(self, plan: Plan | None) -> bool:
+        """Return whether the rows to go are those that were seen; say so where they are not."""
+        if self.stage not in ("planned", "done") or not self.waiting:
+            return False
+        if plan is not None and plan is not self.plan:
+            self.pressed_another()
+            return False
+        try:
+            meanwhile = self._meanwhile()
+        except SmsOtpError as error:
+            self._refuse(self.stage, *refused(error, "Nothing was changed."))
+            return False
+        if meanwhile:
+            self._refuse(self.stage, f"Nothing was changed. {meanwhile}", "warn")
+        return not meanwhile
+
+    def settled(self, words: str, sign: Sign = "ok") -> None:
+        """Take in what was decided about rows in doubt."""
+        self._look_again()
+        self._show(self.stage, words, sign)
 
 
 # What ends a send for all that is to go, of other texts, too; other reasons hold back rows.

@@ -25,7 +25,7 @@ from .._policy import Policy, not_policy
 from .._sandbox.facade import client_of
 from ..results import Progress
 from .arguments import names_of
-from .stages import Notice, Sign, Stages
+from .stages import PRESSED_ANOTHER, Notice, Sign, Stages
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TYPE_ABOVE = 1000
 BUSY = ("planning", "testing", "sending")
+IN_CODE = "given in code"
 TRIED = ("accepted", "rejected", "in_doubt")
 
 
@@ -72,16 +73,26 @@ class CampaignState(Stages):
             names_of(frame)
         refuse(not_whole("type_above", type_above, least=0), not_policy(policy))
         super().__init__("write", changed=changed)
-        self.refusal = self._before = self.tested = Notice()
+        self.refusal = self._before = Notice()
         self.faults: Mapping[str, str] = {}
         self.frame = pd.DataFrame() if frame is None else frame
+        self._called = IN_CODE  # the file of the list, and its sheet
         self.client = client_of(client, what="a form")
         if not isinstance(ledger, Ledger | str | Path | None):
             raise not_a_ledger(ledger)
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.policy = policy
+        self._type_above = type_above
+        self._clock = clock
+        self._stop = threading.Event()
+        self._started = 0.0
+        self._forget_plan()
+
+    def _forget_plan(self) -> None:
+        """Know nothing of a plan, of what was sent by it, or of what a person agreed to."""
         self.plan: Plan | None = None
         self._to: Hashable = None  # the column of its numbers
+        self._suppress: Any = None  # whom it leaves out
         self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
         self._agreed = 0  # how many a person let be texted by such a campaign and by this one
         self.unfinished = ""  # the campaign that was begun here and has rows to go
@@ -89,10 +100,7 @@ class CampaignState(Stages):
         self.counts: dict[str, int] = {}
         self.running: Running | None = None
         self.alone = 0  # how many went first, to be looked at
-        self._type_above = type_above
-        self._clock = clock
-        self._stop = threading.Event()
-        self._started = 0.0
+        self.tested = Notice()
         self._going = pd.DataFrame()  # the rows that the next send would post
         self._cost = ""
 
@@ -106,6 +114,19 @@ class CampaignState(Stages):
         if not self.live:
             return "Sandbox: nobody is texted, nothing leaves this machine."
         return f"Live service at {self.client.settings.base_url}: real people are texted, and every text is billed."
+
+    def listed(self) -> str:
+        """Name the list that is in use: its file, its sheet, its rows."""
+        if not len(self.frame.columns):
+            return "No list is in use."
+        return f"List: {self._called}, {counted(len(self.frame), 'row')}."
+
+    def asked_for(self) -> str:
+        """Say whom the plan is for and whom it leaves out."""
+        if self._suppress is None:
+            return f"{self.listed()} Suppression list: none."
+        given = self._suppress if isinstance(self._suppress, str | Path) else "given in code"
+        return f"{self.listed()} Suppression list: {given}."
 
     @property
     def tried(self) -> int:
@@ -140,6 +161,11 @@ class CampaignState(Stages):
     def numbers(self) -> pd.Series | None:
         """Return the numbers as the list has them, in its order."""
         return self.frame.get(self._to)
+
+    def pressed_another(self) -> None:
+        """Say that the button said something else when it was pressed; nothing was done."""
+        if self.stage not in BUSY:
+            self._refuse(self.stage, f"Nothing was done. {PRESSED_ANOTHER}", "warn")
 
     def forget_refusal(self) -> None:
         """Take away why the last click did nothing, for somebody is typing; faults go with their own fields."""

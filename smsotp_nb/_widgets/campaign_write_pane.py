@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import ipywidgets
 
 from .._cards import counted
 from . import campaign_html, skin
 from .campaign_compare_pane import ComparePane
 from .campaign_fields import Fields
-from .campaign_list import KINDS, Uploaded
+from .campaign_list import KINDS, Upload, Uploaded
 from .campaign_state import in_both
 from .campaign_steps import CampaignSteps
 from .campaign_writing import Draft
 
 
 class WritePane:
-    """The fields laid out; ``upload`` says whether the list comes in here."""
+    """The fields laid out.
 
-    def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool) -> None:
+    Args:
+        upload: whether the list comes in here.
+        take: what an `Upload` does with it.
+    """
+
+    def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool, take: Callable[[Uploaded], str]) -> None:
         self.fields, self.compare = fields, compare
-        self.upload = ipywidgets.FileUpload(
-            accept=KINDS, multiple=False, description="Choose the list: CSV or Excel", icon=""
-        )
+        self._file = Upload("Choose the list: CSV or Excel", KINDS, take)
+        self.upload, self._read = self._file.button, self._file.said
         self.check_button = skin.button("Check the plan")
         self.keep_name_button = skin.button("Keep the name")
         self.both = skin.check("")
-        self._read, self._why = skin.block(""), skin.block("")
+        self._why = skin.block("")
         self._preview, self._unfinished = skin.block("", "smsotp-side"), skin.block("")
         self._columns = skin.block("", "smsotp-hint")
-        self._list = skin.box(self.upload, self._read, classes=("smsotp-field",))
-        skin.show(self._list, upload)
+        skin.show(self._file.widget, upload)
         self._met = skin.box(self._why, self.both, self.keep_name_button, classes=("smsotp-main", "smsotp-framed"))
         self.take_button, self.discard_button = skin.button("Continue with it"), skin.button("Discard it")
         self._kept = skin.block("")
@@ -51,10 +56,6 @@ class WritePane:
         for button in (self.take_button, self.discard_button):
             skin.show(button, keep)
 
-    def show_upload(self, read: Uploaded) -> None:
-        """Say what became of an uploaded list."""
-        self._read.value = skin.line(read.words, read.sign)
-
     def draw(self, steps: CampaignSteps, draft: Draft | None) -> None:
         """Show the step as it stands."""
         fields, planning = self.fields, steps.stage == "planning"
@@ -73,7 +74,7 @@ class WritePane:
         self._draw_tick(steps)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
-        self.check_button.disabled = planning
+        self.check_button.disabled = self.upload.disabled = planning
         skin.primary(self.check_button, True)
 
     def _draw_tick(self, steps: CampaignSteps) -> None:
@@ -107,7 +108,7 @@ class WritePane:
         main = skin.box(
             self._unfinished,
             self._offer,
-            self._list,
+            self._file.widget,
             skin.box(box("campaign"), box("kind"), classes=("smsotp-pair",)),
             skin.box(box("phone"), box("region"), classes=("smsotp-pair",)),
             skin.box(box("default_region"), box("signature"), classes=("smsotp-pair",)),

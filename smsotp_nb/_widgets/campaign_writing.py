@@ -16,7 +16,7 @@ from ..errors import SmsOtpError, UsageError
 from . import campaign_faults
 from .arguments import names_of
 from .campaign_choices import Choices
-from .campaign_state import CampaignState, in_both
+from .campaign_state import BUSY, IN_CODE, CampaignState, in_both
 from .stages import Notice, Sign, broken, complaints, refused
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
@@ -43,12 +43,20 @@ class Writing(CampaignState):
         """Return the names of the recorded campaigns whose people can be left out, the latest first."""
         return self.ledger.names(service=self.client.service)
 
-    def take(self, frame: pd.DataFrame) -> bool:
-        """Take another list, while the text is written; say whether it was taken."""
-        if self.stage != "write":
-            return False
-        names_of(frame)
-        self.frame = frame
+    def take(self, frame: pd.DataFrame | None, called: str = IN_CODE) -> bool:
+        """Take another list, or none, and forget all that was planned and sent by the one before.
+
+        Return whether it was taken: not while something is being done with the one before.
+        """
+        if frame is not None:
+            names_of(frame)
+        with self._lock:
+            if self.stage in BUSY:
+                return False
+            self.stage = "write"
+            self.frame, self._called = pd.DataFrame() if frame is None else frame, called
+            self._forget_plan()
+        self._show("write")
         return True
 
     def draft(self, choices: Choices) -> Draft:
@@ -62,8 +70,8 @@ class Writing(CampaignState):
             return Draft(problems=complaints(error))
         return Draft(plan, whole=len(head) == len(self.frame))
 
-    def check(self, choices: Choices, *, both: int = 0) -> None:
-        """Plan the whole list; sends nothing.
+    def check(self, choices: Choices, *, both: int = 0) -> bool:
+        """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
 
         ``both`` is how many people a person agreed to text under this name and under that of another campaign, too,
         which is not finished.
@@ -71,9 +79,9 @@ class Writing(CampaignState):
         missing = self._missing(choices)
         if self.stage == "write" and missing:
             self._refuse("write", f"{NO_PLAN} {' '.join(missing.values())}", "warn", missing)
-            return
+            return False
         if not self._begin({"write"}, "planning", f"Planning {counted(len(self.frame), 'row')} …"):
-            return
+            return False
         begun = self.counts, self.unfinished
         try:
             met = self._make(choices)
@@ -93,6 +101,8 @@ class Writing(CampaignState):
                 self._agreed, self.tested = in_both(met), Notice()
                 self.alone = self.alone if self.unfinished else 0
                 self._show("planned", *self._standing())
+                return True
+        return False
 
     def back(self) -> None:
         """Go back to the text; nothing is lost, what was sent stays recorded."""
@@ -102,7 +112,7 @@ class Writing(CampaignState):
 
     def _make(self, choices: Choices) -> list[Unfinished]:
         """Plan the whole list; return the unfinished campaigns with its people."""
-        self.plan, self._to = self._planned(self.frame, choices), choices.to
+        self.plan, self._to, self._suppress = self._planned(self.frame, choices), choices.to, choices.suppress
         self._look()
         return self._others()
 

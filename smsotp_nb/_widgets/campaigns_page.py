@@ -19,6 +19,7 @@ from .campaigns_steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Quest
 from .doubts import Doubts
 from .latest import Latest
 from .leafing import Leafing
+from .pinned import Pinned
 from .results_table import ResultsTable
 from .stages import Sign
 
@@ -111,11 +112,11 @@ class CampaignsPage(skin.Shown):
         self.back_button = skin.button("Back to the campaigns")
         self.again_button = skin.button("Refresh")
         self.typed = skin.text("")
-        self.send_button = skin.button("Send")
+        self.send, self.sure = Pinned("Send"), Pinned("Yes, withdraw")
+        self.send_button, self.sure_button = self.send.button, self.sure.button
         self.stop_button = skin.button("Stop sending")
         self.withdraw_button = skin.button("Withdraw")
         self.reason = skin.text("Why, for the record", placeholder="wrong price")
-        self.sure_button = skin.button("Yes, withdraw")
         self.keep_button = skin.button("No, keep them")
         self.doubts = Doubts(settled=self._settled)
         self.results = ResultsTable()
@@ -129,10 +130,10 @@ class CampaignsPage(skin.Shown):
             button.on_click(lambda _, at=at: self._open(at))
         self.back_button.on_click(lambda _: self._back())
         self.again_button.on_click(lambda _: self._work(self.steps.again))
-        self.send_button.on_click(lambda _: self._send())
+        self.send.does(self._send, work=self._work, stale=self.steps.pressed_another, draw=self._render)
+        self.sure.does(self._withdraw, work=self._work, stale=self.steps.pressed_another)
         self.stop_button.on_click(lambda _: self.steps.stop())
         self.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
-        self.sure_button.on_click(lambda _: self._withdraw())
         self.keep_button.on_click(lambda _: self._keep())
 
     def _lay_out(self) -> ipywidgets.VBox:
@@ -161,10 +162,10 @@ class CampaignsPage(skin.Shown):
         self._confirm = skin.box(
             self._needed,
             self.typed,
-            skin.box(self.send_button, self.stop_button, self.withdraw_button, classes=("smsotp-act",)),
+            skin.box(self.send.widget, self.stop_button, self.withdraw_button, classes=("smsotp-act",)),
             classes=("smsotp-main",),
         )
-        answers = skin.box(self.sure_button, self.keep_button, classes=("smsotp-pair",))
+        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
         self._sure = skin.box(self._warning, self.reason, answers, classes=("smsotp-main", "smsotp-framed"))
         self._doubts = skin.box(self.doubts.widget, classes=("smsotp-main",))
         self._results = skin.box(self.results.widget, classes=("smsotp-main",))
@@ -205,29 +206,20 @@ class CampaignsPage(skin.Shown):
         names = [entry.name for entry in self.steps.answer.listing.entries]
         (self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search).focus()
 
-    def _send(self) -> None:
-        seen = self.steps.opened
-
-        def send() -> None:
-            typed = skin.settled(lambda: self.typed.value, wait=self._settle)
-            self.typed.value = ""
-            if self.steps.opened is seen:  # else a second click, meant for a button that is gone
-                self.steps.send(typed)
-
-        self._work(send)
+    def _send(self, opened: Opened) -> None:
+        typed = skin.settled(lambda: self.typed.value, wait=self._settle)
+        self.typed.value = ""
+        self.steps.send(typed, opened=opened)
 
     def _ask_to_withdraw(self) -> None:
         self.steps.ask_to_withdraw()
         if self.steps.stage == "asking":
             self.reason.focus()
 
-    def _withdraw(self) -> None:
-        def withdraw() -> None:
-            reason = skin.settled(lambda: self.reason.value, wait=self._settle)
-            self.steps.withdraw(reason)
-            self.reason.value = ""
-
-        self._work(withdraw)
+    def _withdraw(self, opened: Opened) -> None:
+        reason = skin.settled(lambda: self.reason.value, wait=self._settle)
+        self.steps.withdraw(reason, opened=opened)
+        self.reason.value = ""
 
     def _settled(self, words: str, sign: Sign) -> None:
         if self.doubts.settling.left:
@@ -310,7 +302,7 @@ class CampaignsPage(skin.Shown):
         skin.show(self.typed, can_send and not sending and bool(steps.to_type()))
         self.typed.description = f"Type {steps.to_type()} to confirm"
         skin.show(self.send_button, can_send and not sending)
-        self.send_button.description = steps.send_label()
+        self.send.offer(steps.send_label(), opened if can_send and not sending else None)
         skin.primary(self.send_button, True)
         skin.show(self.stop_button, sending)
         skin.show(self.withdraw_button, opened.waiting > 0 and not sending and not asking)
@@ -319,7 +311,7 @@ class CampaignsPage(skin.Shown):
         self._warning.value = skin.line(
             f"{counted(opened.waiting, 'row')} will be taken out for good: this campaign never texts them.", "warn"
         )
-        self.sure_button.description = f"Yes, withdraw {number(opened.waiting)}"
+        self.sure.offer(f"Yes, withdraw {number(opened.waiting)}", opened if asking else None)
 
     def _code(self, opened: Opened | None) -> str:
         at = str(opened.ledger.path) if opened else self.steps.places()[self.ledger.value]

@@ -24,7 +24,7 @@ from .._sandbox.facade import client_of
 from .._services import shown
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..results import Progress
-from .stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, Stages, broken, ended_early, refused
+from .stages import CHANGED, HEARD_EVERY, PRESSED_ANOTHER, UNREAD, Notice, Sign, Stages, broken, ended_early, refused
 
 if TYPE_CHECKING:
     from .._client import Client
@@ -60,7 +60,7 @@ class Answer:
         return max(1, -(-self.listing.found // PAGE))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Opened:
     """One campaign as it was read: its cards, its rows and counts, and how the plan that was passed in stands to it."""
 
@@ -229,12 +229,15 @@ class CampaignsSteps(Stages):
         if self.stage == "asking":
             self._show("open", "Nothing was changed.")
 
-    def withdraw(self, reason: str = "") -> None:
-        """Take what was not sent out of the campaign for good."""
-        if self.opened is None or not self._begin({"asking"}, "working", "Withdrawing …"):
+    def withdraw(self, reason: str = "", *, opened: Opened | None = None) -> None:
+        """Take what was not sent out of the campaign for good; ``opened`` as for `send`."""
+        opened = self.opened if opened is None else opened
+        if opened is None or not self._as_shown(opened, "Nothing was changed."):
+            return
+        if not self._begin({"asking"}, "working", "Withdrawing …", still=lambda: opened is self.opened):
             return
         try:
-            gone = self.opened.campaign.withdraw(reason=reason.strip() or IN_THE_FORM)
+            gone = opened.campaign.withdraw(reason=reason.strip() or IN_THE_FORM)
         except SmsOtpError as error:
             self._show("open", *refused(error, "Nothing was changed."))
             return
@@ -284,25 +287,43 @@ class CampaignsSteps(Stages):
         going = self.opened.to_go if self.opened else 0
         return str(going) if going and (self.live or going > TYPE_ABOVE) else ""
 
-    def send(self, typed: str = "") -> None:
-        """Send what is to go by the plan that was passed in; blocks until it ends or was stopped."""
-        opened = self.opened
+    def send(self, typed: str = "", *, opened: Opened | None = None) -> None:
+        """Send what is to go by the plan that was passed in; blocks until it ends or was stopped.
+
+        ``opened`` is the campaign as it was shown when the button was pressed.
+        """
+        opened = self.opened if opened is None else opened
         if self.stage != "open" or opened is None or opened.plan is None or not opened.waiting or self.needed():
             return
-        try:
-            changed = opened.campaign.counts != opened.counts
-        except SmsOtpError as error:
-            self._show("open", *refused(error, "Not sent."))
-            return
-        if changed:
-            self.again(CHANGED, "warn")
+        if not self._as_shown(opened, "Not sent."):
             return
         wanted = self.to_type()
         if wanted and typed.replace(",", "").strip() != wanted:
             self._show("open", f"Type {wanted} to confirm; nothing was sent.", "warn")
             return
-        if self._begin({"open"}, "sending", ""):
+        if self._begin({"open"}, "sending", "", still=lambda: opened is self.opened):
             self._send(opened, opened.plan)
+
+    def pressed_another(self, outcome: str = "Nothing was done.") -> None:
+        """Say that the button said something else when it was pressed."""
+        if self.stage in ("open", "asking"):
+            self._show("open", f"{outcome} {PRESSED_ANOTHER}", "warn")
+
+    def _as_shown(self, opened: Opened, outcome: str) -> bool:
+        """Return whether a campaign still is as it was shown; say so where it is not."""
+        if self.stage not in ("open", "asking"):
+            return False
+        if opened is not self.opened:
+            self.pressed_another(outcome)
+            return False
+        try:
+            changed = opened.campaign.counts != opened.counts
+        except SmsOtpError as error:
+            self._show("open", *refused(error, outcome))
+            return False
+        if changed:
+            self.again(f"{outcome} {CHANGED}", "warn")
+        return not changed
 
     def stop(self) -> None:
         """Begin no further request."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import ipywidgets
 
@@ -12,32 +13,37 @@ from .._cards import counted
 from . import skin
 from .cleaning import Cleaned, export
 from .cleaning_owner import ask
+from .pinned import Pinned
 
 FORMATS = (("CSV (.csv)", ".csv"), ("Excel (.xlsx)", ".xlsx"), ("Tabs (.tsv)", ".tsv"))
 Written = Literal["usable", "left out", "questions"]
 
 
-class _Write(Protocol):
-    def __call__(self, which: Written, overwrite: bool = False) -> None: ...
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a button that writes says: which rows of which judged list, and in place of which file that stands there."""
+
+    cleaned: Cleaned
+    which: Written
+    replaces: str = ""
 
 
 class FilesPart:
     """Fields and buttons of both files, in the boxes ``clean`` and ``left_out``.
 
-    ``write`` writes a file; ``answered`` takes back the question that ``asked`` names, and says something instead.
+    ``answered`` takes back the question about the file that ``asked`` would replace, and says something instead.
     """
 
-    def __init__(
-        self, name: str, questions: ipywidgets.Text, *, write: _Write, answered: Callable[[str], None]
-    ) -> None:
-        self.asked: Written | None = None  # which file stands already, and may be replaced
-        self._questions, self._write, self._answered = questions, write, answered
+    def __init__(self, name: str, questions: ipywidgets.Text, *, answered: Callable[[str], None]) -> None:
+        self.asked: Wanted | None = None
+        self._questions, self._answered = questions, answered
         self.clean_path = skin.text("Name of the clean list", value=f"{name}-clean.csv")
         self.format = skin.choice("Format", FORMATS, ".csv")
-        self.clean_button = skin.button("Write the clean list", "smsotp-primary")
+        self.write_clean, self.write_left_out = Pinned("Write the clean list", "smsotp-primary"), Pinned("Write them")
+        self.replace = Pinned("Replace it")
+        self.clean_button, self.write_button = self.write_clean.button, self.write_left_out.button
+        self.replace_button, self.keep_button = self.replace.button, skin.button("Keep it")
         self.path = skin.text("Write the rows left out to", value=f"{name}-left-out.csv")
-        self.write_button = skin.button("Write them")
-        self.replace_button, self.keep_button = skin.button("Replace it"), skin.button("Keep it")
         self.content = skin.block("")
         self._lay_out()
         self._listen()
@@ -46,11 +52,12 @@ class FilesPart:
         """Return the field that names a file."""
         return {"usable": self.clean_path, "left out": self.path, "questions": self._questions}[which]
 
-    def put(
-        self, cleaned: Cleaned, which: Written, *, keep: list[Hashable], source: str | Path | None, overwrite: bool
-    ) -> str:
-        """Write a file under the name in its field; return in words what was written."""
-        name = skin.settled(lambda: self.field(which).value)
+    def put(self, wanted: Wanted, name: str, *, keep: list[Hashable], source: str | Path | None) -> str:
+        """Write a file of this name, over another one only where it is the one that was asked about.
+
+        Return in words what was written.
+        """
+        cleaned, which, overwrite = wanted.cleaned, wanted.which, bool(name) and name == wanted.replaces
         if which == "questions":
             file = ask(cleaned, name, keep=keep, source=source, overwrite=overwrite)
             rows = counted(cleaned.counts["unusable"], "row")
@@ -61,36 +68,32 @@ class FilesPart:
     def draw(self, cleaned: Cleaned | None, lacks: str) -> None:
         """Show what may be written, or what the clean list still lacks."""
         skin.show(self.question, self.asked is not None)
+        self.replace.offer("Replace it", self.asked)
+        self.write_clean.offer("Write the clean list", cleaned and Wanted(cleaned, "usable"))
         skin.show(self.clean, cleaned is None or cleaned.clean_rows > 0)
         self.content.value = lacks
         if cleaned is not None:
             rows, name = len(cleaned.judged), self.clean_path.value.strip() or "a file that has no name yet"
             self.content.value = skin.line(f"{cleaned.clean_rows:,} of {counted(rows, 'row')}, to {name}.")
             skin.show(self.left_out, rows > cleaned.clean_rows)
-            self.write_button.description = f"Write {counted(rows - cleaned.clean_rows, 'row')}"
+            left_out = counted(rows - cleaned.clean_rows, "row")
+            self.write_left_out.offer(f"Write {left_out}", Wanted(cleaned, "left out"))
 
     def _lay_out(self) -> None:
-        self.question = skin.box(self.replace_button, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
+        self.question = skin.box(self.replace.widget, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
         named = skin.box(self.clean_path, self.format, classes=("smsotp-pair",))
-        self.clean = skin.box(named, self.clean_button, self.content, classes=("smsotp-main",))
-        rows = skin.box(self.path, self.write_button, classes=("smsotp-pair",))
+        self.clean = skin.box(named, self.write_clean.widget, self.content, classes=("smsotp-main",))
+        rows = skin.box(self.path, self.write_left_out.widget, classes=("smsotp-pair",))
         self.left_out = skin.box(*skin.folded("Write the rows left out", "Hide this", rows), classes=("smsotp-main",))
 
     def _listen(self) -> None:
         for path in (self.path, self.clean_path, self._questions):
             path.observe(lambda _: self._named_anew(), "value")
         self.format.observe(lambda _: self._end_in(self.format.value), "value")
-        self.clean_button.on_click(lambda _: self._write("usable"))
-        self.write_button.on_click(lambda _: self._write("left out"))
-        self.replace_button.on_click(lambda _: self._replace())
         self.keep_button.on_click(lambda _: self._keep())
 
-    def _replace(self) -> None:
-        if self.asked:
-            self._write(self.asked, True)
-
     def _keep(self) -> None:
-        field = self.field(self.asked or "usable")
+        field = self.field(self.asked.which if self.asked else "usable")
         self._answered("The file is unchanged.")
         field.focus()
 

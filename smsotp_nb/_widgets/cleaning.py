@@ -82,7 +82,7 @@ class Question:
         return [f"numbers = {self.line()}", f"people.join({beside})"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
     """A judged list: ``judged`` has ``to, region, cc, type, problem, note, result`` (str) on the list's index.
 

@@ -12,6 +12,7 @@ from .._cards import counted, number, safe
 from .._ledger import Campaign
 from . import skin
 from .leafing import Leafing
+from .pinned import Pinned
 from .settling import PAGE, Doubt, Settling, Shown
 from .stages import Sign, broken
 
@@ -56,17 +57,18 @@ class Doubts:
         self._evidence = [skin.block("", "smsotp-evidence") for _ in range(PAGE)]
         self.all_button = skin.button("Tick all")
         self._leafing = Leafing("Previous rows", "Next rows", self.settling.leaf)
-        self.accepted_button = skin.button("They were accepted")
+        self._accepted, self._sure_of = Pinned("They were accepted"), Pinned("Yes, send them again")
+        self.accepted_button, self.sure_button = self._accepted.button, self._sure_of.button
         self.again_button = skin.button("They were not accepted")
-        self.sure_button = skin.button("Yes, send them again")
         self.unsure_button = skin.button("No, leave them in doubt")
         self.request.observe(lambda _: self._choose(), "value")
         for at, tick in enumerate(self.ticks):
             tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
         self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
-        self.accepted_button.on_click(lambda _: self._work(self.settling.accepted))
+        another = self.settling.pressed_another
+        self._accepted.does(self.settling.accepted, work=self._work, stale=another)
+        self._sure_of.does(self.settling.sure, work=self._work, stale=another)
         self.again_button.on_click(lambda _: self._ask())
-        self.sure_button.on_click(lambda _: self._work(self.settling.sure))
         self.unsure_button.on_click(lambda _: self._leave())
 
     def _lay_out(self) -> ipywidgets.VBox:
@@ -75,8 +77,8 @@ class Doubts:
             skin.box(tick, evidence, classes=("smsotp-tick",))
             for tick, evidence in zip(self.ticks, self._evidence, strict=True)
         ]
-        self._actions = skin.box(self.accepted_button, self.again_button, classes=("smsotp-pair",))
-        answers = skin.box(self.sure_button, self.unsure_button, classes=("smsotp-pair",))
+        self._actions = skin.box(self._accepted.widget, self.again_button, classes=("smsotp-pair",))
+        answers = skin.box(self._sure_of.widget, self.unsure_button, classes=("smsotp-pair",))
         self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
         self._choice = skin.box(self.request, self.all_button, classes=("smsotp-pair",))
         return skin.box(
@@ -145,9 +147,11 @@ class Doubts:
         skin.show(self._actions, state.left > 0 and state.stage != "sure")
         self._warning.value = skin.line(state.warning(), "warn")
         they = "It was" if state.ticked == 1 else "They were" if not state.ticked else f"{number(state.ticked)} were"
-        self.accepted_button.description = f"{they} accepted"
+        self._accepted.offer(f"{they} accepted", state.meant)
         self.again_button.description = f"{they} not accepted, retry with the next send"
-        self.sure_button.description = f"Yes, send {counted(state.ticked, 'row')} again"
+        self._sure_of.offer(
+            f"Yes, send {counted(state.ticked, 'row')} again", state.meant if state.stage == "sure" else None
+        )
 
     def _draw_requests(self) -> None:
         options = self.settling.requests()

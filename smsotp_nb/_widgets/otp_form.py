@@ -17,7 +17,7 @@ from .._client import once
 from .._moments import Now, utc_now
 from .._sandbox.facade import client_of
 from .._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
-from ..otp import Request, ledger_of
+from ..otp import Challenge, Request, ledger_of
 from ..settings import Secret
 from . import otp_html, otp_words, saved, skin
 from .campaign_html import lines_html
@@ -149,8 +149,10 @@ class OtpForm(skin.Shown):
         self.code = skin.text("Code from the message", "smsotp-code")
         self.phone.observe(lambda _: self._hint_number(), "value")
         self.code.observe(lambda _: self._code_typed(), "value")
-        for field in (self.digits, self.lifetime, self.intent, self.custom, self.channel, self.signature):
+        rare = (self.digits, self.lifetime, self.intent, self.custom, self.channel, self.signature)
+        for field in rare:
             field.observe(lambda _: self._render(), "value")
+        self._asked_for = (self.phone, *rare)
 
     def _make_buttons(self) -> None:
         self.send_button = skin.button("Send code")
@@ -161,7 +163,7 @@ class OtpForm(skin.Shown):
         self.restart_button = skin.button("Start over", "smsotp-primary")
         self.send_button.on_click(lambda _: self._send())
         self.verify_button.on_click(lambda _: self._verify())
-        self.again_button.on_click(lambda _: self._work(self.steps.resend))
+        self.again_button.on_click(lambda _: self._resend(self.steps.challenge))
         self.stop_button.on_click(lambda _: self._stop_waiting())
         for button in (self.change_button, self.restart_button):
             button.on_click(lambda _: self._restart())
@@ -219,13 +221,17 @@ class OtpForm(skin.Shown):
         self._work(self._request)
 
     def _request(self) -> None:
-        request = skin.settled(lambda: self._asked(number_hint(self.phone.value)[1]), wait=self._settle)
+        typed, request = skin.settled(self._request_typed, wait=self._settle)
         wrong = _missing(request, cn=self._cn)
         if wrong:
             self.steps.refuse(wrong)
         else:
-            self._typed = self.phone.value
+            self._typed = typed
             self.steps.send(request)
+
+    def _request_typed(self) -> tuple[str, Request]:
+        typed = self.phone.value
+        return typed, self._asked(number_hint(typed)[1])
 
     def _own_code(self) -> Secret | None:
         """Return the custom code: what is typed, or what was typed for a request that was not taken."""
@@ -255,8 +261,11 @@ class OtpForm(skin.Shown):
             self.steps.incomplete()
             self.code.focus()
         else:
-            self.code.value = ""
-            self._work(lambda: self.steps.verify(code))
+            self.code.value, challenge = "", self.steps.challenge
+            self._work(lambda: self.steps.verify(code, challenge))
+
+    def _resend(self, challenge: Challenge | None) -> None:
+        self._work(lambda: self.steps.resend(challenge))
 
     def _code_typed(self) -> None:
         if self._asked_to_verify and len(skin.digits_of(self.code.value)) >= self.steps.view().code_length:
@@ -364,6 +373,8 @@ class OtpForm(skin.Shown):
     def _draw_buttons(self, view: View) -> None:
         """A button that was pressed stays enabled while the service is asked: its focus would fall to the notebook."""
         asking = view.stage in ("sending", "checking")
+        for field in self._asked_for:
+            field.disabled = view.stage == "sending"  # what is on its way is not edited
         self.send_button.description = self.again_button.description = view.send_label
         self.send_button.disabled = self.again_button.disabled = not (view.can_send or asking)
         self.verify_button.description = "Checking …" if view.stage == "checking" else "Verify"

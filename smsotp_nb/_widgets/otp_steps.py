@@ -102,19 +102,23 @@ class OtpSteps(Stages):
             self.sent = 0
             self._send(request, back="request")
 
-    def resend(self) -> None:
-        """Send another passcode to the same number, once the wait is over."""
-        if self.request is not None and self._wait() <= 0 and self._begin({"entry"}, "sending", words.ASKING):
-            self._send(self.request, back="entry")
+    def resend(self, seen: Challenge | None = None) -> None:
+        """Send another passcode to the same number, once the wait is over; ``seen`` as for `verify`."""
+        request, challenge = self.request, self.challenge if seen is None else seen
+        if request is None or self._wait() > 0:
+            return
+        if self._begin({"entry"}, "sending", words.ASKING, still=lambda: challenge is self.challenge):
+            self._send(request, back="entry")
 
-    def verify(self, code: str) -> None:
-        """Check a code of digits."""
-        if self.challenge is None or not self.view().can_enter:
+    def verify(self, code: str, seen: Challenge | None = None) -> None:
+        """Check a code of digits; ``seen`` is the challenge that was open when it was entered, if it is another one."""
+        challenge = self.challenge if seen is None else seen
+        if challenge is None or not self.view().can_enter:
             return
         if not CODE.fullmatch(code):
             self._show("entry", "A passcode has digits only.", "warn")
-        elif self._begin({"entry"}, "checking", words.ASKING):
-            self._check(self.challenge, code)
+        elif self._begin({"entry"}, "checking", words.ASKING, still=lambda: challenge is self.challenge):
+            self._check(challenge, code)
 
     def incomplete(self) -> None:
         """Say how long the code is; nothing was asked of the service."""

@@ -12,6 +12,16 @@
     }
   });
 
+  // A press tells which label was read: the button may have another one by the time the kernel hears of it.
+  root.addEventListener('click', function (event) {
+    var button = event.target.closest('.smsotp-pinned > button');
+    var label = button && /smsotp-label-([0-9]+)/.exec(button.className);
+    if (!label) return;
+    var told = button.parentElement.querySelector('.smsotp-told input');
+    told.value = label[1] + ' ' + performance.now();
+    told.dispatchEvent(new window.Event('change', { bubbles: true }));
+  }, true);
+
   // A passcode passes through a widget once and is dots there ever after, so that no saved notebook holds it. The page
   // remembers it while its message is drawn as open.
   var codes = {};

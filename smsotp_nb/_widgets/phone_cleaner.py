@@ -17,19 +17,19 @@ from .._frames import AnyFrame, as_pandas
 from .._phones.owner import text_of
 from ..columns import require
 from ..errors import FileExists, SmsOtpError
-from ..recipients import read_recipients
+from ..recipients import read_recipients, sheets
 from . import skin
 from .arguments import NONE_CHOSEN, names_of, with_none
 from .campaign_html import lines_html
 from .cleaner_editor import Opened, RowEditor
-from .cleaner_files import FilesPart, Written
+from .cleaner_files import FilesPart, Wanted
 from .cleaner_owner import OwnerPart
 from .cleaner_rows import RowsView
 from .cleaning import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, rows
 from .cleaning_edits import PEOPLE, Edits, Step
 from .cleaning_owner import merge
 from .latest import Latest
-from .stages import Sign, broken, plain, refused, sentence
+from .stages import PRESSED_ANOTHER, Sign, broken, plain, refused, sentence
 
 QUIET = 0.35
 CHOOSE = "Choose the column of the phone numbers."
@@ -45,6 +45,13 @@ def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFram
     if isinstance(source, (str, Path)):
         return read_recipients(source, sheet=sheet, numbered=True)
     return as_pandas(source)
+
+
+def _called(source: AnyFrame | str | Path, sheet: str | int | None) -> str:
+    """Return the name of the sheet that was read, as it stands behind that of a workbook."""
+    if not isinstance(source, (str, Path)) or not (names := sheets(source)):
+        return ""
+    return f", sheet {sheet if isinstance(sheet, str) else names[sheet or 0]}"
 
 
 class PhoneCleaner(skin.Shown):
@@ -91,6 +98,7 @@ class PhoneCleaner(skin.Shown):
         refuse(not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"))
         self._source = source if isinstance(source, (str, Path)) else None
         self.frame = _read(source, sheet)
+        self._sheet = _called(source, sheet)
         self._names = names_of(self.frame)
         of = "" if sheet is None else f", sheet={sheet!r}"
         self._read = [f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"] if self._source else []
@@ -180,16 +188,16 @@ class PhoneCleaner(skin.Shown):
 
     def _make_files(self) -> None:
         name = Path(self._source).stem if self._source else "list"
-        self.owner = OwnerPart(
-            self._names, f"{name}-questions.xlsx", ask=lambda: self._write("questions"), merge=self._merge
-        )
-        self.files = FilesPart(name, self.owner.path, write=self._write, answered=self._answer)
+        self.owner = OwnerPart(self._names, f"{name}-questions.xlsx", merge=self._merge)
+        self.files = FilesPart(name, self.owner.path, answered=self._answer)
 
     def _listen(self) -> None:
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
             field.observe(lambda _: self._ask(), "value")
         for field in (self.shown, self.find):
             field.observe(lambda _: None if self._filling else self._turn(0), "value")
+        for writing in (self.files.write_clean, self.files.write_left_out, self.files.replace, self.owner.ask):
+            writing.does(self._written, work=self._work, stale=self._pressed_another)
         self.undo_button.on_click(lambda _: self._undo())
         self.previous_button.on_click(lambda _: self._leaf(-1))
         self.next_button.on_click(lambda _: self._leaf(1))
@@ -200,7 +208,7 @@ class PhoneCleaner(skin.Shown):
         return name
 
     def _lay_out(self) -> ipywidgets.VBox:
-        of = f"{Path(self._source).name}: " if self._source else ""
+        of = f"{Path(self._source).name}{self._sheet}: " if self._source else ""
         called = "" if self._source else " Its rows are called by their labels."
         sub = f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
         self._figures, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
@@ -312,12 +320,13 @@ class PhoneCleaner(skin.Shown):
 
     # -- files
 
-    def _work(self, job: Callable[[], None]) -> None:
-        """Do something slow beside the form, one thing at a time."""
+    def _work(self, job: Callable[[], None]) -> bool:
+        """Do something slow beside the form, one thing at a time; return whether it was begun."""
         if self._worker.is_alive():
-            return
+            return False
         self._worker = threading.Thread(target=self._guarded, args=(job,), daemon=True)
         self._worker.start()
+        return True
 
     def _guarded(self, job: Callable[[], None]) -> None:
         try:
@@ -332,18 +341,25 @@ class PhoneCleaner(skin.Shown):
         self._said, self._at_owner = skin.notice(words, sign), at_owner
         self._render()
 
-    def _write(self, which: Written, overwrite: bool = False) -> None:
-        if self._cleaned is not None and not self._cleaned.problem:
-            self._work(lambda: self._written(which, overwrite))
+    def _pressed_another(self) -> None:
+        self.files.asked = None
+        self._tell(f"Nothing was written. {PRESSED_ANOTHER}", "warn")
 
-    def _written(self, which: Written, overwrite: bool) -> None:
-        cleaned, field, self.files.asked = self._cleaned, self.files.field(which), None
-        assert cleaned is not None
+    def _written(self, wanted: Wanted) -> None:
+        """Write what the button said, unless the list has been judged anew since."""
+        which, field = wanted.which, self.files.field(wanted.which)
+        name, asked = skin.settled(lambda: (field.value, self.question()))
+        self._latest.settle()
+        now = self._cleaned
+        if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
+            self._pressed_another()
+            return
+        self.files.asked = None
         self._tell("Writing …")
         try:
-            words = self.files.put(cleaned, which, keep=self.owner.kept, source=self._source, overwrite=overwrite)
+            words = self.files.put(wanted, name, keep=self.owner.kept, source=self._source)
         except FileExists as error:
-            self.files.asked = which
+            self.files.asked = Wanted(wanted.cleaned, which, name)
             self._tell(f"{error.path} already exists. Replace it?", "warn")
             self.files.keep_button.focus()
         except SmsOtpError as error:
@@ -363,6 +379,7 @@ class PhoneCleaner(skin.Shown):
         try:
             answers, step = merge(cleaned, self._edits, name)
         except SmsOtpError as error:
+            self.owner.show(None)  # what became of earlier answers
             self._tell(*refused(error, "Nothing was merged."), at_owner=True)
         else:
             self.owner.show(answers.card())
@@ -413,7 +430,7 @@ class PhoneCleaner(skin.Shown):
         self._where.value = skin.line(f"Page {number(self._page + 1)} of {number(pages)}, {counted(found, 'row')}")
         skin.show(self._pages, pages > 1)
         self.previous_button.disabled, self.next_button.disabled = self._page == 0, self._page + 1 >= pages
-        self.owner.draw(cleaned.counts["unusable"])
+        self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
         changed = len(self._edits.cells) + len(self._edits.left_out)
         skin.show(self._change, bool(self._edits.steps))
         self._changed.value = skin.line(f"{counted(changed, 'row')} edited or left out; the clean list has the edits.")

@@ -16,7 +16,7 @@ from .._ledger import Campaign
 from .._visible import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
-from .stages import Sign, Stages, refused
+from .stages import PRESSED_ANOTHER, Sign, Stages, refused
 
 PAGE: Final = 8
 _APART: Final = 2**40  # between the places of two campaigns: more than one has rows
@@ -170,18 +170,18 @@ class Settling(Stages):
 
     # -- decide
 
-    def accepted(self) -> None:
-        """Record that the ticked rows were accepted."""
-        self._settle("choosing", accepted=True)
+    def accepted(self, ticked: frozenset[int] | None = None) -> None:
+        """Record that the ticked rows were accepted; ``ticked`` are those that were when the button was pressed."""
+        self._settle("choosing", ticked, accepted=True)
 
     def not_accepted(self) -> None:
         """Ask whether the ticked rows may be sent again."""
         if self.stage == "choosing" and self._some():
             self._show("sure")
 
-    def sure(self) -> None:
-        """Record that the ticked rows were not accepted: the next send takes them."""
-        self._settle("sure", accepted=False)
+    def sure(self, ticked: frozenset[int] | None = None) -> None:
+        """Record that the ticked rows, as for `accepted`, were not accepted: the next send takes them."""
+        self._settle("sure", ticked, accepted=False)
 
     def unsure(self) -> None:
         """Leave the ticked rows in doubt."""
@@ -193,7 +193,20 @@ class Settling(Stages):
             self._show("choosing", "Tick the rows first.", "warn")
         return bool(self._ticked)
 
-    def _settle(self, stage: str, *, accepted: bool) -> None:
+    def pressed_another(self) -> None:
+        """Say that the button said something else when it was pressed; nothing was done."""
+        if self.stage != "settling":
+            self._show("choosing", f"Nothing was changed. {PRESSED_ANOTHER}", "warn")
+
+    @property
+    def meant(self) -> frozenset[int]:
+        """The places of the rows that are ticked."""
+        return frozenset(self._ticked)
+
+    def _settle(self, stage: str, ticked: frozenset[int] | None, *, accepted: bool) -> None:
+        if ticked is not None and ticked != self._ticked:
+            self.pressed_another()
+            return
         if not self._some() or not self._begin({stage}, "settling", "Recording …"):
             return
         done = 0

@@ -78,11 +78,14 @@ def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
     return made
 
 
+def whole(label: str, *, least: int = 0, most: int = 10**7, value: int = 0) -> ipywidgets.BoundedIntText:
+    """Return a field for a whole number; what depends on it follows each key, as with a text field."""
+    return ipywidgets.BoundedIntText(description=label, min=least, max=most, value=value, continuous_update=True)
+
+
 def field(asked: Field) -> ipywidgets.ValueWidget:
     """Return the field that a guard asks for."""
-    if asked.number:
-        return ipywidgets.BoundedIntText(description=asked.label, min=0, max=10**7, value=asked.value)
-    return text(asked.label, placeholder=asked.example)
+    return whole(asked.label, value=asked.value) if asked.number else text(asked.label, placeholder=asked.example)
 
 
 def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywidgets.Dropdown:
@@ -226,18 +229,26 @@ def notice(words: str, sign: Sign = "") -> str:
 
 
 def head(
-    title: str, sub: str, steps: tuple[str, ...] = (), now: int = 0, *, done: bool = False, live: bool = False
+    title: str,
+    sub: str,
+    steps: tuple[str, ...] = (),
+    now: int = 0,
+    *,
+    done: bool = False,
+    live: bool = False,
+    about: str = "",
 ) -> str:
     """Return a form's title, its line of state and its steps; ``now`` is the step in force, from 1.
 
-    ``live``: the line says that people are reached and money is spent, and stands out.
+    ``live``: the line says that people are reached and money is spent, and stands out. ``about`` names the list.
     """
     items = "".join(_step(number, name, now, done) for number, name in enumerate(steps, start=1))
     listed = f'<ol class="smsotp-steps">{items}</ol>' if steps else ""
+    named = f'<p class="smsotp-sub">{safe(about)}</p>' if about else ""
     return (
         f'<div class="smsotp-head"><h2 class="smsotp-title">{safe(title)}</h2>'
         f'<p class="smsotp-sub{" smsotp-live" if live else ""}">{"! " if live else ""}{safe(sub)}</p>'
-        f"{listed}</div>"
+        f"{named}{listed}</div>"
     )
 
 

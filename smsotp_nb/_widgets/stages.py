@@ -37,7 +37,8 @@ FIELDS = {
 }
 
 HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
-CHANGED = "Not sent. This campaign has changed meanwhile: look at what is to go now, and press again."
+CHANGED = "This campaign has changed meanwhile: look at what is to go now, and press again."
+PRESSED_ANOTHER = "What the button says had changed when you pressed it: read it, and press again."
 UNREAD = (
     "The send has ended, and what it came to cannot be read in the ledger. See that the ledger is where it was and can "
     "be read, then open the campaign again: it goes on where it stopped."
@@ -67,10 +68,15 @@ class Stages:
         self._changed = changed
         self._lock = threading.Lock()
 
-    def _begin(self, expected: Collection[str], busy: str, words: str) -> bool:
-        """Take the stage ``busy`` if this is one of the expected ones; say whether it was taken."""
+    def _begin(
+        self, expected: Collection[str], busy: str, words: str, *, still: Callable[[], bool] = lambda: True
+    ) -> bool:
+        """Take the stage ``busy`` if this is one of the expected ones, and it ``still`` is what was asked for.
+
+        Return whether it was taken.
+        """
         with self._lock:
-            if self.stage not in expected:
+            if self.stage not in expected or not still():
                 return False
             self.stage = busy
         self._show(busy, words)

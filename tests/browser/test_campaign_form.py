@@ -196,6 +196,69 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     assert stopped not in saved
 
 
+def test_a_number_typed_without_leaving_its_field_is_on_the_button_that_is_pressed(
+    notebook: Notebook, lab: Lab
+) -> None:
+    """The press that leaves the field: as many are sent as the button said when it was pressed, or none."""
+    notebook.open(lab.write("first_form.ipynb", FORM.replace("form-sandbox", "first-sandbox"))).run_all()
+    card, page = notebook.page.locator(".smsotp-form"), notebook.page
+    write(card)
+    click(card, "Check the plan")
+    button = card.get_by_role("button", name="about USD")
+    button.wait_for()
+    first = card.get_by_label("Send first to how many, then look (0: all)")
+    first.focus()
+    page.evaluate(PRESS_AT_ONCE)  # typed and pressed before the kernel hears of either
+    card.get_by_text("had changed when you pressed it").wait_for()
+    assert notebook.kernel("len(box.inbox)") == "0"
+    expect(card.locator(".smsotp-told:visible")).to_have_count(0)
+    for theme in THEMES[:2]:
+        assert look(notebook, theme, f"pressed-another-{theme[11:].lower()}") == []
+    first.fill("")
+    page.keyboard.type("3")
+    card.get_by_role("button", name="Send the first 3 messages").wait_for()
+    assert first.evaluate("field => document.activeElement === field")
+    click(card, "Send the first 3 messages")
+    card.get_by_text("The canary was sent: 3").wait_for()
+    assert notebook.kernel("len(box.inbox)") == "3"
+    card.get_by_role("button", name="Send the other").dblclick()
+    card.get_by_text(", 0 to go.").wait_for()
+    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+
+
+PRESS_AT_ONCE = """() => {
+  const field = document.activeElement;
+  field.value = '5';
+  field.dispatchEvent(new Event('input', {bubbles: true}));
+  const buttons = Array.from(document.querySelectorAll('.smsotp-pinned button'));
+  buttons.find(one => one.innerText.includes('about USD')).click();
+}"""
+
+
+def test_a_refused_second_list_is_not_sent_to_the_first(notebook: Notebook, lab: Lab) -> None:
+    source = FORM.replace("form-sandbox", "second-sandbox").replace("CampaignForm(people, ", "CampaignForm(")
+    notebook.open(lab.write("second_form.ipynb", source)).run_all()
+    card = notebook.page.locator(".smsotp-form")
+    upload(notebook, card, "recipients.csv")
+    card.get_by_text("List: recipients.csv, ").wait_for()
+    write(card)
+    click(card, "Check the plan")
+    card.get_by_text("Suppression list: ../sample_data/suppression.csv.").wait_for()
+    for theme in THEMES[:2]:
+        assert look(notebook, theme, f"named-list-{theme[11:].lower()}") == []
+    click(card, "Back to the text")
+    with notebook.page.expect_file_chooser() as chosen:
+        card.get_by_role("button", name="Choose the list").click()
+    chosen.value.set_files({"name": "second.xlsx", "mimeType": "", "buffer": b"no workbook"})
+    card.get_by_text("No list is in use.").wait_for()
+    for theme in THEMES[:2]:
+        assert look(notebook, theme, f"refused-list-{theme[11:].lower()}") == []
+    click(card, "Check the plan")
+    card.get_by_text("There is no plan yet. Choose the list of recipients.").wait_for()
+    assert card.get_by_role("button", name="about USD").count() == 0
+    assert notebook.kernel("len(box.inbox)") == "0"
+
+
 FIRST_USE = 90_000  # milliseconds: the libraries of statistics are loaded when a kernel first needs them
 COMPARE = (
     FORM.replace("form-sandbox", "compare-sandbox")
