@@ -60,9 +60,9 @@ def _read(file: Path) -> tuple[pd.DataFrame, list[str]]:
         frame = read_recipients(file, numbered=True)
     names_of(frame)
     lost = [str(one.message) for one in caught if issubclass(one.category, SmsOtpWarning)]
-    others = sheets(file)[1:]
+    first, *others = sheets(file) or [""]
     if others:
-        lost.append(f"only the first sheet was read, not {', '.join(others)}")
+        lost.append(f"only the sheet {first!r} was read, not {', '.join(map(repr, others))}")
     return frame, lost
 
 
