@@ -47,7 +47,7 @@ TRUNK_ZERO_DROPPED         the (0) after a calling code dropped
 LEADING_ZERO_RESTORED      a leading zero that belongs to the number put back
 IDD_00_READ                00 read as the plus sign
 PLUS_RESTORED              repair 'lost_plus': read as if it began with a plus
-TRAILING_NOTE_DROPPED      repair 'trailing_note': a harmless note after the number, such as (home) or a name, dropped
+TRAILING_NOTE_DROPPED      repair 'trailing_note': a harmless note such as (home), or a name, dropped
 VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
 MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
 LEADING_ZERO_DROPPED       the zero before a Colombian mobile number dropped

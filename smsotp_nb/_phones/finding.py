@@ -37,7 +37,7 @@ NEVER_NUMBERS: Final = re.compile(  # even where the name speaks of phones as we
 COUNTRY_NAMED: Final = re.compile(
     r"country|countries|\bland\b|land[_ .-]?(?:code|kode|kod)|l[äa]nder|staat\b|pa[ií]s(?:es)?\b|\bpays\b|paese|nazione"
     r"|\biso(?:$|\b|[_ -]?\d|[_ -]?code)|nationality|\bnation\b|\bkraj\b|\bmaa\b|[üu]lke|стран|国|國|국가|الدولة|بلد"
-    r"|dial(?:l?ing)?[_ -]?code|calling[_ -]?code|l[äa]ndervorwahl|landesvorwahl|indicatif|prefijo internacional|\bddi\b",
+    r"|dial(?:l?ing)?[_ -]?code|calling[_ -]?code|l[äa]ndervorwahl|landesvorwahl|indicatif|\bddi\b",
     re.IGNORECASE,
 )
 REGION_NAMED: Final = re.compile(r"region|regi[oó]n|région", re.IGNORECASE)  # of the world, of sales, or a country
@@ -67,6 +67,7 @@ SEVERAL: Final = 3  # countries at least that a column without a telling name ha
 AGREEING: Final = 0.8  # of the numbers agree with such a column,
 BEYOND: Final = 0.2  # and so many more than if its cells stood in any other order
 CLEARLY: Final = 0.2  # more numbers fit the default country than the column
+LONG: Final = 10  # numbers
 MOST: Final = 80  # different cells of countries that are tried
 
 
@@ -214,7 +215,7 @@ def _never_numbers(name: str, text: pd.Series) -> bool:
 
 
 def _consecutive(text: pd.Series) -> bool:
-    """Return whether nearly every cell is a number one higher or lower than the one before: ids are, phones hardly."""
+    """Return whether nearly all cells are numbers one after the other, as ids are and phones hardly."""
     number = pd.to_numeric(text, errors="coerce").dropna().sort_values().diff().dropna()
     return len(number) >= SEVERAL and bool((number == 1).mean() >= NEARLY_ALL) and _share(text, DIGITS) == 1
 
@@ -238,7 +239,7 @@ def _phone(
 
 
 def _numbers(column: _Column, region: pd.Series | None, default_region: str | None) -> tuple[float, float]:
-    """Return the share of valid numbers, and that of those that count: bare digits without a name have to be mobiles."""
+    """Return the share of valid numbers, and of those that count: without a name, bare digits have to be mobiles."""
     judged = normalize(column.cells, region=region, default_region=default_region)
     kinds = judged.loc[judged["problem"] != "MISSING", "type"]
     share = float(kinds.notna().mean()) if len(kinds) else 0.0
@@ -268,9 +269,8 @@ def _default_fits(numbers: pd.Series, column: _Column, default_region: str | Non
 def _agree(numbers: pd.Series, column: _Column, default_region: str | None) -> bool:
     """Return whether the countries of a column without a telling name agree with the numbers beside them.
 
-    They do if nearly all numbers are valid in the country of their row and, with a calling code, of that country, and far
-    fewer would be if the same cells stood in another order. Where the numbers need a country and the default
-    fits as many of them, nothing speaks for the column.
+    They do if nearly all numbers are of the country of their row, and far fewer would be if the same cells stood in
+    another order. Where numbers need a country, the default must not fit more of them; in a short list, not as many.
     """
     place = column.known.place
     rows = np.flatnonzero(place >= 0)
@@ -295,4 +295,5 @@ def _agree(numbers: pd.Series, column: _Column, default_region: str | None) -> b
     if default_region is None or not national.any():
         return True
     by_default = normalize(chosen, default_region=default_region)["type"].notna().to_numpy(bool)
-    return bool(fits[cell, np.arange(len(rows))][national].mean() > by_default[national].mean())
+    own, other = fits[cell, np.arange(len(rows))][national].mean(), by_default[national].mean()
+    return bool(own > other or (own == other and national.sum() >= LONG))

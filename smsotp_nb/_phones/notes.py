@@ -30,7 +30,8 @@ WORDS: Final = frozenset(
         "no not never nor non none dont doesnt didnt isnt wont cant cannot wasnt hasnt neither without stop stopp "
         "stops stopped stopall quit end optout out wrong bad false dead died dies late rip passed estate old former "
         "formerly ex previous prior past gone left moved banned barred legal lawsuit sue sued suing dnc dnd dnt dnm "
-        "tps robinson bloctel spam scam fraud fake dummy error failed fails hold paused suspended unwanted blocked minor "
+        "tps robinson bloctel spam scam fraud fake dummy error failed fails hold paused suspended unwanted blocked "
+        "minor "
         # German
         "nicht nie niemals nimmer nix nein kein keine keinen keiner keines keinem ohne tot tote toter totes alt alte "
         "alter altes alten tod ehem weg raus aus ausgeschieden gelöscht ungültig früher frühere storno tabu verzogen "
@@ -74,30 +75,40 @@ STEMS: Final = tuple(
         "wrong deceas expired unreach undeliv bounced outdated discontinu terminat complain lawyer attorney solicitor "
         "litigat suppress remove delete refus reject declin revok withdr object "
         # German
-        "nicht falsch storb sperrt sperre altnumm altansch abgemeld abbestell abmeld widerruf widerspr unbekannt ungültig gekündigt "
-        "gekuendigt storniert gelösch geloesch löschen loeschen ehemal veralt anwalt anwält beschwer abgeschalt abgelehnt "
+        "nicht falsch storb sperrt sperre altnumm altansch abgemeld abbestell abmeld widerruf widerspr unbekannt "
+        "ungültig gekündigt "
+        "gekuendigt storniert gelösch geloesch löschen loeschen ehemal veralt anwalt anwält beschwer abgeschalt "
+        "abgelehnt "
         "ablehn verboten unerwünsch unerreich stillgelegt "
         # French
         "décéd défunt ancien erron errat mauvais désabon désinscr résili oppos interdi avocat plainte supprim inconnu "
         "périm injoign "
         # Spanish, Portuguese, Italian
-        "equivocad errad fallec falec difunt antigu antigo antiga abogad advogad avvocat queja reclam rechaz recus rifiut "
-        "prohib proib desconoc desconhec sconosc caduc eliminad borrad descadastr inativ inattiv sbagliat deced defunt "
+        "equivocad errad fallec falec difunt antigu antigo antiga abogad advogad avvocat queja reclam rechaz recus "
+        "rifiut "
+        "prohib proib desconoc desconhec sconosc caduc eliminad borrad descadastr inativ inattiv sbagliat deced "
+        "defunt "
         "disiscri cancellat disattiv inesistent revocat defunct "
         # Dutch
-        "verkeerd overled gestorven voormal ongeldig geblok afgemeld uitgeschr opgezegd advoc klacht onbekend verwijder "
+        "verkeerd overled gestorven voormal ongeldig geblok afgemeld uitgeschr opgezegd advoc klacht onbekend "
+        "verwijder "
         # Polish, Czech, Hungarian, Romanian
-        "błędn bledn zmarł nieakt nieważn niepraw nieczyn nieznan wypis rezygn odmow odmów prawnik adwokat skarg reklamac "
-        "usuni zemřel nevol nepis špatn chybn neplatn odhlás halott meghalt elhunyt hibás téves érvénytel decedat greșit "
+        "błędn bledn zmarł nieakt nieważn niepraw nieczyn nieznan wypis rezygn odmow odmów prawnik adwokat skarg "
+        "reklamac "
+        "usuni zemřel nevol nepis špatn chybn neplatn odhlás halott meghalt elhunyt hibás téves érvénytel decedat "
+        "greșit "
         # Swedish, Danish, Norwegian
-        "avlid ogiltig ugyldig spärr spærr sperret avregist avanmäl afmeld avmeld advokat klagom okänd ukendt ukjent forkert "
+        "avlid ogiltig ugyldig spärr spærr sperret avregist avanmäl afmeld avmeld advokat klagom okänd ukendt "
+        "ukjent forkert "
         "afdød avdød upphört utgått "
         # Finnish
         "kuollu edesm entine virheel estett peruut poistet kielt asianaj valitus tuntemat "
         # Turkish, whose verbs carry their no
-        "aramay aramas göndermey göndermes atmay yazmay mesajat istemiy istemez geçersiz engelle avukat şikay silin vefat "
+        "aramay aramas göndermey göndermes atmay yazmay mesajat istemiy istemez geçersiz engelle avukat şikay silin "
+        "vefat "
         # Russian, Ukrainian, Greek
-        "прежн ошиб неверн неправ покойн скончал недейств отпис отказ адвокат юрист жалоб неизвест удал запре отключ неактив "
+        "прежн ошиб неверн неправ покойн скончал недейств отпис отказ адвокат юрист жалоб неизвест удал запре "
+        "отключ неактив "
         "помилк невірн λαθος απεβιω νεκρ "
         # Indonesian
         "meninggal almarhum "
@@ -108,8 +119,10 @@ STEMS: Final = tuple(
 # scripts without blanks between words, and signs
 SIGNS: Final = tuple(
     _folded(
-        "不 勿 别 別 無 无 沒 没 非 未 停 退 拒 错 錯 誤 误 死 故人 已故 亡 逝 旧 舊 廃 废 廢 传真 傳真 空号 空號 黑名单 黑名單 投诉 投訴 "
-        "律师 律師 弁護士 禁 取消 注销 失效 ない ません やめ 間違 中止 元 苦情 ファックス ファクス ブロック 마세요 말것 금지 거부 사망 고인 "
+        "不 勿 别 別 無 无 沒 没 非 未 停 退 拒 错 錯 誤 误 死 故人 已故 亡 逝 旧 舊 廃 废 廢 传真 傳真 空号 空號 "
+        "黑名单 黑名單 投诉 投訴 "
+        "律师 律師 弁護士 禁 取消 注销 失效 ない ません やめ 間違 中止 元 苦情 ファックス ファクス ブロック 마세요 "
+        "말것 금지 거부 사망 고인 "
         "틀린 잘못 팩스 중지 해지 차단 안됨 아님 없음 ไม่ อย่า ห้าม ผิด เสียชีวิต เก่า แฟกซ์ "
         "† ✝ ✗ ✘ ✖ ❌ ❎ 🚫 ⛔ 🛑 📵 📠 🖷 💀 ☠ ⚰ ⚱"
     ).split()
@@ -118,32 +131,42 @@ HARMLESS: Final = frozenset(
     _folded(
         # English
         "home house mobile mob cell cellular work office business private personal main direct primary preferred best "
-        "day daytime evening evenings night weekend weekends morning landline phone telephone tel sms text texts whatsapp "
+        "day daytime evening evenings night weekend weekends morning landline phone telephone tel sms text texts "
+        "whatsapp "
         "wa signal viber telegram mum mom mother dad father wife husband partner son daughter brother sister grandma "
-        "grandpa parent parents assistant secretary reception desk number new current ok okay yes only and or the his her my "
+        "grandpa parent parents assistant secretary reception desk number new current ok okay yes only and or the "
+        "his her my "
         "m h w p c t o mr mrs ms miss dr prof "
         # German
         "privat geschäftlich geschäft dienst dienstlich handy mobil mobiltelefon büro arbeit zuhause zu hause daheim "
-        "festnetz abends tagsüber morgens mutter vater mama papa frau herr mann sohn tochter oma opa bruder schwester neu "
+        "festnetz abends tagsüber morgens mutter vater mama papa frau herr mann sohn tochter oma opa bruder "
+        "schwester neu "
         "haupt zentrale sekretariat firma und "
         # French
-        "domicile maison bureau travail portable perso personnel pro professionnel mère père maman fils fille mari femme "
+        "domicile maison bureau travail portable perso personnel pro professionnel mère père maman fils fille mari "
+        "femme "
         "soir matin nouveau et fixe mme "
         # Spanish, Portuguese, Italian
         "casa móvil celular trabajo oficina particular madre padre hijo hija mamá papá y sra sr telemóvel trabalho "
-        "escritório pai mãe filho filha cellulare ufficio lavoro mamma papà figlio figlia abitazione e nuevo novo nuovo "
+        "escritório pai mãe filho filha cellulare ufficio lavoro mamma papà figlio figlia abitazione e nuevo novo "
+        "nuovo "
         # Dutch, Polish, Czech
-        "thuis werk mobiel privé kantoor moeder vader dom domowy praca służbowy komórka komórkowy prywatny biuro mama tata "
+        "thuis werk mobiel privé kantoor moeder vader dom domowy praca służbowy komórka komórkowy prywatny biuro "
+        "mama tata "
         "domů práce mobilní kancelář "
         # Swedish, Danish, Norwegian, Finnish
-        "hem hemma hjem hjemme jobb jobbet arbete arbejde arbeid mor far mamma pappa koti kotona työ kännykkä äiti isä och "
+        "hem hemma hjem hjemme jobb jobbet arbete arbejde arbeid mor far mamma pappa koti kotona työ kännykkä äiti "
+        "isä och "
         "og "
         # Turkish, Russian, Arabic, Chinese, Japanese, Korean
-        "ev iş cep ofis anne baba дом домашний работа рабочий мобильный сотовый личный мама папа и منزل بيت جوال موبايل "
+        "ev iş cep ofis anne baba дом домашний работа рабочий мобильный сотовый личный мама папа и منزل بيت جوال "
+        "موبايل "
         "عمل مكتب 家 家庭 手机 手機 公司 办公室 辦公室 自宅 携帯 会社 職場 집 회사 휴대폰"
     ).split()
 )
-PARTICLES: Final = frozenset("van von der den de del della di da dos das du la le el al bin ibn ben ter ten zu".split())
+PARTICLES: Final = frozenset(
+    "van von der den de del della di da dos das du la le el al bin ibn ben ter ten zu".split()  # noqa: SIM905
+)
 NAMES: Final = 3  # words of a name at most, without its particles
 LETTERS: Final = re.compile(r"[^\W\d_]+")
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")

@@ -43,13 +43,15 @@ def read_recipients(
     does not begin a row. A Parquet file has no header in its rows; its first one is 1.
 
     Warns:
-        SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank. Of a workbook: which sheet is read
-            where another that is not hidden has rows; hidden columns and merged cells; a last row of totals, left out.
+        SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank. Of a workbook: which sheet is
+            read where another that is not hidden has rows; hidden columns and merged cells; a last row of totals,
+            which is left out.
 
     Raises:
         UsageError: an argument that is no path, separator or encoding, no such file, a folder, a pipe or a device, an
             unknown kind, an empty file, two columns of one name, rows with more cells than the header has names (the
-            first lines are named), hidden rows or a header of merged cells in a sheet, a quote that is not closed, an encoding that does not fit, a missing Excel extra.
+            first lines are named), hidden rows or a title above the header of a sheet, a quote that is not closed, an
+            encoding that does not fit, a missing Excel extra.
 
     Example:
         >>> import pathlib, tempfile

@@ -1,8 +1,8 @@
 """Rows of the sheet of a workbook that its owner sees, and how a cell that is no text becomes one.
 
-What a person who opens the file does not see is no part of the list without a word: hidden sheets are read only by name,
-hidden rows are refused (a filter was left on: nobody can tell whether it is meant), hidden columns, merged cells, other
-sheets with rows and a row of totals are named in a warning.
+What a person who opens the file does not see must not become part of the list unnoticed. Hidden sheets are read only by
+name. Hidden rows are refused: where a filter was left on, nobody can tell whether it is meant. Hidden columns, merged
+cells, other sheets with rows and a row of totals are named in a warning.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def _records(sheet: Any, file: Path) -> Iterator[Record]:
                 width = len(cells)
                 _refuse_unseen(unseen, at, sheet, file)
                 _warn_of_unseen(unseen, cells, at, sheet, file)
-            if before is not None:
+            elif before is not None:
+                _refuse_title(before, width, cells, sheet, file)
                 yield _record(*before, width)
             before = at, cells
     if before is not None and not _is_of_totals(before[1]):
@@ -78,7 +79,7 @@ def _record(row: int, cells: tuple[Any, ...], width: int) -> Record:
 
 @dataclass(slots=True)
 class _Unseen:
-    """What of a sheet is hidden, or merged: numbers of rows, numbers of columns, and ranges with their rows and columns."""
+    """What of a sheet is hidden or merged: numbers of rows and columns, and ranges with their rows and columns."""
 
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
@@ -91,13 +92,29 @@ RANGE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d+):\$?([A-Z]{1,3})\$?(\d+)")
 PIECE: Final = 1 << 20  # bytes
 WIDEST: Final = 16_384  # columns of a sheet
 TOTALS: Final = frozenset(
-    "total totals sum sums subtotal summe gesamt gesamtsumme insgesamt zwischensumme somme totaux suma totale "
-    "somma soma totaal razem summa yhteensä toplam итого всего 合计 总计 合計 المجموع".split()  # noqa: SIM905
+    (
+        *("total", "totals", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt", "somme", "totaux", "suma"),
+        *(
+            "totale",
+            "somma",
+            "soma",
+            "totaal",
+            "razem",
+            "summa",
+            "yhteensä",
+            "toplam",
+            "итого",
+            "всего",
+            "合计",
+            "总计",
+        ),
+        *("合計", "المجموع"),
+    )
 )
 
 
 def _unseen(sheet: Any) -> _Unseen:
-    """Return what of a sheet is hidden or merged, as its XML says; openpyxl leaves that out where it reads row by row."""
+    """Return what of a sheet is hidden or merged, as its XML says: openpyxl drops that where it reads row by row."""
     unseen, row = _Unseen(), 0
     for kind, attributes in _tags(sheet):
         if kind == b"row" and b"hidden" not in attributes and b" ht=" not in attributes:
@@ -126,7 +143,7 @@ def _column(letters: str) -> int:
 
 
 def _tags(sheet: Any) -> Iterator[tuple[bytes, bytes]]:
-    with sheet._get_source() as source:  # noqa: SLF001 - openpyxl has no other way to a sheet's XML
+    with sheet._get_source() as source:  # openpyxl has no other way to a sheet's XML
         rest = b""
         while piece := source.read(PIECE):
             whole = rest + piece
@@ -143,16 +160,27 @@ def _refuse_unseen(unseen: _Unseen, header: int, sheet: Any, file: Path) -> None
             hidden = [at for at, _ in rows if at in unseen.rows]
         if hidden:
             raise UsageError(
-                f"{_named(sheet, file)}: {counted(len(hidden), 'row is', 'rows are')} hidden ({_listed('row', hidden)}), by a "
-                "filter or by hand; clear the filter and show all rows, or copy those that are meant into a workbook of "
-                "their own",
+                f"{_named(sheet, file)}: {counted(len(hidden), 'row is', 'rows are')} hidden "
+                f"({_listed('row', hidden)}), by a filter or by hand; clear the filter and show all rows, or copy those "
+                "that are meant into a workbook of their own",
                 problems=tuple(f"row {row} is hidden" for row in hidden),
             )
     wide = [name for name, top, bottom, first, last in unseen.merged if top <= header <= bottom and first < last]
     if wide:
         raise UsageError(
-            f"{_named(sheet, file)}: row {header}, the first one with cells, has merged cells ({', '.join(wide)}) and is no "
-            "header: the first row must name every column; delete titles above it, and unmerge its cells"
+            f"{_named(sheet, file)}: row {header}, the first one with cells, has merged cells ({', '.join(wide)}) "
+            "and is no header: the first row must name every column; delete titles above it, and unmerge its cells"
+        )
+
+
+def _refuse_title(
+    before: tuple[int, tuple[Any, ...]], width: int, cells: tuple[Any, ...], sheet: Any, file: Path
+) -> None:
+    """Refuse a first row of one cell above a row of several: it is a title, and no header."""
+    if width == 1 and len(before[1]) == 1 and len(cells) > 1:
+        raise UsageError(
+            f"{_named(sheet, file)}: row {before[0]} has one cell ({cell_text(before[1][0])!r}) and the next row "
+            "more; the first row must name every column: delete titles above it"
         )
 
 
@@ -160,13 +188,12 @@ def _warn_of_unseen(unseen: _Unseen, header: tuple[Any, ...], at: int, sheet: An
     names = [cell_text(cell) for place, cell in enumerate(header, start=1) if place in unseen.columns]
     hidden = [repr(name) for name in names if name.strip()]
     if hidden:
-        which = "the column" if len(hidden) == 1 else "the columns"
-        _warn(f"{_named(sheet, file)}: {which} {', '.join(hidden)} hidden in it, and read like the others")
+        _warn(f"{_named(sheet, file)}: hidden columns ({', '.join(hidden)}) are read like the others")
     below = [name for name, _, bottom, first, _ in unseen.merged if bottom > at and first <= len(header)]
     if below:
         _warn(
-            f"{_named(sheet, file)}: merged cells ({', '.join(below[:SHOWN])}) have their value in the first cell alone; the "
-            "others are blank"
+            f"{_named(sheet, file)}: merged cells ({', '.join(below[:SHOWN])}) have their value in the first cell "
+            "alone; the others are blank"
         )
 
 
@@ -236,7 +263,9 @@ def _sheet(book: Any, sheet: str | int | None, file: Path) -> Any:
         if shown is not None:
             return shown
         listed = ", ".join(map(repr, names))
-        raise UsageError(f"{file.name}: the sheet that shows when it is opened has no rows; sheet= names one of {listed}")
+        raise UsageError(
+            f"{file.name}: the sheet that shows when it is opened has no rows; sheet= names one of {listed}"
+        )
     if isinstance(sheet, int) and 0 <= sheet < len(names):
         return _with_rows(book[names[sheet]], file)
     if sheet in names:
