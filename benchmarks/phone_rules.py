@@ -13,6 +13,7 @@ project; --rules leaves out one rule after the other and says what changes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import re
 import sys
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from unittest import mock
 
 import numpy as np
@@ -174,6 +175,28 @@ def mixed(pools: dict[str, list[PhoneNumber]], size: int, draw: Drawing) -> Iter
     yield from _state_lists(pools["US"] * 3, draw)
 
 
+NUMERIC: Final = (  # homes and calling codes of columns of numbers, in which zeros and plus signs are lost
+    *("AT", "AU", "BE", "BR", "CH", "CN", "DE", "EG", "ES", "FR", "GB", "ID", "IN", "IT", "JP", "KE", "MX", "NG"),
+    *("NL", "PL", "RU", "SE", "TR", "UA", "US", "ZA"),
+)
+SHARES: Final = (0.01, 0.1, 0.5, 0.9)
+NUMERIC_ROWS: Final = 200
+
+
+def numeric(size: int, draw: Drawing) -> Iterator[List]:
+    """Columns of numbers: some as at home without their zero, the others of one country with its calling code."""
+    pools = {region: people(region, 4 * size, draw) for region in NUMERIC}
+    for home, share, other in itertools.product(NUMERIC, SHARES, NUMERIC):
+        coded = max(round(share * size), 1)
+        chosen = [(number, str(number.national_number)) for number in draw.sample(pools[home], size - coded)]
+        chosen += [(number, digits(number)) for number in draw.sample(pools[other], coded)]
+        draw.shuffle(chosen)
+        truth: list[str | None] = [e164(number) for number, _ in chosen]
+        column = pd.Series([int(text) for _, text in chosen], dtype=draw.choice(("int64", "float64")))
+        whose = "its own" if home == other else "another"
+        yield List(f"numeric column, {share:.0%} with {whose} calling code", column, truth, home)
+
+
 STATES = (
     "CA",
     "TX",
@@ -210,6 +233,7 @@ def lists(size: int, regions: list[str] = phone_lists.REGIONS) -> Iterator[List]
     for region, numbers in pools.items():
         yield from of_one_region(region, numbers, draw)
     yield from mixed(pools, size, draw)
+    yield from numeric(NUMERIC_ROWS, random.Random(15))
 
 
 Counts = dict[str, np.ndarray[Any, Any]]

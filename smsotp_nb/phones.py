@@ -12,6 +12,7 @@ NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
 TEXT_IN_NUMBER             letters or other signs among the digits
+NOTE_SAYS_NO               words beside the number say that it should not be texted (no, stop, wrong, deceased, fax ...)
 DIGITS_HIDDEN              stars or dots in place of digits that were hidden or cut off
 AMBIGUOUS_READING          two readings are valid numbers of different people
 NOT_A_NUMBER               not a phone number
@@ -46,7 +47,7 @@ TRUNK_ZERO_DROPPED         the (0) after a calling code dropped
 LEADING_ZERO_RESTORED      a leading zero that belongs to the number put back
 IDD_00_READ                00 read as the plus sign
 PLUS_RESTORED              repair 'lost_plus': read as if it began with a plus
-TRAILING_NOTE_DROPPED      repair 'trailing_note': words after the number dropped
+TRAILING_NOTE_DROPPED      repair 'trailing_note': a harmless note such as (home), or a name, dropped
 VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
 MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
 LEADING_ZERO_DROPPED       the zero before a Colombian mobile number dropped

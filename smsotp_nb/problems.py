@@ -69,6 +69,11 @@ _KNOWN: Final = (
     ),
     _number("TEXT_IN_NUMBER", "letters or other signs among the digits", "the numbers without words in them"),
     _number(
+        "NOTE_SAYS_NO",
+        "words beside the number say that it should not be texted (no, stop, wrong, deceased, fax ...)",
+        "the numbers of those who may be texted; record the others as opt-outs",
+    ),
+    _number(
         "DIGITS_HIDDEN",
         "stars or dots in place of digits that were hidden or cut off",
         "the whole numbers: some of their digits are hidden or cut off",

@@ -19,9 +19,11 @@ import pyarrow.compute as pc
 
 from . import prospects, readings
 from .answers import Answers, Mask, Rows
+from .fast.tables import KINDS
 from .readings import RANK, Trial
 from .work import Work
 
+MOBILE: Final = KINDS.index("MOBILE")
 Level = Literal["overwhelming", "majority", "none"]
 
 DRAWN: Final = 20_000  # rows of a column
@@ -38,6 +40,9 @@ class Bar(NamedTuple):
 
 BARS: Final[dict[str, Bar]] = {"overwhelming": Bar(0.95, 20, 3), "majority": Bar(0.75, 5, 1)}
 MUCH_MORE: Final = 20  # times
+MANY: Final = 0.15  # of the rows are equally good mobile numbers of one calling code
+FEW: Final = 2  # rows of a column that fit only as written by chance, or
+PURE: Final = 98  # percent that fit only the other reading
 
 
 @dataclass(slots=True)
@@ -50,7 +55,8 @@ class Count:
         mobile: how many rows of these two are mobile numbers in the other reading.
         written: rows that only the reading as written fits.
         both: rows that both fit, with different numbers, by calling code of the other one.
-        rivals: those of them where the other one is a mobile number.
+        rivals: how many of them are mobile numbers in the other reading, and as good a number as written.
+        mobiles: those of them whose plan tells mobile numbers from landlines, by calling code.
         rows: all rows looked at.
     """
 
@@ -60,7 +66,12 @@ class Count:
     written: int = 0
     both: Counter[int] = field(default_factory=Counter)
     rivals: int = 0
+    mobiles: Counter[int] = field(default_factory=Counter)
     rows: int = 0
+
+    def telling(self, code: int) -> int:
+        """Return how many rows of a calling code fit the other reading only, or better."""
+        return self.other[code] + self.better[code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +98,7 @@ class Evidence:
         count, bar = self.counts.get(reading), BARS.get(self.level)
         if count is None or bar is None:
             return 0
-        of_code = count.other[code] + count.better[code]
+        of_code = count.telling(code)
         support = count.other.total() + count.better.total()
         share = support / max(support + count.written, 1)
         enough = support >= bar.rows and share >= bar.share and of_code >= max(bar.of_code, support / 100)
@@ -102,15 +113,41 @@ class Evidence:
     def share_against(self, reading: str, code: int) -> int:
         """Return the percentage that supports the reading as written; 0 if that is not enough to settle a doubt.
 
-        If the rows were meant in the other way, some of them would fit only that. Many rows of a calling code that fit
-        both readings, and hardly any that fit only the other, therefore fit the other by chance.
+        If the rows were meant in the other way, some of them would fit only that, or fit it better. Many rows of a
+        calling code that fit both readings equally, and hardly any such rows, therefore fit the other by chance.
         """
         count, bar = self.counts.get(reading), BARS.get(self.level)
         if count is None or bar is None:
             return 0
-        against, both = count.other[code], count.both[code]
-        enough = count.written >= bar.rows and both >= bar.rows and against * MUCH_MORE <= both
-        return int(100 * count.written / (count.written + against)) if enough else 0
+        equally = count.both[code] - count.better[code]
+        enough = count.written >= bar.rows and equally >= bar.rows and not self.met(reading, code)
+        return int(100 * count.written / (count.written + count.telling(code))) if enough else 0
+
+    def met(self, reading: str, code: int) -> bool:
+        """Return whether the column has rows of a calling code in this reading, so that any row of it may be one.
+
+        That is so if rows fit only this reading, or fit it better, unless so many rows fit both equally that these few
+        are among them by chance; or if more rows are mobile numbers of that code than can be by chance.
+        """
+        count = self.counts.get(reading)
+        if count is None:
+            return False
+        telling = count.telling(code)
+        many = count.rows >= BARS["overwhelming"].rows and count.mobiles[code] >= MANY * count.rows
+        return many or telling * MUCH_MORE > count.both[code] - count.better[code]
+
+    def mixes(self, reading: str) -> bool:
+        """Return whether a column whose evidence is for this reading still has rows that are meant as written."""
+        count = self.counts.get(reading)
+        if count is None or count.written <= FEW:
+            return False
+        support = count.other.total() + count.better.total()
+        return 100 * support < PURE * (support + count.written)
+
+    def meets(self, reading: str) -> bool:
+        """Return whether the column has rows of any calling code in this reading."""
+        count = self.counts.get(reading)
+        return count is not None and any(self.met(reading, code) for code in count.other | count.both)
 
     def rivalry(self, reading: str) -> bool:
         """Return whether so many rows are equally good numbers in another reading that no row can be told apart."""
@@ -174,14 +211,15 @@ def _count(work: Work, trial: Trial, written: Mask) -> Count:
     rank, rank_here = RANK.take(trial.answers.kind), RANK.take(work.answers.kind[rows])
     other = valid & (~here | (~differ if trial.reading.name == readings.WITH_PLUS else False))
     both = valid & here & differ
-    better = both & (rank == 2) & (rank > rank_here)
+    better, equal = both & (rank == 2) & (rank > rank_here), both & (rank == 2) & (rank >= rank_here)
     return Count(
         other=Counter(trial.answers.cc[other].tolist()),
         better=Counter(trial.answers.cc[better].tolist()),
         mobile=int((rank[other | better] == 2).sum()),
         written=int((here & ~valid).sum()),
         both=Counter(trial.answers.cc[both].tolist()),
-        rivals=int((both & (rank >= rank_here) & (rank == 2)).sum()),
+        rivals=int(equal.sum()),
+        mobiles=Counter(trial.answers.cc[equal & (trial.answers.kind == MOBILE)].tolist()),
         rows=len(rows),
     )
 

@@ -24,7 +24,7 @@ from .._pandas import STR, without
 from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
-from .evidence import BARS, DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
+from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
 from .fast.assembly import RegionSpeller, missing, only
 from .fast.engine import Progress
 from .fast.memory import SHARED, picked, taken
@@ -114,7 +114,7 @@ def normalize(
     refuse(not_callable("progress", progress, example="print"))
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     intake = _taken_in(column, region, default_region, evidence)
-    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence, enough_to_settle=True)
+    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
     return frame(_pieces(intake, asked, said, progress), column.index)
 
 
@@ -206,16 +206,13 @@ def _shown(asked: Any) -> str:
     return repr(asked) if words else given(asked)
 
 
-def look(intake: Intake, repair: frozenset[str], level: Level, *, enough_to_settle: bool = False) -> Evidence:
-    """Gather the evidence of a column from a sample of the rows that can be read in more than one way.
-
-    With ``enough_to_settle``, nothing is gathered if there are too few such rows to settle anything.
-    """
+def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
+    """Gather the evidence of a column from a sample of the rows that can be read in more than one way."""
     if level == "none" or not len(intake):
         return NOTHING
     rows = drawn(len(intake), DRAWN)
     rows = rows[_two_ways(picked(intake.text, rows))]
-    if len(rows) < (BARS[level].rows if enough_to_settle else 1):
+    if len(rows) < 2:  # a row is no evidence for itself
         return NOTHING
     work = intake.part(rows[drawn(len(rows), SAMPLE)])
     _clean(work, repair)

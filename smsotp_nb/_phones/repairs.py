@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from . import notes
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
@@ -54,7 +56,8 @@ LABEL: Final = re.compile(
     r"|[\u260e\u260f\u2706\u2121\U0001f4de\U0001f4f1\U0001f4f2\U0001f57e\U0001f57f]\ufe0f?\s*+:?"
     r"|\((?:m|mob|mobile|mobil|cell|handy|tel|t|p|h|w)\)\s*+:?"
     r"|(?:telephone|telefon|telefono|teléfono|téléphone|tel|tél|phone|mobile|mobil|móvil|cellphone|cell|mob|handy"
-    r"|portable|gsm|whatsapp|sms|ph|no|nr|t|m|p)(?:\s*+(?:no|nr|number))?(?:\.\s*+:?|\s*+:|\s++(?=[+\d(])|(?=\+)))\s*+",
+    r"|portable|gsm|whatsapp|sms|ph|no(?=[.])|nr|t|m|p)"  # No. is the word number, No may be a no
+    r"(?:\s*+(?:no|nr|number))?(?:\.\s*+:?|\s*+:|\s++(?=[+\d(])|(?=\+)))\s*+",
     re.IGNORECASE,
 )
 FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
@@ -91,6 +94,7 @@ BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d).*\d")  # nothing wrapped arou
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 LIKE_A_CODE: Final = re.compile(r"\A[ (]*+[1-9]")
 CONTROL: Final = re.compile(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+SEVEN: Final = 7  # digits that a whole number has at least
 EDGES: Final = " \t\r\n,;:._-/|*"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
@@ -203,19 +207,19 @@ def _plus_in_front(cell: _Cell, cleaned: Cleaned) -> Cleaned:
     """``447911123456+``: the plus of a number that went through a right-to-left page, or a stray one."""
     if not cell.plus_behind or cleaned.problem or cleaned.other or not LIKE_A_CODE.match(cleaned.text):
         return cleaned
-    notes = tuple(note for note in cleaned.notes if note != "TRIMMED")
-    return replace(cleaned, other="+" + cleaned.text.lstrip(), other_notes=(*notes, "PLUS_MOVED"))
+    made = tuple(note for note in cleaned.notes if note != "TRIMMED")
+    return replace(cleaned, other="+" + cleaned.text.lstrip(), other_notes=(*made, "PLUS_MOVED"))
 
 
 def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
     """Text that began as a number in a spreadsheet: ``14155550100.0``, ``1.41555501E+10``."""
-    notes = tuple(cell.notes)
+    made = tuple(cell.notes)
     ending = FLOAT_TEXT.fullmatch(cell.text)
     if ending:
-        return Cleaned(ending[1], (*notes, "FLOAT_ENDING"))
+        return Cleaned(ending[1], (*made, "FLOAT_ENDING"))
     money = MONEY_TEXT.fullmatch(cell.text)
     if money:
-        return Cleaned(money[1], (*notes, "FLOAT_ENDING"), other=cell.text, other_notes=notes)
+        return Cleaned(money[1], (*made, "FLOAT_ENDING"), other=cell.text, other_notes=made)
     power = SCIENTIFIC.fullmatch(cell.text)
     if not power:
         return None
@@ -224,31 +228,36 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
         return Cleaned(cell.text, problem="SCI_NOTATION_LOST_DIGITS")
     if fraction[zeros:].strip("0"):
         return Cleaned(cell.text, problem="NOT_A_NUMBER")
-    return Cleaned(power[1] + fraction[:zeros], (*notes, "SCI_NOTATION"))
+    return Cleaned(power[1] + fraction[:zeros], (*made, "SCI_NOTATION"))
 
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
-    """Check that one number is left: drop extensions, report two numbers and text."""
+    """Check that one number is left: drop extensions and harmless notes, report two numbers and text."""
     if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text):
         return _trunk_zero(cell)
+    whole = cell.text
+    if "vanity" in repair and _digits(whole) > SEVEN and VANITY.fullmatch(whole) and notes.says_no(whole):
+        return Cleaned(raw, problem="NOTE_SAYS_NO")
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
     extension = EXTENSION.search(cell.text) if LIKE_AN_EXTENSION.search(cell.text) else None
     if extension:
-        if len(extension[1]) >= 7:
+        if len(extension[1]) >= SEVEN:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
         cell.became(cell.text[: extension.start()].rstrip(BLANKS).rstrip(EDGES), "EXTENSION_DROPPED")
     if holds_several(cell.text):
-        return Cleaned(raw, problem="MULTIPLE_NUMBERS")
+        noted = _whole_numbers(cell.text) <= 1 and notes.says_no(whole)
+        return Cleaned(raw, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
     counted = COUNTED.fullmatch(cell.text)
     if counted:
-        notes = tuple(cell.notes)
-        return Cleaned(counted[1], (*notes, "EXTENSION_DROPPED"), other=cell.text, other_notes=notes)
+        made = tuple(cell.notes)
+        return Cleaned(counted[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
     if "trailing_note" in repair:
         cell.became(_without_note(cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
-        digits = _digits(cell.text)
-        return Cleaned(raw, problem="TEXT_IN_NUMBER" if digits >= 3 else "NOT_A_NUMBER")
+        if _digits(cell.text) < 3:
+            return Cleaned(raw, problem="NOT_A_NUMBER")
+        return Cleaned(raw, problem="NOTE_SAYS_NO" if notes.says_no(whole) else "TEXT_IN_NUMBER")
     return _trunk_zero(cell)
 
 
@@ -259,7 +268,8 @@ def _digits(text: str) -> int:
 def _without_note(text: str) -> str:
     last = LAST_DIGIT.search(text)
     note = TRAILING_NOTE.search(text, last.end() if last else 0)
-    return text[: note.start()] if note else text
+    harmless = note is not None and notes.read(text[note.start() :]) == "nothing"
+    return text[: note.start()] if note and harmless else text
 
 
 def _trunk_zero(cell: _Cell) -> Cleaned:
@@ -281,6 +291,10 @@ def pieces(text: str) -> list[str]:
     return [part for part in parts if any(sign.isdigit() for sign in part)]
 
 
+def _whole_numbers(text: str) -> int:
+    return sum(_digits(piece) >= SEVEN for piece in pieces(text))
+
+
 def holds_several(text: str) -> bool:
     """Return whether a cell holds more than one number, the shorthand ``4155550100/2`` included.
 
@@ -293,6 +307,6 @@ def holds_several(text: str) -> bool:
     if not OF_TWO.search(text):
         return False
     lengths = [_digits(part) for part in pieces(text)]
-    if sum(length >= 7 for length in lengths) > 1 or "," in text.strip(EDGES):
-        return sum(lengths) >= 7
-    return len(lengths) > 1 and lengths[-2] >= 7 and SHORTHAND.search(text) is not None
+    if sum(length >= SEVEN for length in lengths) > 1 or "," in text.strip(EDGES):
+        return sum(lengths) >= SEVEN
+    return len(lengths) > 1 and lengths[-2] >= SEVEN and SHORTHAND.search(text) is not None

@@ -37,6 +37,8 @@ TRUNK_ZERO: Final = r"^(?P<code>(?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *(?P<number>[
 WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
 
 
+USUAL: Final = "home|work|office|mobile|mobil|cell|private|privat|handy"  # notes that say no are told from these
+
 ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
 
 
@@ -71,7 +73,7 @@ FORMS: Final = (
     Form(
         NUMBER,
         BRACKET,
-        r"^[+(]?[0-9](?:[ ().\-]*[0-9]){2,} \([A-Za-z]{3,}\)$",
+        rf"^[+(]?[0-9](?:[ ().\-]*[0-9]){{2,}} \((?i:{USUAL})\)$",
         problem="TEXT_IN_NUMBER",
         unless="trailing_note",
     ),
@@ -96,6 +98,7 @@ ONE: Final = r"[0-9\x{80}-\x{10ffff}]"  # a digit in any dress
 PERHAPS_NOT: Final = "|".join(
     (
         r"[.]{2}",  # hidden digits
+        r"[A-Za-z]{2}|[^\x00-\x7f]",  # a word or a sign that may say no
         rf"(?:{ONE}.*){{7}}(?:[;|\\/]|[&+](?:.*{ONE}){{7}})|/ *- *[0-9]{{1,4}}[^0-9]*$",  # two numbers, a series
         r"[0-9]{7} +\(?[0-9]{7}",
         r"[xX][tT]|[xX#][.:]? *[0-9]+[^0-9]*$",  # an extension

@@ -16,7 +16,7 @@ from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR, is_missing
 from .._visible import is_whole
 from ..columns import require
-from . import cells, repairs
+from . import cells, notes, repairs
 from .intake import take_in
 from .weighing import side_by_side
 
@@ -71,7 +71,7 @@ def _digits(text: str) -> int:
 
 
 def _numbers(cell: str) -> list[str]:
-    if repairs.clean(cell).problem != "MULTIPLE_NUMBERS":
+    if repairs.clean(cell).problem != "MULTIPLE_NUMBERS" or notes.of_all_numbers(cell):
         return []
     found = repairs.pieces(cell)
     whole = all(_digits(piece) >= SEVEN for piece in found)

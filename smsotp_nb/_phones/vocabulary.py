@@ -31,7 +31,7 @@ NOTES: Final[dict[str, str]] = {
     "LEADING_ZERO_RESTORED": "a leading zero that belongs to the number put back",
     "IDD_00_READ": "00 read as the plus sign",
     "PLUS_RESTORED": "repair 'lost_plus': read as if it began with a plus",
-    "TRAILING_NOTE_DROPPED": "repair 'trailing_note': words after the number dropped",
+    "TRAILING_NOTE_DROPPED": "repair 'trailing_note': a harmless note such as (home), or a name, dropped",
     "VANITY_LETTERS": "repair 'vanity': letters read as digits of a keypad",
     "MX_1_DROPPED": "repair 'mx_1': the old mobile 1 after +52 dropped",
     "LEADING_ZERO_DROPPED": "the zero before a Colombian mobile number dropped",

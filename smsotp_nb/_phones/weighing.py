@@ -66,7 +66,7 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
         rows = prospects.candidates(work, reading, front)
         if work.trials is None:
             alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
-            equals = evidence.rivalry(reading.name)
+            equals = evidence.rivalry(reading.name) or evidence.meets(reading.name)
             rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
@@ -89,8 +89,8 @@ def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence
         enough = (rank > rank_here) | (reading.repair in asked) | (_shares(work, trial, evidence) > 0)
         if reading.name == readings.WITH_PLUS:
             enough |= trial.answers.cc == here.cc
-        if evidence.rivalry(reading.name):
-            enough |= rank >= rank_here
+        enough |= (rank >= rank_here) & evidence.rivalry(reading.name)
+        enough |= (rank > 0) & _by_code(trial, evidence.met).astype(bool)
     elif reading.doubts == "as good":
         enough = rank >= rank_here
     else:
@@ -105,7 +105,21 @@ def _shares(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int6
     return np.where(tells(work, trial), _by_code(trial, evidence.share_for), 0)
 
 
-def _by_code(trial: Trial, share: Callable[[str, int], int]) -> npt.NDArray[np.int64]:
+def _support(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
+    """Return the same; in a column that has rows of both readings, none for a row that fits both equally."""
+    shares, here = _shares(work, trial, evidence), work.answers.take(trial.rows)
+    if evidence.mixes(trial.reading.name):
+        shares[here.valid & (RANK.take(trial.answers.kind) <= RANK.take(here.kind))] = 0
+    return shares
+
+
+def _against(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
+    """Return the same for the reading as written; no column confirms a landline over a mobile number."""
+    better = RANK.take(trial.answers.kind) > RANK.take(work.answers.kind[trial.rows])
+    return np.where(better, 0, _by_code(trial, evidence.share_against))
+
+
+def _by_code(trial: Trial, share: Callable[[str, int], int | bool]) -> npt.NDArray[np.int64]:
     codes = {code: share(trial.reading.name, code) for code in np.unique(trial.answers.cc).tolist()}
     return np.array([codes[code] for code in trial.answers.cc.tolist()], np.int64)
 
@@ -117,7 +131,7 @@ def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: 
     rows = [written, *rows]
     sizes = [len(part) for part in rows]
     numbers = [work.answers.e164.take(pa.array(written)), *(trial.answers.e164 for trial in trials)]
-    shares = [np.zeros(len(written), np.int64), *(_shares(work, trial, evidence) for trial in trials)]
+    shares = [np.zeros(len(written), np.int64), *(_support(work, trial, evidence) for trial in trials)]
     free = [True, *(not trial.reading.repair or trial.reading.repair in asked for trial in trials)]
     entries = Entries(
         row=np.concatenate(rows),
@@ -128,7 +142,7 @@ def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: 
         .astype(np.int64),
         taken=np.repeat(free, sizes) | (np.concatenate(shares) > 0),
         share=np.concatenate(shares),
-        against=np.concatenate([np.full(len(written), 100), *(_by_code(t, evidence.share_against) for t in trials)]),
+        against=np.concatenate([np.full(len(written), 100), *(_against(work, trial, evidence) for trial in trials)]),
     )
     return entries.only(np.argsort(entries.row, kind="stable"))
 

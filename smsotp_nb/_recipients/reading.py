@@ -36,19 +36,22 @@ def read_recipients(
     not given, it is the one of ``, ; tab |`` that splits the first rows most evenly. Where ``encoding`` is not given:
     a byte order mark decides; else UTF-8 if the whole file is valid UTF-8; else cp1252, or latin-1 where a byte has no
     meaning in cp1252. Numeric cells of a workbook or a Parquet file become digits without ``.0`` or exponent. Of a
-    workbook the first sheet is read, or the one that ``sheet`` names or counts from 0.
+    workbook the sheet is read that shows when it is opened, or the one that ``sheet`` names or counts from 0.
 
     The index counts rows from 0, as usual. With ``numbered=True`` it is called ``row`` and holds the number of each
     row in the file, as a spreadsheet shows it: the header is row 1, blank rows count, and a line break inside a cell
     does not begin a row. A Parquet file has no header in its rows; its first one is 1.
 
     Warns:
-        SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank.
+        SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank. Of a workbook: which sheet is
+            read where another that is not hidden has rows; hidden columns and merged cells; a last row of totals,
+            which is left out.
 
     Raises:
         UsageError: an argument that is no path, separator or encoding, no such file, a folder, a pipe or a device, an
             unknown kind, an empty file, two columns of one name, rows with more cells than the header has names (the
-            first lines are named), a quote that is not closed, an encoding that does not fit, a missing Excel extra.
+            first lines are named), hidden rows or a title above the header of a sheet, a quote that is not closed, an
+            encoding that does not fit, a missing Excel extra.
 
     Example:
         >>> import pathlib, tempfile
@@ -94,7 +97,7 @@ def read_chunks(
 
 
 def sheets(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of a workbook's sheets, in their order; none for a file of another kind.
+    """Return the names of a workbook's sheets, first the one that is read if none is named; none for another file.
 
     Example:
         >>> import pathlib, tempfile
@@ -106,8 +109,7 @@ def sheets(path: str | os.PathLike[str]) -> list[str]:
     file = _checked(path, None, None)
     if file.suffix.lower() not in EXCEL:
         return []
-    with workbook.opened(file) as book:
-        return list(book.sheetnames)
+    return workbook.in_order(file)
 
 
 def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:

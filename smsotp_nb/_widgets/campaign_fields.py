@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 from .. import phones
 from .._policy import Policy
 from .._wire import Variant
+from ..errors import UsageError
 from . import skin
 from .arguments import names_of, with_none
 from .campaign_choices import Choices
@@ -91,11 +93,16 @@ class Fields:
             offer(self.phone, with_none([], "choose"), None)
             offer(self.region, with_none([], "none"), None)
             return
-        names, found = names_of(frame), phones.find_columns(frame)
+        names, found = names_of(frame), self._found(frame)
         self.names = [label for label, _ in names]
         countries = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them
         offer(self.phone, names if found.phone is not None else with_none(names, "choose"), found.phone)
         offer(self.region, with_none(countries, "none"), found.region)
+
+    def _found(self, frame: pd.DataFrame) -> phones.Found:
+        with contextlib.suppress(UsageError):  # a default country that is not typed to its end
+            return phones.find_columns(frame, default_region=self.default_region.value.strip().upper() or None)
+        return phones.find_columns(frame)
 
     def offer_campaigns(self, names: Sequence[str]) -> None:
         """Offer earlier campaigns to leave out."""

@@ -74,7 +74,7 @@ def _read(file: Path) -> tuple[pd.DataFrame, str, list[str]]:
     lost = [str(one.message) for one in caught if issubclass(one.category, SmsOtpWarning)]
     first, *others = sheets(file) or [""]
     if others:
-        lost.append(f"only the first sheet was read, not {', '.join(others)}")
+        lost.append(f"only the sheet {first!r} was read, not {', '.join(map(repr, others))}")
     return frame, first, lost
 
 

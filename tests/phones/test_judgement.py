@@ -74,7 +74,7 @@ REFUSED = [
     ("a date with an hour, which is a number in New York", "2024-01-05 10", "US", "NOT_A_NUMBER"),
     ("hardly a digit, and a word", "07\t(home)", "DE", "NOT_A_NUMBER"),
     ("letter O", "O491 570 156", "AU", "TEXT_IN_NUMBER"),
-    ("fax", "Fax: 030 901820", "DE", "TEXT_IN_NUMBER"),
+    ("fax", "Fax: 030 901820", "DE", "NOTE_SAYS_NO"),
     ("doubt", "0491 570 15?6", "AU", "TEXT_IN_NUMBER"),
     ("vanity", "1-800-234-KIDS", "US", "TEXT_IN_NUMBER"),
     ("no digits", "call me", "US", "NOT_A_NUMBER"),
@@ -191,6 +191,121 @@ def test_some_repairs_are_made_only_when_asked(name: str, number: str, region: s
     assert row(number, region, repair={name})[["to", "note"]].tolist() == [to, note]
     others = set(REPAIRS) - {name}
     assert row(number, region, repair=others)["to"] == ""
+
+
+SAYING_NO = (
+    *(
+        "do not text",
+        "Don’t call",
+        "opted out",
+        "Wrong Number",
+        "RIP",
+        "DECEASED",
+        "ex-wife",
+        "no texts, please",
+        "DNC",
+    ),
+    *(
+        "nicht anrufen!",
+        "Verstorben",
+        "keine SMS",
+        "alte Nummer",
+        "gesperrt",
+        "Telefax",
+        "Faxnummer",
+        "\u2020",
+        "\u274c",
+    ),
+    *(
+        "n'appelez plus",
+        "D\u00c9C\u00c9D\u00c9E",
+        "faux num\u00e9ro",
+        "no llamar",
+        "n\u00famero equivocado",
+        "numero sbagliato",
+    ),
+    *(
+        "non chiamare",
+        "n\u00e3o ligar",
+        "falecido",
+        "niet bellen",
+        "overleden",
+        "nie dzwoni\u0107",
+        "Zmar\u0142a",
+        "ring inte",
+    ),
+    *(
+        "d\u00f8d",
+        "feil nummer",
+        "\u00e4l\u00e4 soita",
+        "kuollut",
+        "aramay\u0131n",
+        "vefat etti",
+        "\u043d\u0435 \u0437\u0432\u043e\u043d\u0438\u0442\u044c",
+    ),
+    *(
+        "\u0423\u043c\u0435\u0440",
+        "\u8bf7\u52ff\u8054\u7cfb",
+        "\u5df2\u6545",
+        "\u96fb\u8a71\u3057\u306a\u3044\u3067",
+        "\u0644\u0627 \u062a\u062a\u0635\u0644",
+        "home \u2020",
+        "Ann (deceased)",
+    ),
+)
+SAYING_NOTHING = (
+    *(
+        "home",
+        "mobil",
+        "Ann",
+        "Ann Smith",
+        "J. Smith",
+        "Ann van Dyck",
+        "work phone",
+        "B\u00fcro",
+        "maison",
+        "casa",
+        "M",
+    ),
+    *("\u0434\u043e\u043c", "\u0410\u043d\u043d\u0430", "\u81ea\u5b85", "mum"),
+)
+
+
+@pytest.mark.parametrize("repair", [(), ("trailing_note",), tuple(REPAIRS)], ids=["none", "trailing note", "all"])
+@pytest.mark.parametrize("note", SAYING_NO)
+def test_a_note_that_says_no_keeps_its_number_from_being_texted(note: str, repair: tuple[str, ...]) -> None:
+    """Behind the number or in front of it, whatever repair is asked for."""
+    for text in ("0491 570 156 ({})", "0491 570 156 - {}", "0491 570 156, {}", "{} 0491 570 156", "{}: 0491 570 156"):
+        judged = row(text.format(note), "AU", repair=repair)
+        assert (judged["to"], judged["problem"]) == ("", "NOTE_SAYS_NO"), text
+
+
+@pytest.mark.parametrize("note", SAYING_NOTHING)
+def test_a_harmless_note_or_a_name_is_dropped_where_that_is_asked_for(note: str) -> None:
+    """And is text beside a number where it is not."""
+    for text in ("0491 570 156 ({})", "0491 570 156 - {}", "0491 570 156 {}"):
+        assert row(text.format(note), "AU", repair={"trailing_note"})["to"] == AU
+        assert row(text.format(note), "AU")["problem"] == "TEXT_IN_NUMBER"
+
+
+@pytest.mark.parametrize("note", ["ring twice", "mobile?", "verstehen Sie", "\u5c71\u7530", "TBC", "Ann Bob Cid Dee"])
+def test_a_note_that_is_not_understood_is_not_dropped(note: str) -> None:
+    """Only known words and names are: any other may say no in a language that we do not know."""
+    assert row(f"0491 570 156 ({note})", "AU", repair={"trailing_note"})["problem"] == "TEXT_IN_NUMBER"
+
+
+def test_no_may_be_the_word_number() -> None:
+    """With its point it is a label, without one it may say no."""
+    assert row("No. 0491 570 156", "AU")["to"] == AU
+    assert row("No 0491 570 156", "AU")["problem"] == "NOTE_SAYS_NO"
+
+
+def test_a_no_to_two_numbers_is_not_lost_when_they_get_a_row_each() -> None:
+    """The cell stays whole; that one of two is a fax number says nothing of the other."""
+    frame = pd.DataFrame({"phone": [f"do not text: {US} / {FR}", f"Fax {FR} / {US}"]})
+    split = phones.explode(frame, "phone")
+    judged = phones.normalize(split["phone"])
+    assert judged["to"].dropna().tolist() == [US]
 
 
 def test_every_optional_repair_has_a_case() -> None:

@@ -103,6 +103,73 @@ def test_columns_are_found_by_content(frame: dict[str, list[object]], phone: str
     assert set(found.shares["column"]) == set(frame)
 
 
+NO_COUNTRIES = {
+    "Opt in": [1, 0],
+    "Visits": ["1", "7", "20", "30"],
+    "Age": ["31", "44", "52", "20", "27", "63", "65"],
+    "Newsletter": ["SI", "NO"],
+    "International": ["NO", "SI", "NA"],
+    "Donation": ["1.0", "7.0"],
+    "Language": ["DE", "FR", "IT", "ES", "NL"],
+    "Office": ["CA", "AL", "DE", "IN", "CO", "MD", "GA"],
+    "Weekday": ["LU", "MA", "ME", "GI", "VE", "SA", "DO"],
+    "First name": ["Chad", "Georgia", "Jordan", "India", "Kenya"],
+    "Sales region": ["1", "7", "20"],
+    "Region": ["NA", "EMEA", "APAC"],
+    "EU country": ["yes", "no"],
+}
+
+
+@pytest.mark.parametrize("default", ["IN", None])
+@pytest.mark.parametrize("name", NO_COUNTRIES)
+def test_flags_counts_and_words_are_no_countries(name: str, default: str | None) -> None:
+    """They read as countries, but do not agree with the numbers beside them."""
+    values = NO_COUNTRIES[name]
+    rows = range(60)
+    frame = pd.DataFrame(
+        {"Mobile": [str(7015550100 + at) for at in rows], name: [values[at % len(values)] for at in rows]}
+    )
+    found = phones.find_columns(frame, default_region=default)
+    assert name not in {found.phone} - {None}
+    assert found.region is None or (name == "EU country" and default is None)
+    assert default is None or found.phone == "Mobile"
+
+
+@pytest.mark.parametrize("default", ["DE", "US", None])
+@pytest.mark.parametrize("cells", [("AU", "FR", "SE", "US"), ("AUS", "France", "SE", "USA")], ids=["codes", "mixed"])
+@pytest.mark.parametrize("name", ["Land", "code_pays", "countryCode", "Dial code", "x"])
+def test_a_country_column_is_found_by_its_name_or_by_its_numbers(
+    name: str, cells: tuple[str, ...], default: str | None
+) -> None:
+    """Also under a name that says nothing, where it agrees with the numbers."""
+    numbers = ["0491 570 156", "01 99 00 12 34", "070-174 06 05", "(202) 555-0123"] * 3
+    beside = {"Dial code": ("61", "33", "46", "1")}.get(name, cells)
+    frame = pd.DataFrame({"Mobile": numbers, name: list(beside) * 3, "vip": ["SI", "NO"] * 6})
+    found = phones.find_columns(frame, default_region=default)
+    assert (found.phone, found.region) == ("Mobile", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Order number", [4930123456, 4930123460, 4930123499]),
+        ("Kundennummer", ["30901820", "30901850", "30901822"]),
+        ("customerId", ["30901820", "30901850", "30901822"]),
+        ("Stand", [20240115, 20240116, 20231224]),
+        ("Eintritt", ["15.01.2024", "16.01.2024", "24.12.2023"]),
+        ("Mobile opt-in date", ["2024-01-15", "2024-01-16", "2023-12-24"]),
+        ("Key", ["30901820", "30901850", "30901822"]),
+        ("Telefax", ["030 901820", "030 901850", "030 901822"]),
+    ],
+)
+def test_ids_days_and_fax_numbers_are_no_numbers_to_text(name: str, values: list[object]) -> None:
+    """Nearly all digits are a German landline; none is chosen, with a column of numbers or without."""
+    frame = pd.DataFrame({name: values})
+    assert phones.find_columns(frame, default_region="DE").phone is None
+    frame["Contact phone"] = ["030 901820", "030 901820", None]
+    assert phones.find_columns(frame, default_region="DE").phone == "Contact phone"
+
+
 def test_two_numbers_become_two_rows() -> None:
     """Label and other cells repeat; shorthand and notes stay whole; the caller's frame is not touched."""
     cells = [

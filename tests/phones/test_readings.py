@@ -115,6 +115,44 @@ def test_some_from_abroad_are_not_settled_by_a_home_list() -> None:
     assert judged["problem"].iloc[-1] == "AMBIGUOUS_READING"
 
 
+WRITTEN_AS = {
+    "integers": lambda numbers: pd.Series(numbers, dtype="int64"),
+    "decimals": lambda numbers: pd.Series(numbers, dtype="float64"),
+    "objects": lambda numbers: pd.Series([str(number) for number in numbers], dtype=object),
+    "Arrow texts": lambda numbers: pd.Series([str(number) for number in numbers], dtype="string[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("asked", [(), ("lost_plus",)], ids=["no repair", "lost plus"])
+@pytest.mark.parametrize("written", WRITTEN_AS.values(), ids=WRITTEN_AS)
+@pytest.mark.parametrize(("home", "code"), [("DE", "DE"), ("AT", "US"), ("MX", "DE"), ("IT", "IT"), ("BR", "ES")])
+def test_a_column_of_numbers_written_in_two_ways_texts_no_stranger(
+    home: str, code: str, written: Callable[[list[int]], pd.Series], asked: tuple[str, ...]
+) -> None:
+    """176... beside 49176..., as a spreadsheet leaves them: no such row becomes a landline by its home rows."""
+    at_home = [*valid_numbers(home, "MOBILE", 60), *valid_numbers(home, "FIXED_LINE", 20)]
+    coded = [*valid_numbers(code, "MOBILE", 60), *valid_numbers(code, "FIXED_LINE", 20)]
+    for few, many in ((at_home[::8], coded), (at_home, coded), (at_home, coded[::8])):
+        raw = [it.national_number or 0 for it in few] + [int(digits(it)) for it in many]
+        truth = pd.Series([f"+{digits(it)}" for it in [*few, *many]])
+        for where in ({"default_region": home}, {"region": [home] * len(raw)}):
+            judged = phones.normalize(written(raw), repair=asked, **where)  # type: ignore[arg-type]
+            assert not (judged["to"].notna() & (judged["to"] != truth)).any()
+            unsure = judged["problem"].notna()
+            assert set(judged["problem"][unsure]) <= {"AMBIGUOUS_READING"} | NO_NUMBER
+
+
+NO_NUMBER = {"NOT_IN_USE", "TOO_LONG", "TOO_SHORT", "INVALID_LENGTH", "LOCAL_ONLY"}
+
+
+def test_a_calling_code_met_in_a_short_list_is_no_area_code() -> None:
+    """A Berlin landline among German mobiles in Mexico, where 493 is an area code."""
+    judged = phones.normalize([4915123456789, 4917612345678, 4930123456], default_region="MX")
+    assert judged["problem"].tolist()[2] == "AMBIGUOUS_READING"
+    alone = phones.normalize([4930123456], default_region="MX")
+    assert alone["to"].tolist() == ["+524930123456"]
+
+
 def test_danish_list_beside_italy() -> None:
     """No zero is restored where a plus makes a number, too."""
     numbers = [digits(it) for it in valid_numbers("DK", "MOBILE", 200)]

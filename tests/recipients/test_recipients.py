@@ -22,7 +22,7 @@ from smsotp_nb._recipients import comma
 from smsotp_nb._recipients.encodings import separator
 from smsotp_nb._recipients.records import Record
 from smsotp_nb.errors import SmsOtpWarning, UsageError
-from smsotp_nb.recipients import read_chunks, read_recipients
+from smsotp_nb.recipients import read_chunks, read_recipients, sheets
 
 PLUS = "+14155550100"
 
@@ -377,3 +377,93 @@ def test_cells_under_a_blank_header_are_explained(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 1
     with pytest.raises(UsageError, match="'column_2', a nameless column is called by its place"):
         read_recipients(written(tmp_path, "phone,,column_2\n1,2,3\n"))
+
+
+PEOPLE = (["Name", "Mobile"], ["Ann", PLUS], ["Bo", "+12025550101"], ["Cy", "+12025550102"])
+
+
+def sheets_of(**sheets: tuple[list[object], ...]) -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    return book
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+@pytest.mark.parametrize("active", [0, 1])
+def test_a_hidden_sheet_is_read_only_by_name(tmp_path: Path, state: str, active: int) -> None:
+    """Last year's list in front of the one that its owner sees."""
+    book = sheets_of(old=(["Name", "Mobile"], ["Gone", PLUS]), Contacts=PEOPLE)
+    book["old"].sheet_state = state
+    book.active = active
+    book.save(tmp_path / "people.xlsx")
+    assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist() == ["Ann", "Bo", "Cy"]
+    assert read_recipients(tmp_path / "people.xlsx", sheet="old")["Name"].tolist() == ["Gone"]
+    assert sheets(tmp_path / "people.xlsx") == ["Contacts", "old"]
+
+
+def test_the_sheet_that_shows_is_read_and_another_with_rows_is_named(tmp_path: Path) -> None:
+    """No warning for a sheet that is named, or where the other is empty."""
+    book = sheets_of(March=(["Name"], ["Gone"]), April=PEOPLE, Notes=(["nothing below"],))
+    book.active = 1
+    book.save(tmp_path / "people.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"people\.xlsx, sheet 'April' is read, .* rows in 'March' as well: sheet="):
+        read = read_recipients(tmp_path / "people.xlsx")
+    assert read["Name"].tolist() == ["Ann", "Bo", "Cy"]
+    assert read_recipients(tmp_path / "people.xlsx", sheet="March")["Name"].tolist() == ["Gone"]
+
+
+def test_hidden_rows_are_refused(tmp_path: Path) -> None:
+    """A filter that was left on: nobody can tell whether those behind it are meant. Empty hidden rows are none."""
+    book = sheets_of(People=PEOPLE)
+    for row in (3, 4, 9):
+        book["People"].row_dimensions[row].hidden = True
+    book.save(tmp_path / "people.xlsx")
+    with pytest.raises(
+        UsageError, match=r"sheet 'People': 2 rows are hidden \(rows 3, 4\).*clear the filter"
+    ) as caught:
+        read_recipients(tmp_path / "people.xlsx")
+    assert caught.value.problems == ("row 3 is hidden", "row 4 is hidden")
+    for row in (3, 4):
+        book["People"].row_dimensions[row].hidden = False
+    book.save(tmp_path / "people.xlsx")
+    assert len(read_recipients(tmp_path / "people.xlsx")) == 3
+
+
+def test_hidden_columns_and_merged_cells_are_named(tmp_path: Path) -> None:
+    """They are read like the others, but not without a word."""
+    book = sheets_of(People=tuple([*row, "x"] for row in PEOPLE))
+    book["People"].column_dimensions["B"].hidden = True
+    book.save(tmp_path / "people.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"hidden columns \('Mobile'\) are read"):
+        assert list(read_recipients(tmp_path / "people.xlsx").columns) == ["Name", "Mobile", "x"]
+    book["People"].column_dimensions["B"].hidden = False
+    book["People"].merge_cells("C2:C4")
+    book.save(tmp_path / "people.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"merged cells \(C2:C4\)"):
+        assert read_recipients(tmp_path / "people.xlsx")["x"].tolist()[0] == "x"
+
+
+@pytest.mark.parametrize("merged", [True, False], ids=["merged", "one cell"])
+def test_a_title_above_the_table_is_refused(tmp_path: Path, merged: bool) -> None:
+    """The first row must be the header."""
+    book = sheets_of(People=(["Customers 2026"], *PEOPLE))
+    if merged:
+        book["People"].merge_cells("A1:B1")
+    book.save(tmp_path / "people.xlsx")
+    with pytest.raises(UsageError, match=r"sheet 'People': row 1.*must name every column.*delete titles above it"):
+        read_recipients(tmp_path / "people.xlsx")
+
+
+def test_a_row_of_totals_is_no_person(tmp_path: Path) -> None:
+    """The sum of a column of numbers is nobody's number."""
+    rows = (["Name", "Mobile"], ["Ann", 12025550100], ["Bo", 12025550101], ["Total", 24051100201])
+    sheets_of(People=rows).save(tmp_path / "people.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"row 4 \('Total' and numbers\) sums up the others; left out"):
+        assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist() == ["Ann", "Bo"]
+    named = (*PEOPLE, ["Total", PLUS])
+    sheets_of(People=named).save(tmp_path / "people.xlsx")
+    assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist()[-1] == "Total"
