@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger
     from ._people import People
-    from ._planning import DatasetPlan, Plan, column, plan, plan_dataset
+    from ._planning import DatasetPlan, Message, Plan, column, plan, plan_dataset
     from ._policy import Policy
     from ._sandbox import Sandbox
     from .otp import Challenge
@@ -39,6 +39,7 @@ __all__ = [
     "DatasetPlan",
     "Experiment",
     "Ledger",
+    "Message",
     "People",
     "Plan",
     "Policy",
@@ -75,7 +76,7 @@ __getattr__ = attributes(
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
-        "_planning": ["DatasetPlan", "Plan", "column", "plan", "plan_dataset"],
+        "_planning": ["DatasetPlan", "Message", "Plan", "column", "plan", "plan_dataset"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from .. import _wire as wire
 from .._arguments import not_whole, refuse
-from .._planning import UNASKED, DatasetPlan, Plan, column, plan
+from .._planning import UNASKED, DatasetPlan, Message, Plan, column, plan
 from ..errors import UsageError
 from .addressees import Bodies
 
@@ -36,11 +38,16 @@ def excerpt(made: DatasetPlan, row: int) -> Plan:
         variant=made.variant,
         keep_bodies=False,  # their words are in a column here, and what placeholders are filled with is never kept
         ledger=UNASKED,
-        text=None if message.text is None else column("text"),
-        content=None if message.content is None else column("content"),
+        text=None if message.text is None else _as_planned(column("text")),
+        content=None if message.content is None else _as_planned(column("content")),
         template_id=message.template_id,
-        template_data={name: name for name, _ in message.template_data} or None,
+        template_data=_as_planned({name: name for name, _ in message.template_data}) if message.template_data else None,
     )
+
+
+def _as_planned(words: Any) -> Message:
+    """Return words that were checked when the list was planned."""
+    return Message(words, literal=True)
 
 
 def _cells(message: wire.Body) -> dict[str, str]:

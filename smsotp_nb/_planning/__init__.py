@@ -25,6 +25,7 @@ from . import arguments, assembly, making, suppression
 from .bodies import body_key
 from .dataset import AnyPlan, DatasetPlan, plan_dataset
 from .kept_words import gsm_parts
+from .message import Message
 from .oneself import to_oneself
 from .prospects import prospect
 from .value import Plan
@@ -35,6 +36,7 @@ __all__ = [
     "AnyPlan",
     "Column",
     "DatasetPlan",
+    "Message",
     "Plan",
     "body_key",
     "column",
@@ -95,7 +97,8 @@ def plan(
         default_region: two-letter country code for rows without a country.
         text: the whole message; pass exactly one of ``text``, ``content`` and ``template_id``. ``{column}`` stands for
             that column's value, ``{{`` for a brace. A dict has a message for each segment; ``column("msg")`` or a
-            Series on the same index has each row's whole message, in which nothing is a placeholder.
+            Series on the same index has each row's whole message, in which nothing is a placeholder. Placeholders as
+            other tools write them are refused, unless ``Message(..., literal=True)`` says that they are words.
         content: the message without its signature, which the service joins to it. Placeholders, dict and column as
             in ``text``.
         template_id: id of a template of the service, or a dict with one for each segment.

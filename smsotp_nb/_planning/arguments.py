@@ -20,6 +20,7 @@ from .._visible import NoText, is_whole, text_of
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording
+from .message import Message
 
 Found = TypeVar("Found")
 PLAN_COLUMNS = ("body", "note")
@@ -177,12 +178,13 @@ def read_words(
     still = {name: value for name, value in fill_before.items() if name in found.columns}
     found = replace(found, fill=still | dict(found.fill))
     wrong = _no_columns(found, source)
-    if not wrong:
-        templates.column_texts(source.iloc[:0], found.columns, fill=found.fill)
-        wrong = mistakes.found_in(found, source, frame.columns)
-        wrong += filter(None, [_signature_beside_text(found, variant)])
     what = "template_id" if found.kind == "template" else found.kind
+    known = not wrong
     named = _gather(wrong, lambda: segments.read(frame, by, found.segments, priority, kept, what))
+    if known:
+        templates.column_texts(source.iloc[:0], found.columns, fill=found.fill)
+        wrong = mistakes.found_in(found, source, frame.columns, named.codes if named else None) + wrong
+        wrong += filter(None, [_signature_beside_text(found, variant)])
     refuse(*wrong)
     return Words(found, source, named)
 
@@ -190,13 +192,15 @@ def read_words(
 def _beside(frame: pd.DataFrame, said: dict[str, Any]) -> pd.DataFrame:
     """Return the frame that messages are filled from: a Series of whole messages becomes its only column."""
     for name in ("text", "content"):
-        texts = said[name]
+        given_words = said[name]
+        texts = given_words.words if isinstance(given_words, Message) else given_words
         if isinstance(texts, pd.Series):
             if not texts.index.equals(frame.index):
                 other = f"{name}= is a Series on another index than the recipients; take it from the same frame"
                 refuse(f"{other}, or for a message by segment write {name}=series.to_dict()")
             titled = texts.name if isinstance(texts.name, str) and texts.name.strip() else name
-            said[name] = wording.Column(titled)
+            own = wording.Column(titled)
+            said[name] = Message(own, literal=given_words.literal) if isinstance(given_words, Message) else own
             return texts.to_frame(titled)
     return frame
 

@@ -20,7 +20,7 @@ from .._pandas import STR
 from .._parts import many
 from .arguments import Words
 from .segments import BLANK, UNKNOWN, Segments
-from .wording import Message, Wording
+from .wording import OneMessage, Wording
 
 Ints = npt.NDArray[np.int64]
 
@@ -176,7 +176,7 @@ def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.D
     return frame
 
 
-def _literal(message: Message, replace: Mapping[str, str]) -> str | None:
+def _literal(message: OneMessage, replace: Mapping[str, str]) -> str | None:
     """Return the text of a message without placeholders."""
     return parts.plain("".join(message.main.literals), replace=replace) if message.main else None
 

@@ -17,7 +17,7 @@ from .._parts import many, packing
 from . import bodies as body_rows
 from .arguments import Words
 from .bodies import Ints
-from .wording import Message, Wording
+from .wording import OneMessage, Wording
 
 _FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
 _MOST: Final = 1_000  # sets of characters that are told apart in a plan; the rarest beyond are kept as not known
@@ -58,7 +58,7 @@ def gsm_parts(texts: pd.Series[str]) -> pd.Series[Any]:
     return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 
-def _said(wording: Wording, message: Message) -> dict[str, str | None]:
+def _said(wording: Wording, message: OneMessage) -> dict[str, str | None]:
     """Return what one message says, its placeholders as they were written."""
     template = message.main or message.template_text
     text = None if template is None else _source(wording, template)
@@ -72,7 +72,7 @@ def _said(wording: Wording, message: Message) -> dict[str, str | None]:
     }
 
 
-def _columns(wording: Wording, message: Message) -> list[str]:
+def _columns(wording: Wording, message: OneMessage) -> list[str]:
     return list(message.main.names) if message.main else [column for _, column in wording.variables]
 
 
@@ -103,7 +103,9 @@ def _sources(
     return cast("pd.Series[str]", _without_rare(found).astype(STR))
 
 
-def _of_message(wording: Wording, message: Message, frame: pd.DataFrame, forcing: list[str], first: Ints) -> list[str]:
+def _of_message(
+    wording: Wording, message: OneMessage, frame: pd.DataFrame, forcing: list[str], first: Ints
+) -> list[str]:
     columns = _columns(wording, message)
     own = set(_own_signs(wording, message))
     if len(columns) == 1:  # whatever the text does not hold itself
@@ -118,7 +120,7 @@ def _of_message(wording: Wording, message: Message, frame: pd.DataFrame, forcing
     return said
 
 
-def _own_signs(wording: Wording, message: Message) -> str:
+def _own_signs(wording: Wording, message: OneMessage) -> str:
     template = message.main or message.template_text
     literals = "".join(template.literals) if template else ""
     joined = f"{wording.signature or ''}{''.join(wording.join.literals)}" if wording.kind == "content" else ""

@@ -12,6 +12,7 @@ from .._arguments import refuse
 from .._wire import Variant
 from . import arguments
 from .arguments import Asked, Words
+from .message import Message
 from .segments import copied
 from .wording import label_of
 
@@ -79,4 +80,5 @@ def _merged(before: Mapping[str, Any], changes: Mapping[str, Any], variant: Vari
 
 
 def _labels(words: Any) -> set[str | None]:
+    words = words.words if isinstance(words, Message) else words
     return {label_of(key) for key in words} if isinstance(words, Mapping) else set()

@@ -7,25 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .. import templates
 from .._arguments import given
-from ..columns import absent
-from .wording import Message, Wording, for_segments
+from ..columns import absent, listed
+from .foreign_placeholders import Foreign
+from .wording import OneMessage, Wording, for_segments
 
+Codes: TypeAlias = "npt.NDArray[np.int64] | None"
 _SHOWN: Final = 3
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
-# How other tools write a placeholder: {{name}} [name] <name> «name» %(name)s %name% *|name|* $name
-_FOREIGN: Final = r"\{{0}\}|\[{0}\]|<{0}>|«{0}»|%\({0}\)s|%{0}%|\*\|{0}\|\*|\${0}(?![\w])"
+_LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant as it stands"
 
 
-def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any]) -> list[str]:
+def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes: Codes = None) -> list[str]:
     """Return what is wrong with messages in the light of the columns of their recipients.
 
-    ``frame`` is what the messages are filled from, ``names`` the columns of the recipients.
+    ``frame`` is what the messages are filled from, ``names`` the columns of the recipients, ``codes`` which message
+    each row gets where there are several.
 
     Example:
         >>> from .wording import read
@@ -35,22 +39,56 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any]) -> lis
         "text='msg' is the name of a column: everybody w"
     """
     columns = [name for name in names if isinstance(name, str) and name.strip()]
-    complaints = [(message.segment, said) for message in wording.messages for said in _in_message(message, columns)]
+    foreign = Foreign(frame, columns)
+    complaints = [
+        (message.segment, said) for message in wording.messages for said in _in_message(message, columns, foreign)
+    ]
     wrong = for_segments(complaints, len(wording.messages))
     signature = wording.signature
     if signature is not None:
         wrong += _column_names("signature", signature, columns)
-        if _SLOT.search(signature):
+        if _SLOT.search(signature) or foreign.found([signature]):
             wrong.append("signature= is one name for everybody; {placeholders} are filled in text= and content= alone")
-    return wrong + list(_nested(wording, frame, set(columns)))
+    return wrong + in_cells(wording, frame, columns, codes)
 
 
-def _in_message(message: Message, columns: list[str]) -> Iterator[str]:
-    if message.main is None or message.own is not None:
+def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes: Codes = None) -> list[str]:
+    """Return what is wrong with the cells that messages take from a frame: they bring placeholders along.
+
+    Arguments as for `found_in`.
+
+    Example:
+        >>> from .wording import column, read
+        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
+        ...     "signature_join", "fill", "replace"))
+        >>> frame = pd.DataFrame({"msg": ["Hi Ann", "Hi %NAME%"]})
+        >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:43]
+        "column 'msg' holds '%NAME%' in row 1, as ot"
+    """
+    names = list(names)
+    whole = list(_whole(wording, codes))
+    wrong = [said for name, rows in whole for said in _foreign_cells(frame, name, rows, names)]
+    values = [name for name in wording.columns if name not in {of for of, _ in whole}]
+    return list(dict.fromkeys(wrong)) + list(_nested(wording, values, frame, set(names)))
+
+
+def _in_message(message: OneMessage, columns: list[str], foreign: Foreign) -> Iterator[str]:
+    if message.main is None or message.own is not None or message.literal:
         return
     body = message.body
-    yield from _column_names(body.kind, body.text or body.content or "", columns)
-    yield from _foreign(body.kind, " ".join(message.main.literals), columns)
+    words = body.text or body.content or ""
+    yield from _column_names(body.kind, words, columns)
+    for shape, meant in foreign.found([words]).items():
+        yield (
+            f"{body.kind}= holds {given(shape)}, a placeholder as another tool writes it, which everybody would get as "
+            f"it stands. Write {_ours(meant, columns)}, {_LITERALLY}"
+        )
+
+
+def _ours(meant: str | None, columns: list[str]) -> str:
+    if meant is not None:
+        return f"'{{{meant}}}'"
+    return f"'{{column}}' with one pair of braces and the name of a column {listed(columns)}"
 
 
 def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
@@ -61,25 +99,41 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
         yield (
             f"{name}={given(value)} is the name of a column: everybody would get this word. Write "
             f"{name}=sms.column({meant[0]!r}) where its cells are whole messages, or '{{{meant[0]}}}' within a message "
-            "for what stands in it; rename the column if the word itself is meant"
+            f"for what stands in it, {_LITERALLY}"
         )
 
 
-def _foreign(name: str, literal: str, columns: list[str]) -> Iterator[str]:
-    """Report placeholders in the manner of other tools, for columns that there are."""
-    for column in columns:
-        found = re.search(_FOREIGN.replace("{0}", re.escape(column)), literal, re.IGNORECASE)
-        if found and not column.isdigit():
-            shown = f"{{{found[0]}}}" if found[0].startswith("{") else found[0]
-            yield (
-                f"{name}= holds {shown!r}, which everybody would get as it stands: a placeholder is written "
-                f"'{{{column}}}', with one pair of braces"
-            )
+def _whole(wording: Wording, codes: Codes) -> Iterator[tuple[str, npt.NDArray[np.bool_] | None]]:
+    """Return the columns whose cells are sent as they stand, and which rows get them; None for all."""
+    for number, message in enumerate(wording.messages):
+        if not message.literal and message.own is not None:
+            yield message.own, None if codes is None else codes == number
+    if not all(message.literal for message in wording.messages):
+        yield from ((column, None) for _, column in wording.variables)
 
 
-def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
+def _foreign_cells(
+    frame: pd.DataFrame, name: str, rows: npt.NDArray[np.bool_] | None, names: list[Any]
+) -> Iterator[str]:
+    if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
+        return
+    texts = templates.as_text(frame[name] if rows is None else frame[name][rows])
+    found = Foreign(frame, names, ours=False).found(texts.dropna().unique())
+    for shape in list(found)[:1]:
+        there = texts.index[texts.str.contains(shape, regex=False, na=False).to_numpy(bool)].tolist()
+        where = f" in {_rows(there)}" if there else ""
+        yield (
+            f"column {name!r} holds {given(shape)}{where}, as other tools or we write a placeholder: what stands in a "
+            "cell is never filled, so these people would get it as it stands. Write the message with '{column}' in "
+            f"text= or content=, fill the column first, {_LITERALLY}"
+        )
+
+
+def _nested(wording: Wording, values: Iterable[str], frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
     """Report values that bring placeholders along: they are never filled."""
-    for name in wording.columns:
+    if all(message.literal for message in wording.messages):
+        return
+    for name in values:
         if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         texts = templates.as_text(frame[name])
@@ -92,10 +146,14 @@ def _nested(wording: Wording, frame: pd.DataFrame, columns: set[str]) -> Iterato
 
 def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
     first = sorted(meant[0][1])[0]
-    rows = ", ".join(given(label) for label, _ in meant[:_SHOWN])
-    more = f" and {len(meant) - _SHOWN:,} more" if len(meant) > _SHOWN else ""
+    rows = _rows([label for label, _ in meant])
     return (
-        f"column {column!r} holds placeholders such as {{{first}}} in row {rows}{more}: what stands in a cell is never "
+        f"column {column!r} holds placeholders such as {{{first}}} in {rows}: what stands in a cell is never "
         "filled, so these people would get the word itself. Write the message with its placeholders in text= or "
         "content=, or fill the column first"
     )
+
+
+def _rows(labels: list[Any]) -> str:
+    more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
+    return f"row {', '.join(map(given, labels[:_SHOWN]))}{more}"

@@ -15,6 +15,7 @@ from .._arguments import given
 from .._pandas import lent
 from ..columns import absent, nearest
 from ..errors import UsageError
+from .message import Message
 from .wording import label_of, listed
 
 Ints = npt.NDArray[np.int64]
@@ -198,6 +199,8 @@ def copied(value: Any) -> Any:
         >>> ours
         {'name': 'you'}
     """
+    if isinstance(value, Message):
+        return Message(copied(value.words), literal=value.literal)
     if isinstance(value, pd.Series):
         return lent(value.to_frame()).iloc[:, 0]
     if isinstance(value, Mapping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import Any, Final, TypeAlias, cast
 
 import pandas as pd
@@ -15,8 +16,9 @@ from .._arguments import given, not_replacement, not_text, refuse
 from .._calls import in_our_words
 from .._pandas import STR
 from ..errors import UsageError
+from .message import Message, unwrapped
 
-TemplateData = Sequence[str] | Mapping[str, str] | None
+TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
 
@@ -27,13 +29,16 @@ class Column:
 
     name: str
 
+    def __repr__(self) -> str:
+        return f"column({self.name!r})"
+
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class OneMessage:
     """One message with its placeholders: ``body`` as asked for, ``main`` its parsed text or content.
 
     ``segment`` is the label of those who get it, None for everybody; ``own`` is the column of whole messages in place
-    of a text; ``template_text`` is what a template is said to hold.
+    of a text; ``template_text`` is what a template is said to hold; ``literal`` as in `Message`.
     """
 
     segment: str | None
@@ -41,9 +46,10 @@ class Message:
     main: templates.Template | None
     own: str | None
     template_text: templates.Template | None
+    literal: bool
 
 
-Words: TypeAlias = "str | Column | pd.Series[Any] | Mapping[Any, str | Column] | None"
+Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str | Column | Message] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Wording:
     content and signature come together, ``replace`` the characters written otherwise.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[OneMessage, ...]
     variables: tuple[tuple[str, str], ...]
     join: templates.Template
     join_text: str
@@ -114,7 +120,8 @@ class Wording:
 def column(name: str) -> Column:
     """Return what ``plan(text=...)`` and ``plan(content=...)`` take for a column of whole messages.
 
-    Each row's cell is its message as it stands: nothing in it is a placeholder, and a blank one is VALUE_MISSING.
+    Each row's cell is its message as it stands: nothing in it is a placeholder, and a blank one is VALUE_MISSING. One
+    that holds a placeholder all the same, ours or another tool's, is refused; see `Message`.
 
     Raises:
         UsageError: not the name of a column.
@@ -147,19 +154,21 @@ def read(
     Raises:
         UsageError: lists everything wrong with them.
     """
-    variables, wrong = _variables(template_data)
+    said, literal = unwrapped({"text": text, "content": content, "template_data": template_data})
+    variables, wrong = _variables(said.pop("template_data"))
     wrong += _not_text(signature=signature, signature_join=signature_join)
-    said = {"text": text, "content": content, "template_id": template_id, "template_text": template_text}
+    said |= {"template_id": template_id, "template_text": template_text}
     by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
+    literally = {label_of(key) for key in literal} if isinstance(literal, frozenset) else None
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
     wrong += _one_set(by_segment, labels)
-    messages: list[Message] = []
+    messages: list[OneMessage] = []
     complaints: list[tuple[str | None, str]] = []
     everybody: list[str | None] = [None]
     for label in labels or everybody:
         mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
         message, found = _message(label, mine, variables, signature, variant, known=not wrong)
-        messages.append(message)
+        messages.append(replaced(message, literal=bool(literal) if literally is None else label in literally))
         complaints += [(label, complaint) for complaint in found]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
@@ -254,7 +263,7 @@ def listed(labels: Iterable[str]) -> str:
     return ", ".join(there[:_LISTED]) + more
 
 
-def _two_texts(messages: Sequence[Message]) -> list[str]:
+def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
     """Report a template that is given two texts: bodies of one template are equal, whatever their segment."""
     texts: dict[str | None, set[templates.Template | None]] = {}
     for message in messages:
@@ -277,7 +286,7 @@ def _message(
     variant: wire.Variant,
     *,
     known: bool,
-) -> tuple[Message, list[str]]:
+) -> tuple[OneMessage, list[str]]:
     """Return one message and what is wrong with it; its body is checked only if all else is ``known`` to be right."""
     own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
     whole = templates.Template(("", ""), (own,)) if own is not None else None
@@ -293,7 +302,7 @@ def _message(
     parsed = _parsed("template_text", text, wrong)
     if text is not None:
         wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
-    return Message(label, body, main, own, parsed), wrong
+    return OneMessage(label, body, main, own, parsed, literal=False), wrong
 
 
 def _joined(join: templates.Template, content: pd.Series[str], signature: str | None) -> pd.Series[str]:

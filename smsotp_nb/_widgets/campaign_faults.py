@@ -70,7 +70,7 @@ def _in_the_form(words: str) -> str:
         return f"A limit of the cost needs a rate for every country, and {countries} has none. Add it to the rates."
     if words.startswith("signature= is not put in front of"):
         return "A whole text is sent as it stands. Choose “Text, signed” as the message, or leave the signature blank."
-    return sentence(plain(words))
+    return sentence(plain(words.partition(", or pass sms.Message(")[0]))
 
 
 def _unreadable(error: UsageError) -> dict[str, str]:

@@ -124,9 +124,9 @@ def test_a_series_of_messages_stands_before_a_column_of_its_name() -> None:
 
 def test_a_column_of_texts_to_be_filled_is_not_sent_as_it_stands() -> None:
     frame = people(2, msg=["Hi {name}", "Hello {name}"])
-    with pytest.raises(UsageError, match=r"holds placeholders such as \{name\}"):
+    with pytest.raises(UsageError, match=r"column 'msg' holds '\{name\}' in row 0, 1"):
         plan(frame, text=sms.column("msg"))
-    with pytest.raises(UsageError, match=r"holds placeholders such as \{name\}"):
+    with pytest.raises(UsageError, match=r"column 'msg' holds '\{name\}' in row 0, 1"):
         plan(frame, text=frame["msg"])
 
 

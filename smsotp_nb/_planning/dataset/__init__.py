@@ -27,6 +27,7 @@ from ..._policy import Policy, not_policy
 from ...errors import FileExists, UsageError
 from .. import arguments, estimating, hints, kept_words, suppression
 from .. import bodies as body_rows
+from ..message import Message
 from ..prospects import prospect
 from ..wording import Column, TemplateData
 from . import engine, joining, overview, source
@@ -50,8 +51,8 @@ def plan_dataset(
     campaign: str,
     region: str | None = None,
     default_region: str | None = None,
-    text: str | Column | Mapping[Any, str | Column] | None = None,
-    content: str | Column | Mapping[Any, str | Column] | None = None,
+    text: str | Column | Message | Mapping[Any, str | Column | Message] | None = None,
+    content: str | Column | Message | Mapping[Any, str | Column | Message] | None = None,
     template_id: str | Mapping[Any, str] | None = None,
     template_data: TemplateData = None,
     template_text: str | Mapping[Any, str] | None = None,
@@ -180,12 +181,13 @@ def plan_dataset(
     evidence = phones.weigh_column(
         sample[to], region=None if region is None else sample[region], default_region=default_region, repair=repair
     )
-    asking = Asking(asked, to, region, default_region, tuple(repair), evidence)
+    asking = Asking(asked, found.columns, to, region, default_region, tuple(repair), evidence)
     made = _made(found, target, asking, left_out, policy, limit)
     return dataclasses.replace(made, prospect=prospect(made, ledger))
 
 
 def _not_a_name(name: str, value: Any) -> str | None:
+    value = value.words if isinstance(value, Message) else value
     if not isinstance(value, pd.Series | pd.DataFrame):
         return None
     return f"{name}= must name a column of the files, got {given(value)}; write it into the files first"

@@ -14,9 +14,10 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import phones
+from ..._arguments import refuse
 from ..._phones.evidence import Evidence
 from ..._phones.several import one_phone_digits
-from .. import assembly, kept_words, segments
+from .. import assembly, kept_words, mistakes, segments
 from .. import bodies as body_rows
 from ..arguments import Asked, Words
 
@@ -38,9 +39,10 @@ BODIES: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked of every piece: the checked arguments, the columns, and what the whole list says of a number."""
+    """What is asked of every piece: the checked arguments, the columns of the list, those in use, and what the whole list says of a number."""
 
     asked: Asked
+    columns: tuple[str, ...]
     to: str
     region: str | None
     default_region: str | None
@@ -72,6 +74,8 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
         evidence=asking.evidence,
     )
     words = _words(frame, asking.asked.words)
+    there = words.frame.set_axis(places)
+    refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
     problem, note = assembly.problems(numbers, worded, {})
     at = np.flatnonzero(problem.isna().to_numpy())

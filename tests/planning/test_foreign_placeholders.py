@@ -1,0 +1,211 @@
+"""Placeholders as other tools write them: nothing fills them, so they are refused unless they are meant as words."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from support.small_plans import number, people, plan
+
+import smsotp_nb as sms
+from smsotp_nb._planning.foreign_placeholders import Foreign
+from smsotp_nb.errors import UsageError
+
+# What it means is the column "first name" of the list, or a person's name in the words of another tool.
+FOREIGN = (
+    "{{ first_name }}", "{{first name}}", "{{{first name}}}", "{{ contact.firstname }}", "{{.Member.Surname}}",
+    "{{ first_name|default:'you' }}", "{{${first name}}}", '{{ "name" }}', "{{#name}}", "{{/name}}", "{{1}}", "{{ 12 }}",
+    "{{ lead.First Name:default=you }}", "{{ person|lookup:'First Name' }}", '{{ user["first_name"] }}', "{{#if vip}}",
+    "{{ customer.loyalty }}", "{{ city }}", "${first name}", "$firstname", "$Last_Name", "$recipient.name", "$!name",
+    "$[FNAME]$", "$Surname$", "%FIRSTNAME%", "%first name%", "%%first_name|you%%", "%recipient.email%", "%VORNAME",
+    "%(name)s", "%s", "%1$s", "%{first name}", "#firstname#", "##name##", "#{first name}", "【#姓名#】", "*|FNAME|*",
+    "*|IF:FNAME|*", "|FNAME|", "[FIRST NAME]", "[first_name,fallback=you]", "[[contact.first_name]]", "[[first name]]",
+    '[[data:firstname:"you"]]', "[%first_name%]", "[Your Name]", "((Prénom))", "((nombre??amigo))", "(({first name}))",
+    "<<surname>>", "<first name>", "<%= name %>", "<?= $user->name ?>", "«First_Name»", "&lt;name&gt;", "｛｛name｝｝",
+    "@firstname", "@first name,", "@FIRSTNAME@", "@{first name}", "~name~", "~Contact.LastName~", ":surname", ":name:",
+    "!name!", "-name-", "__name__", "*name*", "`name`", "\\(name)",
+)  # fmt: skip
+WORDS = (
+    "Hi {first name}", "Only $5, US$10 or A$AP", "50% off, 20% more", "20%sale", "5 %sale", "Set {{x}} free", "{{20}} %",
+    "Call us (9-17)", "#sale [new]", "#name", "Follow @acme", "Follow @{handle}", "Order #{number}", "${owed} is due",
+    "{owed}% off", "Write to name@sale.example", "https://acme.example/?name=5&city=2#name", "Open 10:30-12:00: come!",
+    "Big *sale* today", "A -sale- now", "name your price!", "well-name-known", "a_name_b", "(name)", '"name"', "x=name",
+    "name | city | sale", "<3 {first name} <3", "Salut : name : ici", "«Bonjour {first name}»", "[Acme] Hi", "((SALES))",
+    "[{first name}]", "({first name})", "{first name}:{city}", "100%", "Sale: -20%! -30%!", "a < b > c", "¡Hola name!",
+)  # fmt: skip
+
+
+def listed(**changes: Any) -> pd.DataFrame:
+    more = {"first name": "Ann", "handle": "ann", "number": "7", "owed": "19.99", "city": "Rome", "sale": "x"}
+    return people(2, **more | changes)
+
+
+@pytest.mark.parametrize("shape", FOREIGN)
+def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape: str, tmp_path: Path) -> None:
+    text = f"Hi {shape} there"
+    frame = listed(words=text)
+    made = plan(frame, text="Hi")
+    calls: list[dict[str, Any]] = [
+        {"text": text},
+        {"content": text, "signature": "Acme"},
+        {"text": {"Rome": text, "Oslo": "Hi"}, "by": "city"},
+        {"text": sms.column("words")},
+        {"text": frame["words"]},
+        {"template_id": "t", "template_data": {"x": "words"}},
+    ]
+    for call in calls:
+        with pytest.raises(UsageError, match=r"literal=True"):
+            plan(frame, **call)
+    with pytest.raises(UsageError, match=r"literal=True"):
+        made.reworded(text=text)
+    (tmp_path / "list").mkdir()
+    frame.to_parquet(tmp_path / "list" / "people.parquet")
+    with pytest.raises(UsageError, match=r"literal=True"):
+        sms.plan_dataset(tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="c", text=sms.column("words"))
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_marks_around_other_words_are_words(text: str) -> None:
+    assert len(plan(listed(), text=text).texts) > 0
+    if "{" not in text:
+        assert plan(listed(words=text), text=sms.column("words")).texts.tolist() == [text]
+
+
+def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
+    with pytest.raises(UsageError) as caught:
+        plan(listed(), text="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")
+    assert caught.value.problems == (
+        "text= holds '%FIRST_NAME%', a placeholder as another tool writes it, which everybody would get as it stands. "
+        "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant as it stands",
+        "text= holds '{{amount}}', a placeholder as another tool writes it, which everybody would get as it stands. "
+        "Write '{column}' with one pair of braces and the name of a column (columns: 'phone', 'name', 'first name', "
+        "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant as it stands",
+    )
+
+
+@pytest.mark.parametrize(
+    ("owed", "refused"),
+    [(20.5, False), (20, False), ("20,50", False), ("-7", False), ("twenty", True), ("Ann", True)],
+)
+def test_a_dollar_before_a_number_is_a_dollar(owed: Any, *, refused: bool) -> None:
+    frame = people(2, owed=owed)
+    if refused:
+        with pytest.raises(UsageError, match=r"'\$\{owed\}'"):
+            plan(frame, text="You owe ${owed}")
+    else:
+        assert plan(frame, text="You owe ${owed}").texts[0].startswith("You owe $")
+
+
+def test_rows_of_whole_messages_are_named_and_only_those_that_get_them() -> None:
+    frame = people(3, words=["Hi %NAME%", "Hi", "Hi {name}"], language=["en", "de", "en"])
+    with pytest.raises(UsageError, match=r"column 'words' holds '%NAME%' in row 0,"):
+        plan(frame, text=sms.column("words"))
+    with pytest.raises(UsageError, match=r"column 'words' holds '\{name\}' in row 2,"):
+        plan(frame.iloc[1:], text=sms.column("words"))
+    both = {"de": sms.column("words"), "en": "Hello"}
+    assert sorted(plan(frame, text=both, by="language").texts) == ["Hello", "Hi"]
+
+
+def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None:
+    size = 120_000
+    words = pd.Series([f"Hi, number {n}" for n in range(size)])
+    words.iloc[-2] = "Hi [First Name]"
+    (tmp_path / "list").mkdir()
+    frame = pd.DataFrame({"phone": [f"+1202555{n % 10_000:04d}" for n in range(size)], "words": words})
+    frame.to_parquet(tmp_path / "list" / "people.parquet")
+    call: dict[str, Any] = {"into": tmp_path / "plan", "to": "phone", "campaign": "c"}
+    with pytest.raises(UsageError, match=r"'\[First Name\]' in row 119998,"):
+        sms.plan_dataset(tmp_path / "list", text=sms.column("words"), **call)
+    literal = sms.Message(sms.column("words"), literal=True)
+    made = sms.plan_dataset(tmp_path / "list", text=literal, **call)
+    assert made.figures["planned"] > 0
+
+
+@pytest.mark.parametrize("shape", FOREIGN)
+def test_many_texts_are_looked_through_by_patterns_that_miss_none(shape: str) -> None:
+    foreign = Foreign(listed(), listed().columns, ours=False)
+    texts = pa.array([shape, f"Hi {shape}!", f"{shape}, hi"])
+    assert foreign.found(texts)
+    for text in texts:
+        if foreign.found(pa.array([text.as_py()])):
+            assert any(pc.match_substring_regex(pa.array([text]), one)[0].as_py() for one in foreign._suspect())
+
+
+# -- words as they stand --------------------------------------------------------------------------------------------
+
+
+def test_literal_words_are_sent_as_they_stand() -> None:
+    text = "Hi {first name}, write [name] and %NAME%"
+    frame = listed(words="Hi {name} and *|FNAME|*")
+    said = ["Hi Ann, write [name] and %NAME%"]
+    literal = sms.Message(text, literal=True)
+    assert plan(frame, text=literal).texts.tolist() == said
+    assert plan(frame, text="Hi").reworded(text=literal).texts.tolist() == said
+    assert plan(frame, text={"Rome": literal, "Oslo": "Hi"}, by="city").texts.tolist() == said
+    assert plan(frame, text=sms.Message({"Rome": text}, literal=True), by="city").texts.tolist() == said
+    assert plan(frame, content=literal, signature="Acme").texts.tolist() == [f"[Acme] {said[0]}"]
+    whole = ["Hi {name} and *|FNAME|*"]
+    assert plan(frame, text=sms.Message(sms.column("words"), literal=True)).texts.tolist() == whole
+    assert plan(frame, text=sms.Message(frame["words"], literal=True)).texts.tolist() == whole
+    data = sms.Message({"x": "words"}, literal=True)
+    assert plan(frame, template_id="t", template_data=data, template_text="{x}").texts.tolist() == whole
+    assert plan(frame, text=sms.Message("sale", literal=True)).texts.tolist() == ["sale"]
+
+
+def test_only_the_segment_that_is_literal_is() -> None:
+    words = {"Rome": sms.Message("Hi %NAME%", literal=True), "Oslo": "Hei %NAME%"}
+    with pytest.raises(UsageError, match=r"segment 'Oslo': text= holds '%NAME%'") as caught:
+        plan(listed(), text=words, by="city")
+    assert "Rome" not in str(caught.value)
+
+
+def test_a_later_change_of_words_in_a_message_makes_no_difference() -> None:
+    words = {"Rome": "Hi"}
+    made = plan(listed(), text=sms.Message(words), by="city")
+    words["Rome"] = "Ho"
+    assert made.reworded(text=sms.Message({"Rome": "Hi again"})).texts.tolist() == ["Hi again"]
+
+
+def test_a_test_message_of_literal_words(tmp_path: Path) -> None:
+    (tmp_path / "list").mkdir()
+    people(2).to_parquet(tmp_path / "list" / "people.parquet")
+    literal = sms.Message("Hi %NAME%", literal=True)
+    call: dict[str, Any] = {"to": "phone", "campaign": "c", "text": literal}
+    with sms.Sandbox() as box, sms.Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        for made in (
+            sms.plan_dataset(tmp_path / "list", into=tmp_path / "plan", **call),
+            sms.plan(people(2), **call),
+        ):
+            sms.send_test(made, to=number(50), client=box.client(), ledger=ledger)
+        assert box.inbox["text"].tolist() == ["Hi %NAME%", "Hi %NAME%"]
+
+
+def test_a_message_is_a_value() -> None:
+    words = sms.Message({"de": sms.column("m"), "en": sms.Message("[name]", literal=True)})
+    assert repr(words) == "Message({'de': column('m'), 'en': Message('[name]', literal=True)})"
+    assert eval(repr(words), {"Message": sms.Message, "column": sms.column}) == words  # noqa: S307 - it is code
+    assert sms.Message("a") != sms.Message("a", literal=True)
+    assert sms.Message(pd.Series(["a"])) == sms.Message(pd.Series(["a"])) != sms.Message("a")
+    assert pickle.loads(pickle.dumps(words)) == copy.deepcopy(words) == words
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        words.literal = True  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("words", "literal", "says"),
+    [
+        (None, False, "words must be a text"),
+        (sms.Message("a"), False, "words must be a text"),
+        ("a", "no", "literal= must be True or False"),
+    ],
+)
+def test_no_message(words: Any, literal: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        sms.Message(words, literal=literal)
