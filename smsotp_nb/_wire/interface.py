@@ -149,8 +149,8 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "the reply of a check that is not exactly as the interface shows it",
         "it says nothing of the code, as it may be another one's",
-        "a check without `Success`, with a `to` that is missing or spelled otherwise, or with a `valid` that is not true "
-        "or false is in doubt, and never true",
+        "a check without `Success`, with a `to` that is missing or spelled otherwise, or with a `valid` that is not "
+        "true or false is in doubt, and never true",
     ),
     Assumption(
         "a name twice in one object of a reply, or names of the envelope or its data that differ in case only",
