@@ -113,6 +113,8 @@ def success(
         envelope = wire.read_envelope(reply.body)
         refused = envelope.code != wire.SUCCESS
         if reply.status == 200 and not refused:
+            if action == wire.OTP_VERIFY and envelope.message != wire.SUCCESS_NAME:  # what opens a door is exact
+                raise wire.Unreadable(f"code 0 with message {scrub(envelope.message)!r}")
             return read(_without_secrets(envelope.data, reply.body, scrub), request_id)
     except wire.Unreadable as error:
         reason = str(error)

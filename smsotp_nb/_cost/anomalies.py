@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ class Anomalies(WithCard):
             ``several campaigns``, ``country`` or ``campaign``) and ``explained`` (bool: by the campaign).
         until: last day that was searched.
         judged: how many values were compared with the days before them.
+        not_judged: how many were not, as too few days came before them, by ``what`` (a dict of int).
 
     Example:
         >>> days = pd.date_range("2026-08-01", periods=60)
@@ -61,6 +63,8 @@ class Anomalies(WithCard):
     found: pd.DataFrame
     until: pd.Timestamp
     judged: int
+    not_judged: Mapping[str, int]
+    _blind: tuple[str, ...] = field(default=(), repr=False)  # of which nothing at all was judged
 
     def card(self) -> Card:
         """Return the findings as a card; what campaigns explain stands apart."""
@@ -80,11 +84,13 @@ class _Series(NamedTuple):
 def anomalies(history: Source, *, chance: float = 0.05, tz: str = "UTC") -> Anomalies:
     """Find the days on which a price of a part, the parts a message or the share of refusals was unlike before.
 
-    Each day is compared with the eight weeks before it (at least ten days with messages). For prices, by country, and
-    parts, the expected range is the median of these days and a number of their deviations around it; differences of
-    less than a hundredth are none. For refusals, by country, the share of a week is compared, by the bound of a
-    binomial above the share before, wider where days differ by more than chance. Unusual days that follow each other
-    closely are one finding, and no part of what is usual until the change has lasted for most of eight weeks.
+    Each day is compared with the eight weeks before it. Where these have fewer than ten days with messages (21 for
+    refusals), as those of a weekly sender, it is compared with the latest ten of two years; with fewer it is not
+    judged. For prices, by country, and parts, the expected range is the median of these days and a number of their
+    deviations around it; differences of less than a hundredth are none. For refusals, by country, the share of a week
+    is compared, by the bound of a binomial above the share before, wider where days differ by more than chance. Unusual
+    days that follow each other closely are one finding, and no part of what is usual until the change has lasted for
+    most of the days that are compared.
 
     Long texts explain themselves: a campaign that is new, the first of its series, and was billed the parts that its
     plan estimated is listed as ``explained``, and the days are judged again without it. Campaigns are a series if their
@@ -112,11 +118,24 @@ def anomalies(history: Source, *, chance: float = 0.05, tz: str = "UTC") -> Anom
     rows = daily(history, tz=tz)
     every = list(_every_series(rows))
     values = sum(len(series.rows) for series in every)
+    judged, not_judged = _how_many(every, chance / max(values, 1))
     found = [one for series in every for one in _findings(rows, series, chance / max(values, 1))]
     table = pd.DataFrame(found, columns=list(_COLUMNS)).assign(_size=[-abs(one["at_stake"]) for one in found])
     table = table.sort_values(["explained", "_size"], kind="stable", ignore_index=True)[[*_COLUMNS]]
     stake = contract.money(table["at_stake"].astype("float64").round())
-    return Anomalies(table.assign(at_stake=stake).astype(_COLUMNS), rows["day"].max(), values)
+    blind = tuple(what for what in ("price", "parts", *not_judged) if not judged[what])
+    made = table.assign(at_stake=stake).astype(_COLUMNS)
+    return Anomalies(made, rows["day"].max(), sum(judged.values()), not_judged, tuple(dict.fromkeys(blind)))
+
+
+def _how_many(every: Sequence[_Series], alpha: float) -> tuple[Counter[str], dict[str, int]]:
+    """Return how many values of each kind can be judged, and how many cannot."""
+    judged, others = Counter[str](), Counter[str]()
+    for series in every:
+        known = int(np.isfinite(_judged(series, alpha).expected).sum())
+        judged[series.what] += known
+        others[series.what] += len(series.rows) - known
+    return judged, {what: many for what, many in others.items() if many}
 
 
 def _every_series(rows: pd.DataFrame) -> Iterator[_Series]:
@@ -307,6 +326,7 @@ def _in_series(campaigns: pd.Series[str]) -> pd.Series[str]:
 
 # -- the card
 
+_BLIND: Final = {"price": "prices", "parts": "parts", "refusals": "refusals"}
 _WHAT: Final = {"price": "Price of a part", "parts": "Parts a message", "refusals": "Refused"}
 
 
@@ -316,14 +336,21 @@ def _card(made: Anomalies) -> Card:
     stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
     at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
     said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
+    state = f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}"
+    if made._blind:
+        state += f"; of {' and '.join(_BLIND[what] for what in made._blind)} nothing could be judged"
+    if not made.judged:
+        state = "Nothing could be judged: too few days with messages came before each"
+    late = sum(made.not_judged.values())
     return Card(
         title="What was unlike before",
-        state=f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}",
+        state=state,
         blocks=(
             *([_table(made, open_)] if len(open_) else []),
             *(Note("i", _explained(row)) for row in records(explained.head(_SHOWN))),
         ),
-        closing=f"{counted(made.judged, 'value')} compared with the eight weeks before each, to {made.until:%Y-%m-%d}",
+        closing=f"{counted(made.judged, 'value')} compared with the days before each, to {made.until:%Y-%m-%d}"
+        + (f"; {counted(late, 'value')} had too few days before, and none of them was judged" if late else ""),
     )
 
 

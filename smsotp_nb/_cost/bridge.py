@@ -63,6 +63,7 @@ class Bridge(WithCard):
     totals: pd.DataFrame
     groups: pd.DataFrame
     _months: Mapping[str, str] = field(default_factory=dict, repr=False)  # in which a currency was billed
+    _in_doubt: int = field(default=0, repr=False)  # rows of result tables, which may have been billed
 
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
@@ -101,7 +102,16 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
         left_out = missed_now.add(missed_before, fill_value=0)
     made = _taken_apart(cells, names, left_out)
     uncompared = len(made.totals) > made.groups["currency"].nunique()
+    made = replace(made, _in_doubt=_in_doubt(now) + _in_doubt(before))
     return replace(made, _months=_months_of(now, before)) if uncompared else made
+
+
+def _in_doubt(source: Source | Plan | None) -> int:
+    """Return how many rows in doubt a result table has; sums know of none."""
+    if source is None or isinstance(source, Plan):
+        return 0
+    frame = read(source)
+    return 0 if is_summed(frame) else int(frame["status"].eq("in_doubt").sum())
 
 
 def _months_of(*sources: Source | Plan | None) -> dict[str, str]:
@@ -281,11 +291,15 @@ _SIZE: Final = 16.0  # em of the whole waterfall
 def _card(bridge: Bridge) -> Card:
     compared = bridge.groups["currency"].unique().tolist()
     changes = [
-        _change(row["change"], row["currency"]) if row["currency"] in compared else _nothing(bridge, row["currency"])
+        _change(row["change"], row["currency"], row["left_out"])
+        if row["currency"] in compared
+        else _nothing(bridge, row["currency"])
         for row in records(bridge.totals)
     ]
     left_out = int(bridge.totals["left_out"].sum())
     notes = [Note("!", f"{counted(left_out, 'message')} without a price or an estimate, in no amount")] * bool(left_out)
+    doubt = f"{counted(bridge._in_doubt, 'row')} in doubt, possibly sent and billed, in no amount"
+    notes += [Note("!", doubt)] * bool(bridge._in_doubt)
     return Card(
         title="What changed the cost",
         state=" and ".join(changes) or "There is nothing to compare",
@@ -349,10 +363,11 @@ def _signed(amount: float, places: int) -> str:
     return sign + money(abs(amount), places=places)
 
 
-def _change(amount: float, currency: str) -> str:
+def _change(amount: float, currency: str, left_out: int) -> str:
+    apart = f", apart from {counted(left_out, 'message')} in no amount" if left_out else ""
     if not amount:
-        return f"{currency}: no change"
-    return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}"
+        return f"{currency}: no change{apart}"
+    return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}{apart}"
 
 
 def _nothing(bridge: Bridge, currency: str) -> str:

@@ -15,6 +15,7 @@ Days: TypeAlias = npt.NDArray[np.int64]  # since 1970
 
 WINDOW: Final = 56  # days before a day that say what is usual
 WEEK: Final = 7
+LONGEST: Final = 731  # days before it that do so where these have too few with messages, as a weekly sender's
 LEAST: Final = 10  # of them, with messages
 LEAST_OF_SHARES: Final = 21
 _SAME: Final = 0.01  # a difference of a hundredth of what is usual is none
@@ -42,7 +43,7 @@ def of_averages(days: Days, values: Floats, weights: Floats, alpha: float) -> Ju
     """
     made, outside = np.full((3, len(days)), np.nan), np.zeros(len(days), dtype=np.bool_)
     for place, day in enumerate(days):
-        usual = _usual(days, outside, day)
+        usual = _usual(days, outside, day, LEAST)
         if usual.sum() >= LEAST:
             made[:, place] = _median_limits(values[usual], weights[usual], weights[place], alpha)
             outside[place] = not made[1, place] <= values[place] <= made[2, place]
@@ -58,18 +59,31 @@ def of_shares(days: Days, found: Floats, asked: Floats, alpha: float) -> Judged:
     made, outside = np.full((3, len(days)), np.nan), np.zeros(len(days), dtype=np.bool_)
     for place, day in enumerate(days):
         week = (days > day - WEEK) & (days <= day)
-        usual = _usual(days, outside, day - WEEK + 1)
+        usual = _usual(days, outside, day - WEEK + 1, LEAST_OF_SHARES)
         if usual.sum() >= LEAST_OF_SHARES:
             made[:, place] = _share_limits(found[usual], asked[usual], float(asked[week].sum()), alpha)
             outside[place] = found[week].sum() > made[2, place] * asked[week].sum()
     return Judged(made[0], made[1], made[2], outside)
 
 
-def _usual(days: Days, outside: Flags, day: int) -> Flags:
-    """Return the days before one that say what is usual; what most of them are is usual, too."""
-    recent = (days < day) & (days >= day - WINDOW)
+def _usual(days: Days, outside: Flags, day: int, least: int) -> Flags:
+    """Return the days before one that say what is usual; what most of them are is usual, too.
+
+    Where the window has fewer than needed, they are the latest of two years.
+    """
+    before = (days < day) & (days >= day - LONGEST)
+    recent = _or_latest(before & (days >= day - WINDOW), before, least)
     lasting = (outside & recent).sum() > _LASTING * recent.sum()
-    return recent if lasting else recent & ~outside
+    return recent if lasting else _or_latest(recent & ~outside, before & ~outside, least)
+
+
+def _or_latest(found: Flags, among: Flags, least: int) -> Flags:
+    """Return the days that were found, or the latest of others if these are too few."""
+    if found.sum() >= least:
+        return found
+    made = np.zeros(len(among), dtype=np.bool_)
+    made[np.flatnonzero(among)[-least:]] = True
+    return made
 
 
 def _median_limits(values: Floats, weights: Floats, weight: float, alpha: float) -> tuple[float, float, float]:

@@ -82,7 +82,11 @@ def billed_in_words(totals: pd.DataFrame) -> str:
     if not messages:
         return "No message was accepted, so nothing was billed"
     amounts = [money(row["cost"], row["currency"]) for row in records(totals.dropna(subset=["cost"]))]
-    return f"{' and '.join(amounts) or 'No price'} for {number(messages)} accepted message{'s' * (messages != 1)}"
+    said = f"for {number(messages)} accepted message{'s' * (messages != 1)}"
+    unpriced = int(totals["unpriced"].sum())
+    if not amounts or not unpriced:
+        return f"{' and '.join(amounts) or 'No price'} {said}"
+    return f"At least {' and '.join(amounts)} {said}, {number(unpriced)} of them without a readable price"
 
 
 def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:

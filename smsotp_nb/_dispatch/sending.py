@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Unpack
@@ -20,7 +21,7 @@ from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_li
 from .._planning import AnyPlan, DatasetPlan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply
-from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, TransportError, UsageError
+from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, SmsOtpWarning, TransportError, UsageError
 from . import guards
 from .addressees import Addressees, Bodies
 from .checks import anybody, check, check_switches
@@ -87,6 +88,10 @@ def send(
         and a CampaignIncomplete warning is given. Of a plan larger than memory: ``status, problem`` (str) and ``rows``
         (Int64), a row for each status and problem; ``ledger.to_parquet`` writes every row.
 
+    Warns:
+        SmsOtpWarning: before anything is sent, that the campaign texts people whom an experiment that is not over holds
+            out, because its name is none of the experiment's; and afterwards, of rows in doubt.
+
     Raises:
         UsageError: the call cannot work; nothing was sent.
         CampaignHeld: another process runs this campaign; nothing new was sent.
@@ -114,6 +119,9 @@ def send(
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
             callback_of(progress, plan, book) as callback,
         ):
+            for texted in run.unheeded:
+                if not texted.exempt:
+                    warnings.warn(texted.sentence(), SmsOtpWarning, stacklevel=3)
             campaign = _Sending(
                 plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
             )

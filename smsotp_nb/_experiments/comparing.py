@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -60,10 +60,14 @@ def by_arm(
     *,
     contacted: Mapping[str, int],
     costs: Mapping[str, Mapping[str, float]],
+    unknown: Collection[str] = (),
     level: float,
     elapsed: float | None,
 ) -> list[dict[str, Any]]:
-    """Return a row for each arm, the holdout last: what it came to, and its difference from the holdout."""
+    """Return a row for each arm, the holdout last: what it came to, and its difference from the holdout.
+
+    Arms whose cost is not wholly known have no upper limit of the price of one.
+    """
     base = measured.get(HOLDOUT)
     texted = [arm for arm in measured if arm != HOLDOUT]
     against = [compare(measured[arm], base, level=level, elapsed=elapsed) for arm in texted] if base else []
@@ -72,6 +76,8 @@ def by_arm(
     for row, one, p in zip(rows, against, adjusted, strict=False):
         row |= one._asdict() | {"p_holm": p, "settled": is_settled(one, p, level)}
         row |= _extra(one, row)
+        if row["arm"] in unknown and not math.isnan(row["price_low"]):
+            row["price_high"] = math.inf
     return rows
 
 

@@ -4,6 +4,8 @@ Who was not sent to (the holdout, and whoever was refused, held back or opted ou
 nearest person before them in the list to whom a message left, of whatever arm; at the head of the list, of the nearest
 one after. So outcomes of all arms are counted over the same stretch of days, though one arm may have gone out in the
 morning and another one the day after.
+
+Other campaigns may have texted people of an experiment meanwhile, the holdout too; ``elsewhere`` names them.
 """
 
 from __future__ import annotations
@@ -14,15 +16,20 @@ import numpy as np
 import pandas as pd
 
 from .._ledger import Ledger, experiments
+from .._ledger.store import Store
 from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError
 from .assigning import named
-from .declaring import Declared, changed
+from .declaring import ASSIGNMENT, HOLDOUT, TOLD, Declared, changed
 
 
 def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:
-    """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency, *strata``, one row a unit.
+    """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency, in_doubt, unpriced, elsewhere,
+    *strata``, one row a unit.
+
+    Who is held out was contacted if any campaign texted them from their draw to the reading day; others, if the
+    experiment's own did.
 
     Raises:
         UsageError: nobody was drawn or sent to yet, the experiment is recorded with other rules, or as
@@ -48,7 +55,26 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
         )
     rows = _rows(people, sent.reindex(people["person"]), asked, integers=json.loads(found.declared)["integers"])
     rows["at"] = people["at"] if by_all else rows["at"].ffill().bfill()
-    return _finished(_one_row_each(rows))
+    last = int(rows["at"].max()) + found.window
+    rows["elsewhere"] = _elsewhere(store, found, people, service=service, until=max(last, found.until or 0))
+    held = rows["arm"].eq(HOLDOUT).to_numpy(bool)
+    rows["contacted"] = np.where(held, rows["elsewhere"].notna(), rows["contacted"])
+    return _finished(_one_row_each(rows), asked.strata)
+
+
+def _elsewhere(
+    store: Store, found: experiments.Experiment, people: pd.DataFrame, *, service: str | None, until: int
+) -> pd.Series:
+    """Return the campaign that texted each person since they were drawn, apart from those that were to text them."""
+    who = people["person"].to_numpy("int64")
+    texted = experiments.elsewhere(store, found, who, service=service, since=found.created_at, until=until)
+    drawn = people.set_index("person")
+    theirs = drawn.loc[texted["person"]]
+    held = theirs["arm"].eq(0).to_numpy(bool)
+    strange = held if found.until is not None else held | ~texted["own"].to_numpy(bool)
+    texted = texted[strange & texted["at"].ge(theirs["at"].to_numpy()).to_numpy(bool)]
+    first = texted.drop_duplicates("person").set_index("person")["campaign"]
+    return first.reindex(who).astype(STR).reset_index(drop=True)
 
 
 def recorded(asked: Declared, ledger: Ledger) -> experiments.Experiment:
@@ -81,6 +107,8 @@ def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers
             "contacted": sent["at"].notna().to_numpy(),
             "micros": sent["micros"].fillna(0).to_numpy("int64"),
             "currency": sent["currency"].array,
+            "in_doubt": sent["in_doubt"].fillna(0).to_numpy("int64"),
+            "unpriced": sent["unpriced"].fillna(0).to_numpy("int64"),
         }
     )
     return pd.concat([found, _strata(people["stratum"], asked.strata)], axis=1)
@@ -116,11 +144,11 @@ def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:
     groups = rows.groupby("unit", sort=False)
     if (groups["currency"].nunique() > 1).any():
         raise UsageError("some units were billed in two currencies, which are never added together")
-    how = dict.fromkeys(rows.columns.drop("unit"), "first") | {"at": "min", "contacted": "any", "micros": "sum"}
-    return groups.agg(how).reset_index()
+    how = dict.fromkeys(rows.columns.drop("unit"), "first") | {"at": "min", "contacted": "any"}
+    return groups.agg(how | dict.fromkeys(("micros", "in_doubt", "unpriced"), "sum")).reset_index()
 
 
-def _finished(rows: pd.DataFrame) -> pd.DataFrame:
+def _finished(rows: pd.DataFrame, strata: tuple[str, ...]) -> pd.DataFrame:
     rows["at"] = pd.to_datetime(rows["at"].astype("int64"), unit="us", utc=True).dt.as_unit("us")
-    rows.insert(4, "cost", money(rows.pop("micros").astype("Int64")).to_numpy("float64"))
-    return rows
+    rows["cost"] = money(rows.pop("micros").astype("Int64")).to_numpy("float64")
+    return rows[[*ASSIGNMENT, *TOLD, *strata]]

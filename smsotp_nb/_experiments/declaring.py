@@ -17,7 +17,8 @@ from ..errors import UsageError
 
 HOLDOUT: Final = "holdout"
 KINDS: Final = ("binary", "amount")
-ASSIGNMENT: Final = ("unit", "arm", "at", "contacted", "cost", "currency")  # columns of a reading, before the strata
+ASSIGNMENT: Final = ("unit", "arm", "at", "contacted", "cost", "currency")  # columns that a reading needs
+TOLD: Final = ("in_doubt", "unpriced", "elsewhere")  # and those it tells of where they are; the strata follow
 _WHOLE: Final = 100.0  # per cent
 _CLOSE: Final = 1e-9
 _WORDS: Final = {
@@ -172,7 +173,7 @@ def _outcomes(outcomes: Any, wrong: list[str | None]) -> dict[str, Literal["bina
 
 
 def _not_a_level(name: Any) -> str | None:
-    if name not in ASSIGNMENT:
+    if name not in (*ASSIGNMENT, *TOLD):
         return None
     return f"strata= cannot name a column {name!r}: assigned() has one of that name already; rename it in the list"
 

@@ -290,9 +290,14 @@ class Experiment(cards.WithCard):
     @in_our_words
     def assigned(self, *, service: str | None = None) -> pd.DataFrame:
         """Return who is in which arm, one row a unit: ``unit, arm`` (str), ``at`` (UTC), ``contacted`` (bool), ``cost``
-        (float64), ``currency`` (str), and a column for each of the strata (str).
+        (float64), ``currency`` (str), ``in_doubt, unpriced`` (int64), ``elsewhere`` (str), and a column for each of the
+        strata (str).
 
-        ``at`` is the first message; of who got none, the time of the nearest person before them in the list.
+        ``at`` is the first message; of who got none, the time of the nearest person before them in the list. The
+        messages in doubt may have been billed, those unpriced were accepted without a readable price: neither is in
+        ``cost``. ``elsewhere`` is a campaign that is not the experiment's and texted the unit, or may have, from the
+        draw to the reading day; missing where there was none. Who is held out and was texted all the same, by any
+        campaign, counts as ``contacted``.
         """
         with read_from(self._ledger) as book:
             return contacting.assigned(self._declared, book, service=service)

@@ -1,4 +1,4 @@
-"""A reading as a card: the check of the sizes first, then the sentence, the intervals and the figures."""
+"""A reading as a card: whom other campaigns texted and the check of the sizes first, then all that was found."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _POINT: Final = 0.008  # of its length: the mark of no effect
 
 def card(
     name: str,
-    sentence: str,
     state: str,
     frame: pd.DataFrame,
     pairs: pd.DataFrame,
@@ -36,7 +35,9 @@ def card(
     exploration: pd.DataFrame,
 ) -> Card:
     """Return the whole reading."""
-    blocks = [*_check(checked), *([Note("!", words.to_go(facts))] if facts.to_go else [])]
+    told = [Note("!", said) for said in words.elsewhere(facts)]
+    sentence = words.paragraph(state, frame, pairs, checked, facts)
+    blocks = [*told, *_check(checked), *([Note("!", words.to_go(facts))] if facts.to_go else [])]
     if state not in ("waiting", "uneven"):
         blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
         blocks += _exploration(exploration, facts)
@@ -142,7 +143,8 @@ def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
 
 def _figures(row: Mapping[str, Any], facts: Facts, *, has_base: bool) -> tuple[str, ...]:
     held = row["arm"] == HOLDOUT
-    cost = MISSING if math.isnan(row["cost"]) else money(row["cost"], row["currency"])
+    least = "at least " if words.unbilled(row["arm"], facts) else ""
+    cost = MISSING if math.isnan(row["cost"]) else least + money(row["cost"], row["currency"])
     return (
         row["arm"] if len(facts.kinds) == 1 else f"{row['arm']}, {row['outcome']}",
         number(row["people"]),

@@ -48,8 +48,12 @@ class Reading(WithCard):
     exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), exploring.SEGMENTS))
 
     def sentence(self) -> str:
-        """Return a paragraph that may be quoted; it never says more than the intervals."""
-        return words.paragraph(self.state, self.frame, self.pairs, self.ratio, self.facts)
+        """Return a paragraph that may be quoted; it never says more than the intervals.
+
+        Who was texted by other campaigns comes first.
+        """
+        said = words.paragraph(self.state, self.frame, self.pairs, self.ratio, self.facts)
+        return " ".join([*words.elsewhere(self.facts), said])
 
     def chart(self) -> Card:
         """Return the intervals as a card."""
@@ -57,9 +61,7 @@ class Reading(WithCard):
 
     def card(self) -> Card:
         """Return the reading as a card."""
-        return picture.card(
-            self.name, self.sentence(), self.state, self.frame, self.pairs, self.ratio, self.facts, self.exploration
-        )
+        return picture.card(self.name, self.state, self.frame, self.pairs, self.ratio, self.facts, self.exploration)
 
 
 def read(
@@ -85,7 +87,9 @@ def read(
 
     Args:
         assigned: a row for each unit: ``unit``, ``arm`` (the holdout is ``"holdout"``), ``at`` (UTC, of the send, or of
-            the holdout's neighbours), ``contacted`` (bool), ``cost`` (float64, billed) and its ``currency``.
+            the holdout's neighbours), ``contacted`` (bool), ``cost`` (float64, billed) and its ``currency``. Where it
+            has them, ``in_doubt`` and ``unpriced`` (int64: messages that are not in the cost) and ``elsewhere`` (str:
+            another campaign that texted the unit) are told of.
         outcomes: a row for each outcome.
         on: its column with the unit.
         at: its column with the time, with a zone.
@@ -126,8 +130,13 @@ def read(
     sizes = found.people()
     checked = ratio.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
-    facts = words.Facts(kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go)
+    doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
+    facts = words.Facts(
+        kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
+        _elsewhere(assigned, found), doubt, unpriced,
+    )  # fmt: skip
     contacted, costs = _contacted(assigned, found), _costs(assigned, found)
+    unknown = {arm for arm in found.arms if doubt[arm] or unpriced[arm]}
     if state in ("waiting", "uneven"):
         rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)
         return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
@@ -137,7 +146,9 @@ def read(
         [
             row
             for outcome, of in measured.items()
-            for row in comparing.by_arm(outcome, of, contacted=contacted, costs=costs, level=level, elapsed=elapsed)
+            for row in comparing.by_arm(
+                outcome, of, contacted=contacted, costs=costs, unknown=unknown, level=level, elapsed=elapsed
+            )
         ],
         comparing.ARMS,
     )
@@ -206,6 +217,25 @@ def _counts(found: Joined, contacted: Mapping[str, int]) -> pd.DataFrame:
 
 def _contacted(assigned: pd.DataFrame, found: Joined) -> dict[str, int]:
     return found.people(assigned["contacted"].to_numpy("bool"))
+
+
+def _messages(assigned: pd.DataFrame, found: Joined, name: str) -> dict[str, int]:
+    """Return how many messages of each arm are of a kind; none where the assignment does not count them."""
+    many = assigned[name].to_numpy("int64") if name in assigned.columns else np.zeros(len(assigned), np.int64)
+    sums = np.bincount(found.arm, weights=many, minlength=len(found.arms))
+    return dict(zip(found.arms, sums.astype(int).tolist(), strict=True))
+
+
+def _elsewhere(assigned: pd.DataFrame, found: Joined) -> tuple[words.Texted, ...]:
+    """Return whom other campaigns texted, by arm."""
+    if "elsewhere" not in assigned.columns:
+        return ()
+    campaign, people = assigned["elsewhere"], found.people()
+    texted = found.people(campaign.notna().to_numpy(bool))
+    names = {arm: campaign[found.arm == code].dropna().unique().tolist() for code, arm in enumerate(found.arms)}
+    return tuple(
+        words.Texted(arm, texted[arm], people[arm], tuple(map(str, names[arm]))) for arm in found.arms if texted[arm]
+    )
 
 
 def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]:

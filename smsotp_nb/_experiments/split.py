@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,7 +11,6 @@ import pandas as pd
 from .. import _cards as cards
 from .._ledger import experiments
 from .._pandas import STR, lent
-from .._policy import window_of
 from ..problems import in_words
 from . import ratio
 from .assigning import People, named
@@ -142,18 +139,12 @@ def overlaps(
         if other.name == asked.name:
             continue
         theirs = experiments.assigned(connection, other.number)
-        open_still = theirs[(theirs["at"] + _micros(other) > now).to_numpy()]
+        spans = other.window + (0 if other.until is None else other.until - other.created_at)
+        open_still = theirs[(theirs["at"] + spans > now).to_numpy()]
         both = everybody[["person", "arm"]].merge(open_still[["person", "arm"]], on="person")
         if len(both):
             found.append(Overlap(other.name, len(both), _by_chance(both["arm_x"], both["arm_y"])))
     return tuple(found)
-
-
-def _micros(other: experiments.Experiment) -> int:
-    """Return how long the outcomes of an experiment count; those of a holdout of every campaign, to its end."""
-    window = window_of("read_after=", json.loads(other.declared)["window"], [])
-    assert window is not None
-    return window // timedelta(microseconds=1) + (0 if other.until is None else other.until - other.created_at)
 
 
 def _by_chance(mine: pd.Series, theirs: pd.Series) -> float:

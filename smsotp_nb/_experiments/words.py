@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
 from .ratio import Ratio
 
 MINUS: Final = "−"
+_SHOWN: Final = 3  # campaigns
 _DAY: Final = "%Y-%m-%d %H:%M UTC"
 _LEFT: Final = {
     UNKNOWN: ("row belongs to nobody of the experiment", "rows belong to nobody of the experiment"),
@@ -24,8 +25,21 @@ _LEFT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Texted:
+    """How many people of an arm other campaigns texted, of how many, and the names of these campaigns."""
+
+    arm: str
+    texted: int
+    people: int
+    campaigns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """What sentences need beside the tables; ``left_out`` counts rows of outcomes by reason."""
+    """What sentences need beside the tables; ``left_out`` counts rows of outcomes by reason.
+
+    ``in_doubt`` and ``unpriced`` count the messages of each arm whose cost is not known.
+    """
 
     kinds: Mapping[str, str]
     currency: str
@@ -35,11 +49,37 @@ class Facts:
     left_out: Mapping[str, int]
     counted: int
     to_go: int = 0  # people of its campaigns who are still to be texted
+    elsewhere: tuple[Texted, ...] = ()
+    in_doubt: Mapping[str, int] = field(default_factory=dict)
+    unpriced: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def percent(self) -> str:
         """Return the coverage in words."""
         return f"{self.level * 100:g}%"
+
+
+def elsewhere(facts: Facts) -> list[str]:
+    """Return who was texted by other campaigns from the draw to the reading day, the people held out first."""
+    said = []
+    for one in facts.elsewhere:
+        if one.arm == HOLDOUT:
+            were = "was" if one.texted == 1 else "were"
+            said.append(
+                f"{one.texted:,} of the {counted(one.people, 'person', 'people')} held out {were} texted all the same, "
+                f"or may have been, by {_campaigns(one.campaigns)}: they do not show what comes without any message."
+            )
+    arms = [one for one in facts.elsewhere if one.arm != HOLDOUT]
+    if arms:
+        each = ", ".join(f"{one.texted:,} of the {one.people:,} assigned to {one.arm}" for one in arms)
+        names = tuple(dict.fromkeys(name for one in arms for name in one.campaigns))
+        said.append(f"People were texted by other campaigns too, by {_campaigns(names)}: {each}.")
+    return said
+
+
+def _campaigns(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:_SHOWN])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
 def paragraph(state: str, frame: pd.DataFrame, pairs: pd.DataFrame, checked: Ratio | None, facts: Facts) -> str:
@@ -166,17 +206,32 @@ def _total(limits: Mapping[str, float], row: Mapping[str, Any], facts: Facts) ->
 def _cost(row: Mapping[str, Any], facts: Facts) -> str:
     if math.isnan(row["cost"]):
         return " It was billed in several currencies, which are never added, so no price of one can be said."
+    unknown = unbilled(row["arm"], facts)
     if not row["cost"] > 0:
-        return ""
-    return f" It cost {money(row['cost'], row['currency'])}: {price(row, facts)}."
+        return f" What it cost is not known: {unknown}." if unknown else ""
+    cost = money(row["cost"], row["currency"])
+    if unknown:
+        return f" It cost at least {cost}, as {unknown}: {price(row, facts)}."
+    return f" It cost {cost}: {price(row, facts)}."
+
+
+def unbilled(arm: str, facts: Facts) -> str:
+    """Return which messages of an arm are in no cost, in words; an empty text where there are none."""
+    doubt, unpriced = facts.in_doubt.get(arm, 0), facts.unpriced.get(arm, 0)
+    said = [f"{counted(doubt, 'message')} in doubt may have been billed as well"] if doubt else []
+    if unpriced:
+        said.append(f"{counted(unpriced, 'message was', 'messages were')} accepted without a price that can be read")
+    return " and ".join(said)
 
 
 def price(row: Mapping[str, Any], facts: Facts) -> str:
-    """Return what one extra outcome cost, as an interval in words."""
+    """Return what one extra outcome cost, as an interval in words; what is not billed yet leaves it without an end."""
     unit = "each" if _is_share(row, facts) else f"{money(1, facts.currency, places=2)} more"
     if math.isnan(row["price_low"]):
         return "no price, as there were no extra ones" if _is_share(row, facts) else "no price, as nothing more came in"
     low = money(outwards(row["price_low"], places=2, down=True), row["currency"], places=2)
+    if unbilled(row["arm"], facts):
+        return f"at least {low} for {unit}, with no upper limit"
     if math.isinf(row["price_high"]):
         return f"at least {low} for {unit}, with no upper limit, because the effect may be nothing"
     high = money(outwards(row["price_high"], places=2, down=False), row["currency"], places=2)

@@ -1,24 +1,31 @@
 """The record of experiments: how each was declared, who is in which arm, and what was sent to them and billed.
 
+Who is held out may be texted all the same, by a campaign that is not the experiment's: `elsewhere` finds them when an
+experiment is read, and ``unheeded`` before a campaign is sent.
+
 A purge leaves hashes in the place of its people, by which holdout and arms still hold. Nothing can be read by them
 until the whole list is drawn again, which brings its people back into their arms.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import chain, islice
 
 import numpy as np
 import pandas as pd
 
 from .._pandas import STR
+from .._policy import window_of
 from .._services import name_key, shown
 from ..errors import UsageError
 from .answers import Ints
 from .columns import MISSING, Columns, accepted_whole
+from .contacts import Realm, packed
 from .holdouts import experiment_key
 from .numbering import inserted
 from .people import hashed, persons, secret_of
@@ -27,6 +34,7 @@ from .store import Store
 from .tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
+_READ = ("number", "state", "attempt", "price")
 _EXPERIMENTS = "SELECT id, name, declared, created_at, until, purged FROM experiment"
 
 
@@ -41,11 +49,33 @@ class Experiment:
     until: int | None
     purged: int = 0
 
+    @property
+    def window(self) -> int:
+        """How long an outcome counts after its message, in microseconds."""
+        window = window_of("read_after=", json.loads(self.declared)["window"], [])
+        assert window is not None
+        return window // timedelta(microseconds=1)
+
     def has(self, campaign: str, created_at: int) -> bool:
         """Return whether a campaign counts for it: one of its name, or any till the end of a holdout of all."""
         if self.until is not None:
             return created_at < self.until
+        return self.owns(campaign)
+
+    def owns(self, campaign: str) -> bool:
+        """Return whether a campaign is one of its own by its name."""
         return experiment_key(campaign) == name_key(self.name)
+
+    def is_open(self, connection: sqlite3.Connection, now: int) -> bool:
+        """Return whether an outcome may still count for somebody: until the reading day, or the end of a holdout."""
+        if self.until is not None or self.created_at + self.window > now:
+            return (self.until or now + 1) > now
+        sql = "SELECT coalesce(max(at), 0) FROM assigned WHERE experiment=?"
+        latest: int = connection.execute(sql, (self.number,)).fetchone()[0]
+        names = connection.execute("SELECT id, name FROM campaign WHERE kind='campaign'").fetchall()
+        mine = ",".join(str(number) for number, name in names if self.owns(name)) or "NULL"
+        sql = f"SELECT coalesce(max(started_at), 0) FROM attempt WHERE campaign IN ({mine})"
+        return max(latest, int(connection.execute(sql).fetchone()[0])) + self.window > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +206,8 @@ def sent(
     """Return what was sent to each person by the campaigns of an experiment, or by all of them, one row a person.
 
     Columns: ``at`` (int64: the first request that may have reached the person, microseconds since 1970), ``micros``
-    (int64: billed) and ``currency`` (str; missing where nothing was billed), indexed by person.
+    (int64: billed), ``currency`` (str; missing where nothing was billed), ``in_doubt`` and ``unpriced`` (int64: how
+    many messages may have been billed, and how many were without a price that can be read), indexed by person.
 
     Args:
         store: the ledger's.
@@ -196,11 +227,56 @@ def sent(
             connection.execute("SELECT id, started_at, currency FROM attempt").fetchall(),
             columns=["attempt", "at", "currency"],
         ).set_index("attempt")
-    rows = pd.concat(pieces) if pieces else _none()
+    rows = pd.concat([_none(), *pieces])
     requests = started.reindex(rows["attempt"])
     rows["at"], rows["currency"] = requests["at"].to_numpy("int64"), requests["currency"].array
     first, last = rows["at"].min() if since is None else since, rows["at"].max() + 1 if until is None else until
     return _by_person(rows[rows["at"].between(first, last, inclusive="left").to_numpy()])
+
+
+def elsewhere(
+    store: Store, found: Experiment, people: Ints, *, service: str | None, since: int, until: int
+) -> pd.DataFrame:
+    """Return which of these people were texted, or may have been, by which campaign: person, campaign, own, at.
+
+    Campaigns of every live account count, or those of one sandbox. ``own`` says whether the experiment has the
+    campaign; ``at`` is when its request began, within ``since`` and ``until`` (microseconds since 1970). The rows are
+    in the order of the campaigns.
+    """
+    with store.snapshot() as connection:
+        if service is None:
+            by_all = found.until is not None
+            number = _campaigns(connection, None if by_all else name_key(found.name), None)[0]
+            service = connection.execute("SELECT service FROM campaign WHERE id=?", (number,)).fetchone()[0]
+        realm = Realm(service)
+        campaigns = connection.execute(
+            f"SELECT id, name, purged FROM campaign k WHERE {realm.sql} AND kind='campaign' AND (purged<>0 OR EXISTS "
+            "(SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.started_at>=? AND a.started_at<?)) ORDER BY id",
+            (service,) * realm.sql.count("?") + (since, until),
+        ).fetchall()
+        codes = hashed(people, secret_of(connection)) if any(purged for _, _, purged in campaigns) else people
+        pieces = []
+        for number, name, purged in campaigns:
+            who, at = _contacts(connection, number, purged=bool(purged))
+            place = pd.Index(codes if purged else people).get_indexer(pd.Index(who))
+            mine = (place >= 0) & (at >= since) & (at < until)
+            told = {"person": people[place[mine]], "campaign": name, "own": found.owns(name), "at": at[mine]}
+            pieces.append(pd.DataFrame(told))
+    empty = pd.DataFrame({"person": people[:0], "campaign": "", "own": False, "at": people[:0]})
+    return pd.concat(pieces, ignore_index=True) if pieces else empty
+
+
+def _contacts(connection: sqlite3.Connection, campaign: int, *, purged: bool) -> tuple[Ints, Ints]:
+    """Return whom a campaign may have reached, and when; of a purged one hashes, and when each request ended."""
+    if purged:
+        if not connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+            return np.array([], np.int64), np.array([], np.int64)
+        kept = packed(connection, campaign)
+        return kept.people, kept.at
+    rows = _rows(connection, campaign)
+    begun = dict(connection.execute("SELECT id, started_at FROM attempt WHERE campaign=?", (campaign,)).fetchall())
+    at = rows["attempt"].map(begun).to_numpy("int64")
+    return persons(rows["number"].to_numpy("int64")), at
 
 
 def to_go(store: Store, name: str, *, service: str | None = None) -> int:
@@ -235,7 +311,7 @@ def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | N
 
 
 def _rows(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
-    """Return the rows of a campaign that may have left: number, attempt, price (int64; price is MISSING if unknown)."""
+    """Return the rows of a campaign that may have left: number, state, attempt, price (int64; MISSING if unknown)."""
     columns = Columns(("chunk", "position", "number", "state", "attempt", "price"), ())
     columns.read(connection, campaign, by_row=True)
     for whole in accepted_whole(connection, campaign, ("number",)):
@@ -243,12 +319,12 @@ def _rows(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
             len(whole.attempt), chunk=whole.chunk, position=0, number=whole.columns["number"], state=ACCEPTED,
             attempt=whole.attempt, price=whole.price,
         )  # fmt: skip
-    rows = pd.DataFrame(columns.series())[["number", "state", "attempt", "price"]].fillna(MISSING).astype("int64")
-    return rows[rows.pop("state").isin(MAY_HAVE_LEFT).to_numpy()]
+    rows = pd.DataFrame(columns.series())[[*_READ]].fillna(MISSING).astype("int64")
+    return rows[rows["state"].isin(MAY_HAVE_LEFT).to_numpy()]
 
 
 def _none() -> pd.DataFrame:
-    return pd.DataFrame(np.zeros((0, 3), np.int64), columns=["number", "attempt", "price"])
+    return pd.DataFrame(np.zeros((0, len(_READ)), np.int64), columns=[*_READ])
 
 
 def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
@@ -260,7 +336,9 @@ def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
             "some people were billed in two currencies, which are never added together; give each account an "
             "experiment of its own"
         )
-    found = rows.groupby("person")[["at"]].min()
+    rows["in_doubt"] = rows["state"].ne(ACCEPTED).astype("int64")
+    rows["unpriced"] = (rows["state"].eq(ACCEPTED) & rows["price"].lt(0)).astype("int64")
+    found = rows.groupby("person").agg({"at": "min", "in_doubt": "sum", "unpriced": "sum"})
     found["micros"] = billed.groupby("person")["price"].sum().reindex(found.index, fill_value=0)
     found["currency"] = currencies.set_index("person")["currency"].reindex(found.index).astype(STR)
     return found

@@ -20,6 +20,7 @@ from .people import persons, recorded
 from .standing import Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
+from .unheeded import Unheeded, unheeded
 
 _BLOCK = 1_000  # chunks
 Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
@@ -55,6 +56,13 @@ class Holds:
         self._known = requests, words, arms
         if self._anybody(connection):
             self._learn(connection)
+
+    def unheeded(self, connection: sqlite3.Connection) -> tuple[Unheeded, ...]:
+        """Return the experiments whose holdout this run would text, in the snapshot in which it begins."""
+        if self._standing is None or not self._known[2]:  # nobody was ever drawn
+            return ()
+        rules = self._rules
+        return unheeded(connection, rules.campaign, self._standing, marketing=rules.marketing, now=self._clock())
 
     def look(self, connection: sqlite3.Connection) -> Said:
         """Take in what was recorded since, inside the transaction of a claim; return up to what that was.

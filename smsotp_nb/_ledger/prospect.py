@@ -24,6 +24,7 @@ from .recording import Planned, PlannedInPieces
 from .standing import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from .unheeded import Unheeded, together, unheeded
 
 _SHOWN = 3
 _ASKED = 1_000_000  # rows
@@ -50,6 +51,7 @@ class Prospect:
             ``est_currency`` (str).
         other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
         trouble: why the ledger could not be asked; then nothing else is known.
+        unheeded: experiments that are not over, whose holdout the plan would text: it is none of their campaigns.
         approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
     """
 
@@ -66,6 +68,7 @@ class Prospect:
     trouble: str = ""
     other: bool = False
     approval: str = ""
+    unheeded: tuple[Unheeded, ...] = ()
 
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Return how many a send would text now, and what that is estimated to cost, for a card."""
@@ -79,7 +82,8 @@ class Prospect:
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
-        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds()]
+        texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
+        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds(), *texted]
 
     def _changes(self, name: str) -> list[cards.Note]:
         if self.service is None:
@@ -139,11 +143,12 @@ def prospect(
         standing.learn(connection, Realm(service or ""), but=campaign, now=now)
         names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
         held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
+        texted = unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now)
     told = _held(rows, held, standing, names)
     going[[row.position for row in held]] = going[added] = False
     to_go, cost = int(going.sum()), _cost(rows[going])
     if found is None:
-        return Prospect(store.path, to_go=to_go, cost=cost, held=told)
+        return Prospect(store.path, to_go=to_go, cost=cost, held=told, unheeded=texted)
     known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT)].to_numpy())
     return Prospect(
         store.path,
@@ -156,6 +161,7 @@ def prospect(
         gone=found.gone,
         left_out=len(found.dropped),
         held=told,
+        unheeded=texted,
     )
 
 
@@ -169,7 +175,7 @@ def prospect_in_pieces(
         known = None
         if campaign is not None:
             known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
-        told = [Prospect(store.path).held]
+        told, texted = [Prospect(store.path).held], []
         to_go, cost = 0, Counter[str]()
         for rows, keys in _millions(plan):
             going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
@@ -177,6 +183,7 @@ def prospect_in_pieces(
             standing = Standing(_rows(keys, rows, places), rules)
             standing.learn(connection, Realm(service or ""), but=campaign, now=now)
             held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
+            texted.append(unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now))
             if held:
                 told.append(_held(rows, held, standing, names))
             going[[row.position for row in held]] = False
@@ -184,9 +191,11 @@ def prospect_in_pieces(
             cost.update(_cost(rows[going]))
     frame = pd.concat(told[1:]) if told[1:] else told[0]
     if campaign is None:
-        return Prospect(store.path, to_go=to_go, cost=cost, held=frame)
+        return Prospect(store.path, to_go=to_go, cost=cost, held=frame, unheeded=together(texted))
     reached, other = len(digits_of(store, campaign, MAY_HAVE_LEFT)), known != plan.fingerprint
-    return Prospect(store.path, service, 0 if other else to_go, {} if other else cost, reached, held=frame, other=other)
+    if other:
+        to_go, cost = 0, Counter()
+    return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
 
 
 def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:

@@ -42,6 +42,7 @@ class Run:
     """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
 
     On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
+    ``unheeded`` are the experiments whose holdout its rows would text.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Run:
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
+            self.unheeded = self._holds.unheeded(connection)
         self._aside: frozenset[int] = frozenset()
         self._not_approved = False
 

@@ -164,6 +164,10 @@ class Standing:
             self._leave(self.held_out, self._find(connection, held)[1])
             self._leave(self.other_arm, self._find(connection, in_other_arms(connection, campaign))[1])
 
+    def going(self, connection: sqlite3.Connection, people: Ints) -> int:
+        """Return how many rows of these people are not left out for good."""
+        return int((~self._for_good()[self._find(connection, people)[1]]).sum()) if len(people) else 0
+
     def _leave(self, left: npt.NDArray[np.bool_], place: Ints) -> None:
         left[place] = True
         self.touched |= {*self.rows.chunk[place].tolist()}

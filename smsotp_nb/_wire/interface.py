@@ -17,7 +17,7 @@ SEND = "sms.message.send"
 OTP_SEND = "otp.send"
 OTP_VERIFY = "otp.verify"
 
-SUCCESS = "0"
+SUCCESS, SUCCESS_NAME = "0", "Success"
 INSUFFICIENT_FUNDS = "105400"
 INVALID_PHONE_NUMBERS = "107111"
 MISSING_PARAMS = "104001"
@@ -142,9 +142,20 @@ NOT_SHOWN: tuple[Assumption, ...] = (
         "may be somebody's number",
     ),
     Assumption(
-        "`to` in a reply",
+        "`to` in the reply of a send",
         "the same digits as in the request, with or without the plus",
-        "records are matched by it, never by position",
+        "records are matched by it, never by position; without it nothing says who was texted",
+    ),
+    Assumption(
+        "the reply of a check that is not exactly as the interface shows it",
+        "it says nothing of the code, as it may be another one's",
+        "a check without `Success`, with a `to` that is missing or spelled otherwise, or with a `valid` that is not "
+        "true or false is in doubt, and never true",
+    ),
+    Assumption(
+        "a name twice in one object of a reply, or names of the envelope or its data that differ in case only",
+        "readers of JSON differ in which of the two they believe, so the reply is none of the interface",
+        "in doubt, whether it is a send, a passcode, a check or a refusal",
     ),
     Assumption(
         "a signature on a passcode in the intl variant",

@@ -243,6 +243,100 @@ def test_a_check_is_true_or_false(service: responses.RequestsMock, body: bytes, 
     assert client().verify_otp(ANN, "123456").valid is valid
 
 
+def check_of(data: bytes, envelope: bytes = b'"code":"0","message":"Success"') -> bytes:
+    return b"{" + envelope + b',"data":' + data + b"}"
+
+
+YES = b'{"to":"+12025550123","valid":true}'
+NO_ANSWER: list[tuple[str, bytes]] = [
+    ("valid twice", check_of(b'{"to":"+12025550123","valid":false,"valid":true}')),
+    ("valid twice, the same", check_of(b'{"to":"+12025550123","valid":true,"valid":true}')),
+    ("valid twice, one escaped", check_of(rb'{"to":"+12025550123","valid":false,"v\u0061lid":true}')),
+    ("valid in another case", check_of(b'{"to":"+12025550123","Valid":true}')),
+    ("valid in two cases", check_of(b'{"to":"+12025550123","VALID":false,"valid":true}')),
+    ("code twice", check_of(YES, b'"code":"104001","code":"0","message":"Success"')),
+    ("data twice", check_of(NOT_VALID.partition(b'"data":')[2][:-1] + b',"data":' + YES)),
+    ("to twice", check_of(b'{"to":"+33199001234","to":"+12025550123","valid":true}')),
+    ("twice, and colons in a text", check_of(b'{"to":"+12025550123","valid":false,"note":"::","valid":true}')),
+    ("twice in an object within", check_of(b'{"to":"+12025550123","valid":true,"more":[{"a":1,"a":2}]}')),
+    ("twice beside the data", check_of(YES + b',"more":{"a":1,"a":2}')),
+    ("twice in UTF-16", check_of(b'{"to":"+12025550123","valid":false,"valid":true}').decode().encode("utf-16")),
+    ("no to", check_of(b'{"valid":true}')),
+    ("another number", check_of(YES.replace(b"0123", b"0124"))),
+    ("no plus", check_of(YES.replace(b"+", b""))),
+    ("blanks", check_of(YES.replace(b"+1202", b"+1 202 "))),
+    ("a number as a number", check_of(YES.replace(b'"+12025550123"', b"12025550123"))),
+    ("null for a number", check_of(YES.replace(b'"+12025550123"', b"null"))),
+    ("true as text", check_of(YES.replace(b"true", b'"true"'))),
+    ("true as 1", check_of(YES.replace(b"true", b"1"))),
+    ("NaN", check_of(YES.replace(b"true", b"NaN"))),
+    ("a list", check_of(b"[" + YES + b"]")),
+    ("no data", b'{"code":"0","message":"Success"}'),
+    ("beside the data", b'{"code":"0","message":"Success","to":"+12025550123","valid":true,"data":{}}'),
+    ("code as a number", check_of(YES, b'"code":0,"message":"Success"')),
+    ("no message", check_of(YES, b'"code":"0"')),
+    ("another message", check_of(YES, b'"code":"0","message":"MissingParams"')),
+    ("more behind it", check_of(YES) + b"x"),
+    ("a second document", check_of(YES) + NOT_VALID),
+]
+
+
+@pytest.mark.parametrize("body", [row[1] for row in NO_ANSWER], ids=[row[0] for row in NO_ANSWER])
+def test_a_check_is_in_doubt_unless_the_reply_is_exactly_that_of_the_interface(
+    service: responses.RequestsMock, body: bytes
+) -> None:
+    """What can be read in two ways, or is about somebody else, opens no door."""
+    expect(service, "otp.verify", body)
+    with pytest.raises(InDoubt):
+        client().verify_otp(ANN, "123456")
+    assert len(service.calls) == 1
+
+
+@pytest.mark.parametrize("status", [201, 202, 204, 302, 400, 500])
+def test_a_check_is_true_with_status_200_only(service: responses.RequestsMock, status: int) -> None:
+    expect(service, "otp.verify", VALID, status=status)
+    with pytest.raises(InDoubt):
+        client().verify_otp(ANN, "123456")
+
+
+def test_a_mark_in_front_and_an_unknown_field_leave_a_check_as_it_is(service: responses.RequestsMock) -> None:
+    """Both can be read in one way only."""
+    expect(service, "otp.verify", b"\xef\xbb\xbf" + VALID.replace(b'"valid"', b'"at":"10:30","valid"'))
+    assert client().verify_otp(ANN, "123456").valid is True
+
+
+@pytest.mark.parametrize(
+    ("action", "body"),
+    [
+        ("sms.message.send", SENT_ONE.replace(b'"price":', b'"price":"0.000001","price":')),
+        ("sms.message.send", SENT_ONE.replace(b'"price":', rb'"pr\u0069ce":"0.000001","price":')),
+        ("sms.message.send", SENT_ONE.replace(b'"messages":', b'"messages":[],"messages":')),
+        ("sms.message.send", SENT_ONE.replace(b'"totalAmount":', b'"totalAmount":"1.000000","totalAmount":')),
+        ("sms.message.send", SENT_ONE.replace(b'"to":', b'"note":"a:b","to":"+33199001234","to":')),
+        ("sms.message.send", SENT_ONE.replace(b'"data":', b'"data":{},"data":')),
+        ("otp.send", OTP_SENT.replace(b'"price":', b'"price":"0.000001","price":')),
+        ("otp.send", OTP_SENT.replace(b'"to":', b'"to":"+33199001234","to":')),
+        ("otp.send", OTP_SENT.replace(b'"to":"+12025550123",', b"")),
+        ("otp.send", OTP_SENT.replace(b'"+12025550123"', b"12025550123")),
+    ],
+)
+def test_a_send_whose_reply_says_a_thing_twice_is_in_doubt(
+    service: responses.RequestsMock, action: str, body: bytes
+) -> None:
+    """So is a passcode whose reply does not say to whom it went."""
+    expect(service, action, body)
+    with pytest.raises(InDoubt):
+        client().send_otp(ANN) if action == "otp.send" else client().send_message(ANN, text="Hello")
+    assert len(service.calls) == 1
+
+
+def test_a_refusal_that_names_two_codes_is_in_doubt(service: responses.RequestsMock) -> None:
+    body = b'{"code":"105400","message":"InsufficientFunds","code":"107111"}'
+    expect(service, "sms.message.send", body, status=400)
+    with pytest.raises(InDoubt, match="a name twice in one object"):
+        client().send_message(ANN, text="Hello")
+
+
 REFUSALS: list[tuple[bytes, type[ServiceError], str, str]] = [
     (b'{"code":"105400","message":"InsufficientFunds"}', InsufficientFunds, "105400", "InsufficientFunds"),
     (b'{"code":"105400","message":"FundsInsufficient"}', InsufficientFunds, "105400", "FundsInsufficient"),

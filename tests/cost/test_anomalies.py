@@ -35,7 +35,8 @@ def from_day(usual: float, then: float, first: int = 60) -> list[float]:
 def test_nothing_unusual_is_found_where_nothing_is() -> None:
     made = cost.anomalies(sums())
     assert made.found.empty
-    assert made.judged == 3 * len(DAYS)
+    assert made.not_judged == {"price": 10, "parts": 10, "refusals": 27}
+    assert made.judged == 3 * len(DAYS) - 47
     assert "Nothing is out of the expected range" in made.card().text()
 
 
@@ -114,6 +115,38 @@ def test_a_change_that_lasts_is_what_is_usual_in_the_end() -> None:
     row = only(cost.anomalies(table).found)
     assert row["since"] == DAYS[-1] + pd.Timedelta(days=1)
     assert row["until"] < DAYS[-1] + pd.Timedelta(days=60)
+
+
+@pytest.mark.parametrize("days", [7, 14, 30])
+def test_a_sender_of_few_days_is_judged_by_the_days_of_a_year(days: int) -> None:
+    """A weekly or a monthly one; what most of the latest ten were is usual in the end."""
+    weeks = pd.date_range("2023-01-02", periods=40, freq=f"{days}D")
+    table = sums().iloc[:40].assign(day=weeks, refused=0, cost=[0.75] * 25 + [1.5] * 15)
+    made = cost.anomalies(table)
+    row = only(made.found)
+    assert (row["what"], row["since"], row["expected"], row["observed"]) == ("price", weeks[25], 0.0075, 0.015)
+    assert row["days"] in (9, 10)
+    assert made.not_judged == {"price": 10, "parts": 10}
+    assert "70" not in made.card().state
+    assert cost.anomalies(table.assign(cost=0.75)).card().state == "Nothing is out of the expected range"
+
+
+@pytest.mark.parametrize(("many", "days"), [(9, 1), (9, 7), (40, 90), (1, 1)])
+def test_where_nothing_can_be_judged_nothing_is_called_usual(many: int, days: int) -> None:
+    """Too few days, or too far apart."""
+    table = sums().iloc[:many].assign(day=pd.date_range("2020-01-01", periods=many, freq=f"{days}D"), refused=0)
+    made = cost.anomalies(table.assign(cost=[0.75] * (many - 1) + [75.0]))
+    assert (made.judged, len(made.found)) == (0, 0)
+    assert made.card().state == "Nothing could be judged: too few days with messages came before each"
+    assert f"0 values compared with the days before each, to {table['day'].max():%Y-%m-%d}" in made.card().text()
+
+
+def test_prices_that_could_not_be_judged_are_said() -> None:
+    """Every day has messages without a price, so there are parts to judge and no prices."""
+    state = cost.anomalies(sums(unpriced=1, refused=0)).card().state
+    assert state == "Nothing is out of the expected range; of prices nothing could be judged"
+    late = cost.anomalies(sums(unpriced=[1] * 65 + [0] * 5, refused=0)).card()
+    assert "of prices nothing could be judged" in late.state
 
 
 @pytest.mark.parametrize(("changes", "said"), [({"chance": 0.7}, "at most 0.5"), ({"chance": 0}, "above 0")])

@@ -261,3 +261,18 @@ def test_a_plan_against_an_earlier_plan() -> None:
 def test_plans_without_any_rate_have_nothing_to_compare() -> None:
     plan = small_plan()
     assert "othing to compare" in cost.bridge(plan, plan).card().text()
+
+
+def test_a_headline_says_what_is_in_no_amount() -> None:
+    """A change of what has a price is not the change of the bill; rows in doubt may have been billed."""
+    then = pd.DataFrame({"status": "accepted", "iso": "US", "currency": "USD", "parts": [1, 1], "price": [0.01, 0.01]})
+    unpriced = then.iloc[:1].assign(price=None).astype({"price": "float64"})
+    doubt = unpriced.assign(status="in_doubt", currency=None, parts=None)
+    assert cost.bridge(pd.concat([then, unpriced]), then).card().state == (
+        "USD: no change, apart from 1 message in no amount"
+    )
+    more = pd.concat([then, then.iloc[:1], unpriced, doubt])
+    card = cost.bridge(more, then).card()
+    assert card.state == "USD 0.01 more, apart from 1 message in no amount"
+    assert "1 row in doubt, possibly sent and billed, in no amount" in card.text()
+    assert "doubt" not in cost.bridge(then, then).card().text()

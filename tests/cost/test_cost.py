@@ -242,3 +242,12 @@ def test_the_card_says_how_far_the_bill_is_off_the_estimate() -> None:
     assert "Billed USD 0.0005 less than estimated, over 1 message with an estimate" in cheaper
     assert "Billed as estimated in USD, over 1 message" in cost.card(table(1)).text()
     assert "estimate" not in cost.card(table(1, est_cost=None)).text()
+
+
+def test_the_headline_of_a_cost_without_every_price_is_a_least() -> None:
+    table = pd.DataFrame(
+        {"status": "accepted", "iso": "US", "currency": "USD", "parts": 1, "price": [0.01, 0.01, None]}
+    )
+    assert cost.card(table).state == "At least USD 0.02 for 3 accepted messages, 1 of them without a readable price"
+    assert cost.card(table.iloc[:2]).state == "USD 0.02 for 2 accepted messages"
+    assert cost.card(table.iloc[2:]).state == "No price for 1 accepted message"

@@ -291,6 +291,10 @@ BODIES = (
         "none": envelope(lambda found: {"code": "0", "message": "Success"}),
         **{repr(data): envelope(lambda found, data=data: {**found, "data": data}) for data in (None, [], "", 1, True,
         [[]])}}),
+    kind("a name twice in one object", "in doubt", places={
+        **{name.decode(): answer(lambda request, name=name: http(golden(request).replace(name, name + b':"0",' + name)))
+           for name in (b'"code"', b'"data"', b'"to"')},
+        "escaped": answer(lambda request: http(golden(request).replace(b'"to"', rb'"t\u006f":"0","to"')))}),
     kind("fields in capitals", "in doubt", envelope(lambda found: {name.upper(): value for name,
          value in found.items()})),
     kind("400 without an envelope", "in doubt", places={
@@ -301,10 +305,13 @@ BODIES = (
     kind("400 with 101000 Internal", "in doubt", body(b'{"code":"101000","message":"Internal"}', 400)),
     kind("a passcode for somebody else", "in doubt", operations=("otp", "verify"), places={
         "foreign": envelope(lambda found: found["data"].update(to=FOREIGN)),
+        "nobody": envelope(lambda found: found["data"].pop("to") and None),
         "cut": envelope(lambda found: found["data"].update(to=found["data"]["to"][:-1]))}),
     kind("a check that is neither true nor false", "in doubt", operations=("verify",), places={
         repr(value): envelope(lambda found, value=value: found["data"].update(valid=value)) for value in ("true", 1,
         None, [], "false")}),
+    kind("a check that is not called a success", "in doubt", operations=("verify",), places={
+        repr(name): envelope(lambda found, name=name: found | {"message": name}) for name in ("", None, "Failed")}),
 )  # fmt: skip
 
 
