@@ -161,8 +161,8 @@ def _refuse_unseen(unseen: _Unseen, header: int, sheet: Any, file: Path) -> None
         if hidden:
             raise UsageError(
                 f"{_named(sheet, file)}: {counted(len(hidden), 'row is', 'rows are')} hidden "
-                f"({_listed('row', hidden)}), by a filter or by hand; clear the filter and show all rows, or copy those "
-                "that are meant into a workbook of their own",
+                f"({_listed('row', hidden)}), by a filter or by hand; clear the filter and show all rows, or copy "
+                "those that are meant into a workbook of their own",
                 problems=tuple(f"row {row} is hidden" for row in hidden),
             )
     wide = [name for name, top, bottom, first, last in unseen.merged if top <= header <= bottom and first < last]
