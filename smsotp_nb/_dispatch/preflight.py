@@ -71,8 +71,10 @@ def preflight(
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
     lines += prospect.notes(plan.campaign)
     lines += ahead
-    blocks = (cards.Figures(prospect.figures()), *lines)
-    return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing="Nothing has been sent.")
+    figures = cards.Figures(prospect.figures())
+    return cards.Card(
+        f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
+    )
 
 
 def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:

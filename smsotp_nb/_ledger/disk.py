@@ -78,7 +78,7 @@ def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | Non
     Example:
         >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0", {})
         'a container: /root is on its own layer (overlay)'
-        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0\n/dev/sda /root ext4 rw 0 0", {})
+        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0\\n/dev/sda /root ext4 rw 0 0", {})
         ''
     """
     if host := lent_by(environ):
