@@ -20,59 +20,67 @@ import pyarrow.compute as pc
 
 from .. import templates
 
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # What other tools call a field of a person, folded as in `folded`.
-_PERSON: Final = frozenset(
+_PERSON: Final = _words_of(
     """
     name names fullname firstname fname forename givenname christianname middlename mname lastname lname surname
     familyname nickname displayname preferredname username firstnm lastnm namefirst namelast salutation greetingname
     email emailaddress emailaddr mail mailaddress phone phonenumber mobile mobilephone mobilenumber mobileno phoneno
-    cell cellphone cellnumber telephone msisdn smsnumber handynummer telefon telefonnummer telefono telefone
-    vorname nachname familienname rufname anrede prenom nom nomcomplet nomdefamille civilite nombre nombres apellido
-    apellidos nome cognome sobrenome nomecompleto voornaam achternaam naam fornamn efternamn fornavn etternavn efternavn
-    imie nazwisko jmeno prijmeni meno priezvisko etunimi sukunimi nimi keresztnev vezeteknev prenume isim soyad soyisim
-    ime prezime имя фамилия отчество имяклиента імя прізвище όνομα onoma 姓名 名字 名前 氏名 お名前 이름 성명 الاسم שם नाम nama
-    """.split()
+    cell cellphone cellnumber telephone msisdn smsnumber handynummer telefon telefonnummer telefono telefone vorname
+    nachname familienname rufname anrede prenom nom nomcomplet nomdefamille civilite nombre nombres apellido
+    apellidos nome cognome sobrenome nomecompleto voornaam achternaam naam fornamn efternamn fornavn etternavn
+    efternavn imie nazwisko jmeno prijmeni meno priezvisko etunimi sukunimi nimi keresztnev vezeteknev prenume isim
+    soyad soyisim ime prezime имя фамилия отчество имяклиента імя прізвище όνομα onoma 姓名 名字 名前 氏名 お名前
+    이름 성명 الاسم שם नाम nama
+    """
 )
 # What they put before it: the object whose field it is.
-_OBJECTS: Final = frozenset(
+_OBJECTS: Final = _words_of(
     """
     contact contacts recipient subscriber customer client user member lead person people profile guest buyer patient
     student attendee donor employee billing shipping account company order data var vars field fields custom
-    customfield customattribute attribute attributes attr param params merge mergefield mergetag model row record item
-    event context ctx to your the my sms mob
-    """.split()
+    customfield customattribute attribute attributes attr param params merge mergefield mergetag model row record
+    item event context ctx to your the my sms mob
+    """
 )
 # Further fields, which only double braces and their like make a placeholder: a text may say "[code]" for its readers.
-_FIELDS: Final = frozenset(
+_FIELDS: Final = _words_of(
     """
-    first last title company companyname organization organisation city town street address state zip zipcode postcode
-    country birthday birthdate dob date time day today code otp coupon couponcode discount amount price total balance
-    owed due duedate order orderid ordernumber orderno invoice invoicenumber link url shortlink product productname
-    store storename event eventname appointment appointmentdate appointmenttime unsubscribe unsubscribelink
-    unsubscribeurl optout sender sendername id customerid age gender points
-    """.split()
+    first last title company companyname organization organisation city town street address state zip zipcode
+    postcode country birthday birthdate dob date time day today code otp coupon couponcode discount amount price
+    total balance owed due duedate order orderid ordernumber orderno invoice invoicenumber link url shortlink
+    product productname store storename event eventname appointment appointmentdate appointmenttime unsubscribe
+    unsubscribelink unsubscribeurl optout sender sendername id customerid age gender points
+    """
 )
-_BEFORE: Final = frozenset(
-    "if elseif elsif elif else unless each for foreach in with echo print get put end not raw v v2 set".split()
+_BEFORE: Final = _words_of(
+    """
+    if elseif elsif elif else unless each for foreach in with echo print get put end not raw v v2 set
+    """
 )
 _END: Final = "\x1e"  # between two texts that are looked through at once
-_BARE: Final = r"[^\W\d_]\w*(?:[ .\-]\w+){0,3}"
+_BARE: Final = r"[^\W\d_]\w{0,40}(?:[ .\-]\w{1,40}){0,3}"
 _SHAPES: Final = re.compile(
-    r"\{\{+[^{}\x1e]{0,200}(?:\{[^{}\x1e]{0,80}\}[^{}\x1e]{0,80})?\}\}+"  # {{x}} {{{x}}} {{${x}}}
+    r"\{{2,4}[^{}\x1e]{0,200}(?:\{[^{}\x1e]{0,80}\}[^{}\x1e]{0,80})?\}{2,4}"  # {{x}} {{{x}}} {{${x}}}
     r"|\{[^{}\x1e]{0,200}\}"  # {x} {$x} {% if x %}
     r"|\$!?\{[^{}\x1e]{0,80}\}|[#@%\\]\{[^{}\x1e]{0,80}\}"  # ${x} $!{x} #{x} @{x} %{x}
     r"|\$\[[^\[\]\x1e]{0,80}\]|[$@%\\]\([^()\x1e]{0,80}\)"  # $[x]$ $(x) @(x) %(x)s \(x)
-    r"|\[%[^\x1e]{0,200}?%\]|\[+[^\[\]\x1e]{0,120}(?:\[[^\[\]\x1e]{0,40}\][^\[\]\x1e]{0,40})?\]+"  # [x] [[x]]
-    r"|\(\(+[^()\x1e]{0,120}\)\)+"  # ((x))
-    r"|<[%?][^\x1e]{0,200}?[%?]>|<+[^<>\x1e]{0,120}>+"  # <%= x %> <? x ?> <x> <<x>>
+    r"|\[%[^\[\x1e]{0,120}?%\]|\[{1,3}[^\[\]\x1e]{0,120}(?:\[[^\[\]\x1e]{0,40}\][^\[\]\x1e]{0,40})?\]{1,3}"  # [x] [[x]]
+    r"|\({2,3}[^()\x1e]{0,120}\){2,3}"  # ((x))
+    r"|<[%?][^<\x1e]{0,120}?[%?]>|<{1,3}[^<>\x1e]{0,120}>{1,3}"  # <%= x %> <? x ?> <x> <<x>>
     r"|«[^«»\x1e]{0,80}»|‹[^‹›\x1e]{0,80}›"
     r"|\*\|[^*\x1e]{0,120}?\|\*"  # *|X|*
-    r"|%%=[^\x1e]{0,120}?=%%"
+    r"|%%=[^%\x1e]{0,120}=%%"
     r"|%(?:\d\$)?[sd@](?!\w)"  # %s %1$s
     # %x% #x# %%x%% :x: and their like; the last mark is left, because the next placeholder may begin with it
     rf"|([%#|~:!$@*^=+?`§¤¦–—-])\1?{_BARE}(?:[|,:][^|#%\n\x1e]{{0,40}}?)?(?=(\1))"
-    rf"|__?(?<![^\W_]_)(?<![^\W_]__){_BARE}?(?=(__?)(?!\w))"
-    r"|[$@%:]!?[^\W\d_]\w*(?:[ .\-]\w+){0,2}"  # $x @x %x :x
+    r"|__?(?<![^\W_]_)(?<![^\W_]__)[^\W_]{1,40}(?:[ .\-_][^\W_]{1,40}){0,3}(?=(__?)(?!\w))"
+    r"|[$@%:]!?[^\W\d_]\w{0,40}(?:[ .\-]\w{1,40}){0,2}"  # $x @x %x :x
 )
 # What is looked for in many texts, in the syntax of Arrow: marks that mean a placeholder or that few texts have.
 _SURE: Final = (
@@ -116,7 +124,7 @@ class Foreign:
         self._frame, self._ours = frame, ours
 
     def found(self, texts: Any) -> dict[str, str | None]:
-        """Return each placeholder as it stands in texts (an array of them), and the column it means, if there is one."""
+        """Return each placeholder as it stands in an array of texts, and the column that it means, if there is one."""
         every = pa.array(texts, pa.large_string())
         if len(every) > _FEW:
             every = every.filter(reduce(pc.or_, (pc.match_substring_regex(every, one) for one in self._suspect())))
@@ -200,9 +208,14 @@ def _shapes(text: str) -> Iterator[str]:
         before, after, closes = text[max(0, start - 2) : start], text[end : end + 3], match[2] or match[3] or ""
         if shape[0] in _EMPHASIS and (before[-1:].isalnum() or after[len(closes) :].isalnum()):
             continue
-        if shape[0] in "@%" and shape[1:2] not in "%{([" and re.search(r"\d\s?$" if closes else r"\d\s?$|\w$", before):
+        if shape[0] in "@%" and shape[1:2] not in "%{([" and _within(before, closes):
             continue
         yield shape + closes
+
+
+def _within(before: str, closes: str) -> bool:
+    """Say whether a mark belongs to what stands before it: a number, or a word where no second mark follows."""
+    return before.rstrip()[-1:].isdigit() or (not closes and bool(re.search(r"\w$", before)))
 
 
 def _opening(shape: str) -> str:

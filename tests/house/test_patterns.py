@@ -47,7 +47,6 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
     "smsotp_nb._phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
-    "smsotp_nb._planning.mistakes": "an escaped name of a column between single signs",
     "smsotp_nb._results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
     "smsotp_nb._widgets.inbox": "one escaped passcode between two characters",
 }

@@ -21,8 +21,9 @@ from smsotp_nb.errors import UsageError
 # What it means is the column "first name" of the list, or a person's name in the words of another tool.
 FOREIGN = (
     "{{ first_name }}", "{{first name}}", "{{{first name}}}", "{{ contact.firstname }}", "{{.Member.Surname}}",
-    "{{ first_name|default:'you' }}", "{{${first name}}}", '{{ "name" }}', "{{#name}}", "{{/name}}", "{{1}}", "{{ 12 }}",
-    "{{ lead.First Name:default=you }}", "{{ person|lookup:'First Name' }}", '{{ user["first_name"] }}', "{{#if vip}}",
+    "{{ first_name|default:'you' }}", "{{${first name}}}", '{{ "name" }}', "{{#name}}", "{{/name}}", "{{1}}",
+    "{{ 12 }}", "{{ lead.First Name:default=you }}", "{{ person|lookup:'First Name' }}",
+    '{{ user["first_name"] }}', "{{#if vip}}",
     "{{ customer.loyalty }}", "{{ city }}", "${first name}", "$firstname", "$Last_Name", "$recipient.name", "$!name",
     "$[FNAME]$", "$Surname$", "%FIRSTNAME%", "%first name%", "%%first_name|you%%", "%recipient.email%", "%VORNAME",
     "%(name)s", "%s", "%1$s", "%{first name}", "#firstname#", "##name##", "#{first name}", "【#姓名#】", "*|FNAME|*",
@@ -33,12 +34,14 @@ FOREIGN = (
     "!name!", "-name-", "__name__", "*name*", "`name`", "\\(name)",
 )  # fmt: skip
 WORDS = (
-    "Hi {first name}", "Only $5, US$10 or A$AP", "50% off, 20% more", "20%sale", "5 %sale", "Set {{x}} free", "{{20}} %",
-    "Call us (9-17)", "#sale [new]", "#name", "Follow @acme", "Follow @{handle}", "Order #{number}", "${owed} is due",
+    "Hi {first name}", "Only $5, US$10 or A$AP", "50% off, 20% more", "20%sale", "5 %sale", "Set {{x}} free",
+    "{{20}} %", "Call us (9-17)", "#sale [new]", "#name", "Follow @acme", "Follow @{handle}", "Order #{number}",
+    "${owed} is due",
     "{owed}% off", "Write to name@sale.example", "https://acme.example/?name=5&city=2#name", "Open 10:30-12:00: come!",
     "Big *sale* today", "A -sale- now", "name your price!", "well-name-known", "a_name_b", "(name)", '"name"', "x=name",
-    "name | city | sale", "<3 {first name} <3", "Salut : name : ici", "«Bonjour {first name}»", "[Acme] Hi", "((SALES))",
-    "[{first name}]", "({first name})", "{first name}:{city}", "100%", "Sale: -20%! -30%!", "a < b > c", "¡Hola name!",
+    "name | city | sale", "<3 {first name} <3", "Salut : name : ici", "«Bonjour {first name}»", "[Acme] Hi",
+    "((SALES))", "[{first name}]", "({first name})", "{first name}:{city}", "100%", "Sale: -20%! -30%!", "a < b > c",
+    "¡Hola name!",
 )  # fmt: skip
 
 
@@ -86,7 +89,8 @@ def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
         "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant as it stands",
         "text= holds '{{amount}}', a placeholder as another tool writes it, which everybody would get as it stands. "
         "Write '{column}' with one pair of braces and the name of a column (columns: 'phone', 'name', 'first name', "
-        "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant as it stands",
+        "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant as it "
+        "stands",
     )
 
 
@@ -190,7 +194,7 @@ def test_a_test_message_of_literal_words(tmp_path: Path) -> None:
 def test_a_message_is_a_value() -> None:
     words = sms.Message({"de": sms.column("m"), "en": sms.Message("[name]", literal=True)})
     assert repr(words) == "Message({'de': column('m'), 'en': Message('[name]', literal=True)})"
-    assert eval(repr(words), {"Message": sms.Message, "column": sms.column}) == words  # noqa: S307 - it is code
+    assert eval(repr(words), {"Message": sms.Message, "column": sms.column}) == words
     assert sms.Message("a") != sms.Message("a", literal=True)
     assert sms.Message(pd.Series(["a"])) == sms.Message(pd.Series(["a"])) != sms.Message("a")
     assert pickle.loads(pickle.dumps(words)) == copy.deepcopy(words) == words

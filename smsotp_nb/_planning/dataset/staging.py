@@ -39,7 +39,10 @@ BODIES: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked of every piece: the checked arguments, the columns of the list, those in use, and what the whole list says of a number."""
+    """What is asked of every piece: the checked arguments, the columns, and what the whole list says of a number.
+
+    ``columns`` are all that the list has, also those that are not read.
+    """
 
     asked: Asked
     columns: tuple[str, ...]
