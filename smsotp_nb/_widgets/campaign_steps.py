@@ -15,7 +15,7 @@ class CampaignSteps(Comparing):
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
         >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
-        ...     steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
+        ...     _ = steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
         ...     steps.send(Guards())
         >>> steps.stage, steps.counts["accepted"]
         ('done', 1)
