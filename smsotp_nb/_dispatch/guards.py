@@ -289,7 +289,7 @@ class Watch:
 
     def _expected(self, estimate: Estimate) -> dict[str, int]:
         currency, cost = estimate
-        known = self._prices.get(estimate, {})
+        known = self._prices.get(estimate, Counter())
         means = {code: -(-known[code] // known[f"{code} messages"]) for code in known if not code.endswith("messages")}
         if currency in means or not means:
             return {currency: max(cost or 0, means.get(currency, 0))} if currency else {}
