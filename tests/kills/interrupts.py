@@ -1,7 +1,7 @@
 """An interrupt at a random moment, and then the same Ledger object goes on: nobody is texted twice or forgotten.
 
-Each ledger is new: a file, or a database where a server is given. SIGINT strikes one call on it, which is made again and
-followed by the others. The interrupt stays alive meanwhile, with all that its frames hold, as Jupyter keeps it.
+Each ledger is new: a file, or a database where a server is given. SIGINT strikes one call on it, which is made again,
+and then the others. The interrupt stays alive meanwhile, with all that its frames hold, as Jupyter keeps it.
 """
 
 from __future__ import annotations
@@ -213,7 +213,8 @@ def main() -> int:
 
 
 def _both(asked: argparse.Namespace) -> int:
-    from tests.support.servers import Server as Made
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from support.servers import Server as Made
 
     server = Made().make().start() if asked.databases else None
     try:
