@@ -124,7 +124,7 @@ def _frame(source: Any) -> pd.DataFrame:
 def _moments(
     found: dates.Dates | None, how: How, blank: np.ndarray, *, opted_out: bool, now: datetime
 ) -> tuple[list[Moment | None], dict[int, str]]:
-    """Return when each row was said, None where that cannot be read, and what is wrong by place."""
+    """Return when each row was said, and what is wrong by place: an opt-out counts from now there, an opt-in never."""
     if found is None:
         return [moments.NOW] * len(blank), {}
     when: list[Moment | None] = [None] * len(blank)
@@ -134,6 +134,9 @@ def _moments(
             when[place] = moments.of(found, place, zone=how.zone, opted_out=opted_out, now=now)
         except ValueError as said:
             wrong[place] = str(said)
+            if opted_out:
+                # Whoever said no at an unknown time has said no.
+                when[place] = moments.NOW
     return when, wrong
 
 

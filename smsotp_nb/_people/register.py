@@ -179,7 +179,8 @@ class People:
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
-            ignore_unreadable: record the others although some rows cannot be read; a warning names those.
+            ignore_unreadable: record the others although some rows cannot be read; a warning names those. An opt-out
+                whose number can be read and whose time cannot counts as said now.
 
         Raises:
             UsageError: a column is missing, its dates can be read in two ways, or rows cannot be read: their number, or
@@ -350,7 +351,10 @@ class People:
                 )
             new = self._record(book._store, found.said, source)
         if found.problems:
-            warnings.warn(found.told("and are not recorded"), SmsOtpWarning, stacklevel=_CALLER)
+            became = "and are not recorded"
+            if opted_out:
+                became += ", except that an opt-out whose time alone is unclear counts as said now"
+            warnings.warn(found.told(became), SmsOtpWarning, stacklevel=_CALLER)
         return Imported(new, found.span)
 
     def _record(self, store: Store, said: Sequence[Said], source: str) -> int:

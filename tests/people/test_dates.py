@@ -246,3 +246,13 @@ def test_an_opt_in_of_before_does_not_bring_back_who_was_forgotten(ledger: Ledge
         warnings.simplefilter("ignore", SmsOtpWarning)
         people.opt_in([ONE, TWO], source="web form")
     assert [people.is_opted_out(number) for number in (ONE, TWO)] == [True, False]
+
+
+def test_an_opt_out_whose_time_cannot_be_read_still_counts(ledger: Ledger) -> None:
+    """Who lets unreadable rows pass loses no opt-out whose number is there, and no opt-in comes of such a row."""
+    with pytest.warns(SmsOtpWarning, match="counts as said now"):
+        stopped(ledger, "no idea", ignore_unreadable=True)
+    assert People(ledger).is_opted_out(ONE)
+    with pytest.warns(SmsOtpWarning, match="are not recorded"):
+        agreed(ledger, "no idea", "2026-01-02", ignore_unreadable=True)
+    assert People(ledger).is_opted_out(ONE)
