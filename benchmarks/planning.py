@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb._planning import Plan, arguments, assembly, making
+from smsotp_nb._planning import Message, Plan, arguments, assembly, column, making
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
     "one text for all": {"text": "The office is closed on Friday. Thank you for your patience, Acme."},
     "a hundred texts": {"text": "Hi, the shop in {city} is closed on Friday. Thank you for your patience, Acme."},
     "every text its own": {"text": TEXT},
+    "every text its own, from a column": {"text": column("words")},
+    "the same, not looked through": {"text": Message(column("words"), literal=True)},
     "every text its own, ucs2, 3 parts": {"content": "Добрый день, {name}! " + TEXT + " 😀", "signature": "Acme"},
     "template, every row its own": {"template_id": "bill", "template_data": ["name", "amount", "city"]},
 }
@@ -33,7 +35,7 @@ def frame(rows: int) -> pd.DataFrame:
     """Return recipients with distinct names and amounts in a hundred cities."""
     random = np.random.default_rng(1)
     number = pd.Series(np.arange(rows)).astype("str")
-    return pd.DataFrame(
+    people = pd.DataFrame(
         {
             "phone": "+999" + (pd.Series(np.arange(rows)) + 10**8).astype("str"),
             "name": "Name" + number,
@@ -41,6 +43,8 @@ def frame(rows: int) -> pd.DataFrame:
             "city": "City " + pd.Series(random.integers(0, 100, rows)).astype("str"),
         }
     )
+    bill = ", your bill of $" + people["amount"].astype("str") + " for " + people["city"]
+    return people.assign(words="Hi " + people["name"] + bill + TEXT.partition("{city}")[2])
 
 
 def normalized(people: pd.DataFrame) -> pd.DataFrame:
