@@ -120,34 +120,8 @@ class Evidence:
         if count is None or bar is None:
             return 0
         equally = count.both[code] - count.better[code]
-        enough = count.written >= bar.rows and equally >= bar.rows and not self.met(reading, code)
+        enough = count.written >= bar.rows and equally >= bar.rows and not met(self, reading, code)
         return int(100 * count.written / (count.written + count.telling(code))) if enough else 0
-
-    def met(self, reading: str, code: int) -> bool:
-        """Return whether the column has rows of a calling code in this reading, so that any row of it may be one.
-
-        That is so if rows fit only this reading, or fit it better, unless so many rows fit both equally that these few
-        are among them by chance; or if more rows are mobile numbers of that code than can be by chance.
-        """
-        count = self.counts.get(reading)
-        if count is None:
-            return False
-        telling = count.telling(code)
-        many = count.rows >= BARS["overwhelming"].rows and count.mobiles[code] >= MANY * count.rows
-        return many or telling * MUCH_MORE > count.both[code] - count.better[code]
-
-    def mixes(self, reading: str) -> bool:
-        """Return whether a column whose evidence is for this reading still has rows that are meant as written."""
-        count = self.counts.get(reading)
-        if count is None or count.written <= FEW:
-            return False
-        support = count.other.total() + count.better.total()
-        return 100 * support < PURE * (support + count.written)
-
-    def meets(self, reading: str) -> bool:
-        """Return whether the column has rows of any calling code in this reading."""
-        count = self.counts.get(reading)
-        return count is not None and any(self.met(reading, code) for code in count.other | count.both)
 
     def rivalry(self, reading: str) -> bool:
         """Return whether so many rows are equally good numbers in another reading that no row can be told apart."""
@@ -167,6 +141,35 @@ class Evidence:
 
 
 NOTHING: Final = Evidence(level="none")
+
+
+def met(evidence: Evidence, reading: str, code: int) -> bool:
+    """Return whether the column has rows of a calling code in this reading, so that any row of it may be one.
+
+    That is so if rows fit only this reading, or fit it better, unless so many rows fit both equally that these few
+    are among them by chance; or if more rows are mobile numbers of that code than can be by chance.
+    """
+    count = evidence.counts.get(reading)
+    if count is None:
+        return False
+    telling = count.telling(code)
+    many = count.rows >= BARS["overwhelming"].rows and count.mobiles[code] >= MANY * count.rows
+    return many or telling * MUCH_MORE > count.both[code] - count.better[code]
+
+
+def mixes(evidence: Evidence, reading: str) -> bool:
+    """Return whether a column whose evidence is for this reading still has rows that are meant as written."""
+    count = evidence.counts.get(reading)
+    if count is None or count.written <= FEW:
+        return False
+    support = count.other.total() + count.better.total()
+    return 100 * support < PURE * (support + count.written)
+
+
+def meets(evidence: Evidence, reading: str) -> bool:
+    """Return whether the column has rows of any calling code in this reading."""
+    count = evidence.counts.get(reading)
+    return count is not None and any(met(evidence, reading, code) for code in count.other | count.both)
 
 
 def gather(work: Work, level: Level) -> Evidence:

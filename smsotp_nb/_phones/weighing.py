@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from . import answers, prospects, readings
 from .answers import STRING, Mask, Rows
-from .evidence import Evidence, differing, tells
+from .evidence import Evidence, differing, meets, met, mixes, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
 from .vocabulary import NOTE_BIT
 from .work import Second, Work, matching
@@ -66,7 +67,7 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
         rows = prospects.candidates(work, reading, front)
         if work.trials is None:
             alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
-            equals = evidence.rivalry(reading.name) or evidence.meets(reading.name)
+            equals = evidence.rivalry(reading.name) or meets(evidence, reading.name)
             rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
@@ -90,7 +91,7 @@ def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence
         if reading.name == readings.WITH_PLUS:
             enough |= trial.answers.cc == here.cc
         enough |= (rank >= rank_here) & evidence.rivalry(reading.name)
-        enough |= (rank > 0) & _by_code(trial, evidence.met).astype(bool)
+        enough |= (rank > 0) & _by_code(trial, partial(met, evidence)).astype(bool)
     elif reading.doubts == "as good":
         enough = rank >= rank_here
     else:
@@ -108,7 +109,7 @@ def _shares(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int6
 def _support(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
     """Return the same; in a column that has rows of both readings, none for a row that fits both equally."""
     shares, here = _shares(work, trial, evidence), work.answers.take(trial.rows)
-    if evidence.mixes(trial.reading.name):
+    if mixes(evidence, trial.reading.name):
         shares[here.valid & (RANK.take(trial.answers.kind) <= RANK.take(here.kind))] = 0
     return shares
 

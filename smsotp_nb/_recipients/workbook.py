@@ -86,8 +86,8 @@ class _Unseen:
     merged: list[tuple[str, int, int, int, int]] = field(default_factory=list)
 
 
-TAG: Final = re.compile(rb"<(?:\w+:)?(row|col|mergeCell)\b([^>]*)>")
-ATTRIBUTE: Final = re.compile(rb"""\b(\w+)=["']([^"']*)["']""")
+TAG: Final = re.compile(rb"<(?:\w++:)?(row|col|mergeCell)\b([^<>]*+)>")
+ATTRIBUTE: Final = re.compile(rb"""\b(\w++)=["']([^"'=]*+)["']""")
 RANGE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d+):\$?([A-Z]{1,3})\$?(\d+)")
 PIECE: Final = 1 << 20  # bytes
 WIDEST: Final = 16_384  # columns of a sheet
