@@ -86,8 +86,8 @@ class _Unseen:
     merged: list[tuple[str, int, int, int, int]] = field(default_factory=list)
 
 
-TAG: Final = re.compile(rb"<(?:\w++:)?(row|col|mergeCell)\b([^<>]*+)>")
-ATTRIBUTE: Final = re.compile(rb"""\b(\w++)=["']([^"'=]*+)["']""")
+TAG: Final = re.compile(r"<(?:\w++:)?(row|col|mergeCell)\b([^<>]*+)>")
+ATTRIBUTE: Final = re.compile(r"""\b(\w++)=["']([^"'=]*+)["']""")
 RANGE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d+):\$?([A-Z]{1,3})\$?(\d+)")
 PIECE: Final = 1 << 20  # bytes
 WIDEST: Final = 16_384  # columns of a sheet
@@ -117,18 +117,18 @@ def _unseen(sheet: Any) -> _Unseen:
     """Return what of a sheet is hidden or merged, as its XML says: openpyxl drops that where it reads row by row."""
     unseen, row = _Unseen(), 0
     for kind, attributes in _tags(sheet):
-        if kind == b"row" and b"hidden" not in attributes and b" ht=" not in attributes:
-            number = attributes.find(b' r="')
-            row = int(attributes[number + 4 : attributes.index(b'"', number + 4)]) if number >= 0 else row + 1
+        if kind == "row" and "hidden" not in attributes and " ht=" not in attributes:
+            number = attributes.find(' r="')
+            row = int(attributes[number + 4 : attributes.index('"', number + 4)]) if number >= 0 else row + 1
             continue
         said = dict(ATTRIBUTE.findall(attributes))
-        hidden = said.get(b"hidden") in (b"1", b"true") or said.get(b"ht", said.get(b"width")) in (b"0", b"0.0")
-        if kind == b"row":
-            row = int(said.get(b"r", row + 1))
+        hidden = said.get("hidden") in ("1", "true") or said.get("ht", said.get("width")) in ("0", "0.0")
+        if kind == "row":
+            row = int(said.get("r", row + 1))
             unseen.rows |= {row} if hidden else set()
-        elif kind == b"col" and hidden:
-            unseen.columns |= set(range(int(said[b"min"]), min(int(said[b"max"]), WIDEST) + 1))
-        elif kind == b"mergeCell" and (place := RANGE.fullmatch(said.get(b"ref", b"").decode())):
+        elif kind == "col" and hidden:
+            unseen.columns |= set(range(int(said["min"]), min(int(said["max"]), WIDEST) + 1))
+        elif kind == "mergeCell" and (place := RANGE.fullmatch(said.get("ref", ""))):
             first, top, last, bottom = place.groups()
             unseen.merged.append((place[0], int(top), int(bottom), _column(first), _column(last)))
     return unseen
@@ -142,13 +142,13 @@ def _column(letters: str) -> int:
     return number
 
 
-def _tags(sheet: Any) -> Iterator[tuple[bytes, bytes]]:
+def _tags(sheet: Any) -> Iterator[tuple[str, str]]:
     with sheet._get_source() as source:  # openpyxl has no other way to a sheet's XML
-        rest = b""
+        rest = ""
         while piece := source.read(PIECE):
-            whole = rest + piece
-            cut = whole.rfind(b"<")
-            rest = whole[cut:] if cut >= 0 else b""
+            whole = rest + piece.decode("latin-1")  # tags are ASCII
+            cut = whole.rfind("<")
+            rest = whole[cut:] if cut >= 0 else ""
             yield from ((tag[1], tag[2]) for tag in TAG.finditer(whole, 0, max(cut, 0)))
         yield from ((tag[1], tag[2]) for tag in TAG.finditer(rest))
 
