@@ -62,8 +62,8 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
         >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
         ...     "signature_join", "fill", "replace"))
         >>> frame = pd.DataFrame({"msg": ["Hi Ann", "Hi %NAME%"]})
-        >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:43]
-        "column 'msg' holds '%NAME%' in row 1, as ot"
+        >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:36]
+        "column 'msg' holds '%NAME%' in row 1"
     """
     names = list(names)
     whole = list(_whole(wording, codes))
