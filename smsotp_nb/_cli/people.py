@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .._cards import Card, Table, counted
-from .._dates import spanned
 from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
@@ -118,6 +117,8 @@ def _import(options: argparse.Namespace) -> int:
         raise
     _tell_recorded(new, len(rows), opted_out=not options.opt_ins)
     if new.first_day and new.last_day:
+        from .._dates import spanned
+
         print(f"The list was read to be {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
     return 0
 

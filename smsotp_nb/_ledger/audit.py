@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._pandas import STR
 from . import fences
-from .reading import times
+from .columns import times
 from .store import Store
 
 

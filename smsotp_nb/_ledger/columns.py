@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .._pandas import STR
+from .._schema import FARTHEST
 from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
 from .guessing import Question
@@ -171,3 +172,11 @@ def hexadecimal(ids: bytes) -> pa.StringArray:
 
 def _whole_numbers(values: Ints) -> pd.Series:
     return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))
+
+
+def times(micros: pd.Series) -> pd.Series:
+    """Return times of a ledger; pandas has room for later ones, of which Python cannot write the year."""
+    whole = micros.astype("Int64")
+    if not whole.between(-FARTHEST, FARTHEST).fillna(True).all():
+        raise Unfit("it holds a time beyond its range")
+    return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")

@@ -20,9 +20,9 @@ from .._pandas import STR
 from .._phones.several import spellings
 from .._results.contract import STATES
 from . import audit, contacts, experiments, mentions
+from .columns import times
 from .packed_sums import pack_sums, sums_to_pack
 from .people import hashed, keys, persons, secret_of, stored_as
-from .reading import times
 from .store import Store
 from .tables import PLANNED, SKIPPED
 

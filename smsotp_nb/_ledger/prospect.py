@@ -16,10 +16,11 @@ from .._pandas import STR
 from .._services import shown
 from . import changing
 from .address import Address
+from .columns import times
 from .contacts import Realm
 from .holdouts import NO_PEOPLE
 from .overview import until
-from .reading import digits_of, times
+from .reading import digits_of
 from .recording import Planned, PlannedInPieces
 from .standing import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store

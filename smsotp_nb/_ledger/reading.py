@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from .._pandas import STR
 from .._results.contract import COLUMNS, STATES, money
-from .._schema import FARTHEST
 from .._services import name_key
 from .beginning import refuse_contradicted, whether_contradicted
-from .columns import Columns, accepted_whole, hexadecimal, which_billings
+from .columns import Columns, accepted_whole, hexadecimal, times, which_billings
 from .damage import Unfit
 from .evidence import source_of
 from .guessing import Question, foreseen
@@ -261,14 +260,6 @@ def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) 
     for name in ("started_at", "settled_at"):
         frame[name] = times(frame[name])
     return frame
-
-
-def times(micros: pd.Series) -> pd.Series:
-    """Return times of a ledger; pandas has room for later ones, of which Python cannot write the year."""
-    whole = micros.astype("Int64")
-    if not whole.between(-FARTHEST, FARTHEST).fillna(True).all():
-        raise Unfit("it holds a time beyond its range")
-    return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")
 
 
 def _which_attempts(campaign: int) -> Question:

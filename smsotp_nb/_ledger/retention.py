@@ -17,8 +17,8 @@ from .._arguments import given
 from .._pandas import STR
 from ..errors import UsageError
 from . import audit, experiments
+from .columns import times
 from .damage import Unfit
-from .reading import times
 from .store import Store
 
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")

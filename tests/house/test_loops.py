@@ -16,7 +16,6 @@ ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py")
 # Loops that still stand: to be opened and taken out of this table, never to be added to.
 KNOWN: dict[str, list[set[str]]] = {
     "_ledger": [
-        {"approving", "audit", "beginning", "changing", "evidence", "reading", "recording"},
         {"leasing", "server"},
         {"book", "campaign", "places", "purging", "refusals", "summing"},
     ],

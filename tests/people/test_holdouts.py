@@ -24,7 +24,7 @@ def hold_out(
         connection.execute(
             "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, 0, ?, 0) "
             "ON CONFLICT DO NOTHING",
-            (name, name, '{"arms": {"emoji": 45, "plain": 45}}', until),
+            (name, name, '{"arms": {"emoji": 45, "plain": 45}, "window": "14d"}', until),
         )
         number = connection.execute("SELECT id FROM experiment WHERE name=?", (name,)).fetchone()[0]
         connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (number,))
