@@ -46,7 +46,8 @@ class Lease:
         try:
             self._take(campaign)
         except BaseException:  # perhaps it was taken all the same, and only the server's answer was lost
-            self.release()
+            self._ended.set()
+            _live.pop(self._token, None)
             raise
 
     def _take(self, campaign: int) -> None:
