@@ -233,7 +233,8 @@ def lists(size: int, regions: list[str] = phone_lists.REGIONS) -> Iterator[List]
     for region, numbers in pools.items():
         yield from of_one_region(region, numbers, draw)
     yield from mixed(pools, size, draw)
-    yield from numeric(NUMERIC_ROWS, random.Random(15))
+    if regions is phone_lists.REGIONS:
+        yield from numeric(NUMERIC_ROWS, random.Random(15))
 
 
 Counts = dict[str, np.ndarray[Any, Any]]
