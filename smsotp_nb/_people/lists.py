@@ -91,8 +91,8 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         for to, moment, proof in zip(found["to"], when, proofs, strict=True)
         if isinstance(to, str) and moment is not None
     ]
-    told = [isinstance(to, str) and moment is not None for to, moment in zip(found["to"], when, strict=True)]
-    span = None if found_at is None else found_at.span(np.array(told, dtype=bool))
+    dated = [isinstance(to, str) and place not in late for place, to in enumerate(found["to"])]
+    span = None if found_at is None else found_at.span(np.array(dated, dtype=bool))
     return Listed(said, span, problems, len({*np.flatnonzero(unread).tolist(), *late}), len(frame))
 
 
