@@ -15,6 +15,8 @@ from .sources import NEEDED, Source, rows
 def rates(results: Source) -> pd.DataFrame:
     """Return what one part last cost in each country: a rate table for ``plan(rates=...)``, learned from results.
 
+    Free messages, those without a price and those of no parts are not observations.
+
     Args:
         results: result tables of one service, a Ledger, its path, or a Campaign.
             Rates of two services, or of a sandbox and a live service, are not mixed.
@@ -37,6 +39,8 @@ def rates(results: Source) -> pd.DataFrame:
     _one_service(table)
     seen = table[(table["status"] == "accepted") & (table["parts"] > 0).fillna(False)]
     seen = seen.dropna(subset=["iso", "currency", "price"])
+    # A free message says nothing of what the next one costs, and a budget by a rate of 0 would hold nothing back.
+    seen = seen[contract.micros(seen["price"]).gt(0).fillna(False).to_numpy(bool)]
     each = (contract.micros(seen["price"]).astype("Float64") / seen["parts"]).round().astype("Int64")
     seen = pd.DataFrame({"iso": seen["iso"], "currency": seen["currency"], "each": each, "at": seen["at"]})
     seen = seen.sort_values("at", kind="stable", na_position="first", ignore_index=True)

@@ -98,3 +98,15 @@ def test_rates_of_two_services_are_not_mixed() -> None:
     """A sandbox teaches nothing about a live service."""
     with pytest.raises(UsageError, match="several services"):
         cost.rates(table(2, service=["sandbox:1", "live"]))
+
+
+def test_a_rate_is_not_learned_from_a_free_message_or_one_of_no_parts() -> None:
+    """A free message after a paid one would make the rate 0, and a country of free ones alone has no rate."""
+    table = pd.DataFrame(
+        {
+            "status": "accepted", "parts": [1, 1, 0, 1], "price": [0.07, 0.0, 0.07, 0.0], "currency": "USD",
+            "iso": ["DE", "DE", "DE", "FR"], "at": [f"2026-11-0{day}T10:00:00Z" for day in (1, 2, 3, 4)],
+        }
+    )  # fmt: skip
+    learned = cost.rates(table)
+    assert learned[["iso", "price", "low", "messages"]].values.tolist() == [["DE", 0.07, 0.07, 1]]
