@@ -320,15 +320,14 @@ class PhoneCleaner(skin.Shown):
 
     # -- files
 
-    def _work(self, job: Callable[[], None]) -> bool:
-        """Do something slow beside the form, one thing at a time; return whether it was begun."""
-        if self._worker.is_alive():
-            return False
-        self._worker = threading.Thread(target=self._guarded, args=(job,), daemon=True)
+    def _work(self, job: Callable[[], None]) -> None:
+        """Do something slow beside the form, after what is still being done."""
+        self._worker = threading.Thread(target=self._guarded, args=(job, self._worker), daemon=True)
         self._worker.start()
-        return True
 
-    def _guarded(self, job: Callable[[], None]) -> None:
+    def _guarded(self, job: Callable[[], None], before: threading.Thread) -> None:
+        if before.is_alive():
+            before.join()
         try:
             job()
         except SmsOtpError as error:
@@ -345,29 +344,29 @@ class PhoneCleaner(skin.Shown):
         self.files.asked = None
         self._tell(f"Nothing was written. {PRESSED_ANOTHER}", "warn")
 
-    def _written(self, wanted: Wanted) -> None:
-        """Write what the button said, unless the list has been judged anew since."""
+    def _written(self, wanted: Wanted) -> Callable[[], None]:
+        """Write what the button said, unless the list has been judged anew since; return what tells the outcome."""
         which, field = wanted.which, self.files.field(wanted.which)
         name, asked = skin.settled(lambda: (field.value, self.question()))
         self._latest.settle()
         now = self._cleaned
         if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
-            self._pressed_another()
-            return
-        self.files.asked = None
+            return self._pressed_another
+        self.files.asked, focused = None, field
         self._tell("Writing …")
         try:
-            words = self.files.put(wanted, name, keep=self.owner.kept, source=self._source)
+            outcome: tuple[str, Sign] = (self.files.put(wanted, name, keep=self.owner.kept, source=self._source), "ok")
         except FileExists as error:
-            self.files.asked = Wanted(wanted.cleaned, which, name)
-            self._tell(f"{error.path} already exists. Replace it?", "warn")
-            self.files.keep_button.focus()
+            self.files.asked, focused = Wanted(wanted.cleaned, which, name), self.files.keep_button
+            outcome = f"{error.path} already exists. Replace it?", "warn"
         except SmsOtpError as error:
-            self._tell(*refused(error, "Nothing was written."), at_owner=which == "questions")
-            field.focus()
-        else:
-            self._tell(words, "ok", at_owner=which == "questions")
-            field.focus()
+            outcome = refused(error, "Nothing was written.")
+
+        def tell() -> None:
+            self._tell(*outcome, at_owner=which == "questions" and self.files.asked is None)
+            focused.focus()
+
+        return tell
 
     def _merge(self) -> None:
         if self._cleaned is not None and not self._cleaned.problem:

@@ -49,7 +49,7 @@ class Pinned:
 
     def does(
         self,
-        move: Callable[[Any], None],
+        move: Callable[[Any], Callable[[], None] | None],
         *,
         work: Callable[[Callable[[], None]], bool | None],
         stale: Callable[[], None],
@@ -57,6 +57,7 @@ class Pinned:
     ) -> None:
         """Say what a press does, with what stands behind the label.
 
+        ``move`` may return what tells the outcome. Whoever reads it can press again at once, so it is told last.
         ``work`` begins a job, and returns False if it does not; ``stale`` says that another label was pressed; ``draw``
         brings the label up to date, for who presses in code and sees no page.
         """
@@ -90,9 +91,11 @@ class Pinned:
 
     def _do(self, what: Any) -> None:
         try:
-            self._move(what)
+            tell = self._move(what)
         finally:
             self._at_work = False
+        if tell is not None:
+            tell()
 
     def _hear(self, said: str) -> None:
         number = said.partition(" ")[0]
