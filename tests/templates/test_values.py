@@ -31,7 +31,7 @@ def test_money_is_what_babel_writes_of_the_amount_rounded_half_up(amount: Decima
     places = babel.numbers.get_currency_precision(code)
     rounded = amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     said = babel.numbers.format_currency(
-        abs(rounded) if not rounded else rounded, code, locale=language.replace("-", "_")
+        rounded if rounded else abs(rounded), code, locale=language.replace("-", "_")
     )
     (text,) = written_as("x:money", amount, language=language, currency=code)
     assert text == said.translate(PLAIN) or code in text
@@ -42,7 +42,7 @@ def test_a_number_is_what_babel_writes_and_stays_in_gsm7(amount: Decimal, langua
     rounded = amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     pattern = babel.Locale.parse(language.replace("-", "_")).decimal_formats[None].pattern.partition(".")[0]
     pattern += "." + "0" * places if places else ""
-    said = babel.numbers.format_decimal(abs(rounded) if not rounded else rounded, pattern, language.replace("-", "_"))
+    said = babel.numbers.format_decimal(rounded if rounded else abs(rounded), pattern, language.replace("-", "_"))
     (text,) = written_as(f"x:,.{places}f", amount, language=language)
     assert text == said.translate(PLAIN)
     assert parts.count(text).encoding == "gsm7"
