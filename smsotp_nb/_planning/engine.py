@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ..._arguments import given, refuse
-from ...errors import UsageError
+from .._arguments import given, refuse
+from ..errors import UsageError
 
 LEAST: Final = 1_000  # MB
 OURS: Final = 600  # MB for Python, its libraries and the piece of the list that is being judged

@@ -15,21 +15,21 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ... import _wire as wire
-from ... import parts
-from ..._arguments import not_whole, refuse
-from ..._calls import in_our_words
-from ..._foreign.gate import ours
-from ..._ledger import Piece, Prospect, Wordings
-from ..._pandas import STR, lent
-from ..._policy import Policy
-from ...errors import UsageError
-from .. import bodies as body_rows
-from ..bodies import Ints
-from ..value import Plan
-from ..wording import Wording
-from . import overview
+from .. import _wire as wire
+from .. import parts
+from .._arguments import not_whole, refuse
+from .._calls import in_our_words
+from .._foreign.gate import ours
+from .._ledger import Piece, Prospect, Wordings
+from .._pandas import STR, lent
+from .._policy import Policy
+from ..errors import UsageError
+from . import bodies as body_rows
+from . import dataset_overview as overview
+from .bodies import Ints
 from .staging import MEASURED, VARYING
+from .value import Plan
+from .wording import Wording
 
 _PREVIEWED: Final = 3
 _SAMPLED: Final = 50

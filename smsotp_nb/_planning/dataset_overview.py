@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ... import _cards as cards
-from ...problems import of_stage
-from .. import overview as of_plan
+from .. import _cards as cards
+from ..problems import of_stage
+from . import overview as of_plan
 
 if TYPE_CHECKING:
-    from .value import DatasetPlan
+    from .files import DatasetPlan
 
 _MEANINGS = of_stage("number", "plan")
 NOTED = tuple(of_plan.WARNINGS)

@@ -16,25 +16,26 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ... import _wire as wire
-from ... import phones
-from ..._arguments import given, not_flag, not_path, refuse
-from ..._calls import in_our_words
-from ..._frames import AnyFrame, as_pandas
-from ..._ledger import LedgerOrPath
-from ..._pandas import STR
-from ..._policy import Policy, not_policy
-from ...errors import FileExists, UsageError
-from .. import arguments, estimating, hints, kept_words, suppression
-from .. import bodies as body_rows
-from ..message import Message
-from ..prospects import prospect
-from ..wording import Column, TemplateData
-from . import engine, joining, overview, source
+from .. import _wire as wire
+from .. import phones
+from .._arguments import given, not_flag, not_path, refuse
+from .._calls import in_our_words
+from .._frames import AnyFrame, as_pandas
+from .._ledger import LedgerOrPath
+from .._pandas import STR
+from .._policy import Policy, not_policy
+from ..errors import FileExists, UsageError
+from . import arguments, engine, estimating, hints, joining, kept_words, suppression
+from . import bodies as body_rows
+from . import dataset_overview as overview
+from . import folder as source
+from .files import AnyPlan, DatasetPlan
+from .folder import Source
 from .joining import Found
-from .source import Source
+from .message import Message
+from .prospects import prospect
 from .staging import BODIES, Asking, staged
-from .value import AnyPlan, DatasetPlan
+from .wording import Column, TemplateData
 
 __all__ = ["AnyPlan", "DatasetPlan", "plan_dataset"]
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ..._arguments import not_path, refuse
-from ..._phones.evidence import DRAWN, drawn
-from ..._recipients import parquet, tables
-from ...errors import UsageError
+from .._arguments import not_path, refuse
+from .._phones.evidence import DRAWN, drawn
+from .._recipients import parquet, tables
+from ..errors import UsageError
 
 _SUFFIXES: Final = (".parquet", ".pq")
 

@@ -17,12 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..._pandas import STR
-from ..._phones.several import one_phone_digits
-from ..._results import contract
-from ...errors import UsageError
-from .. import estimating, segments
-from . import engine
+from .._pandas import STR
+from .._phones.several import one_phone_digits
+from .._results import contract
+from ..errors import UsageError
+from . import engine, estimating, segments
 from .staging import BODIES, KEPT, VARYING, Asking
 
 BATCH: Final = 100_000  # rows

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ... import phones
-from ..._arguments import refuse
-from ..._phones.evidence import Evidence
-from ..._phones.several import one_phone_digits
-from .. import assembly, kept_words, mistakes, segments
-from .. import bodies as body_rows
-from ..arguments import Asked, Words
+from .. import phones
+from .._arguments import refuse
+from .._phones.evidence import Evidence
+from .._phones.several import one_phone_digits
+from . import assembly, kept_words, mistakes, segments
+from . import bodies as body_rows
+from .arguments import Asked, Words
 
 KEPT: Final = "kept_"  # and the number of a kept column
 VARYING: Final = ("text", "content", "template_id", "template_data")
