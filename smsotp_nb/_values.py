@@ -6,6 +6,7 @@ for the whole column, and so is a value that nobody would want to read, before a
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -44,11 +45,10 @@ _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?")
 # Three places behind one point are a fraction for one writer, and thousands for another.
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NOISE: Final = r"[+-]?\d+\.\d{7,}"
-_MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"
+_MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
 _TRUTH_WORDS: Final = r"(?i:true|false)"
 _SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT})$"
 _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
-_REAL_TIMES: Final = {"datetime", "datetime64", "date", "time"}
 _OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
 # What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
 _NO_VALUE: Final = (
@@ -105,7 +105,7 @@ def slot(source: str) -> Slot:
     """
     value, bar, missing = source.partition("|")
     column, colon, form = value.partition(":")
-    return Slot(source, column.strip() or column, form.strip() if colon else None, missing if bar else None)
+    return Slot(source, column.strip() or column, form.strip() if colon else None, missing.strip() if bar else None)
 
 
 def no_language(value: Any) -> str | None:
@@ -215,13 +215,20 @@ def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
     if isinstance(dtype, np.dtype) and dtype.kind == "f" and ((column.round(6) == column) | column.isna()).all():
         return
     if texts.str.match(_SUSPECT).any():
-        truth = texts.str.fullmatch(_TRUTH_WORDS)
-        if truth[texts.notna()].all():
+        truth = texts.str.fullmatch(_TRUTH_WORDS).fillna(False).astype(bool)
+        if truth[texts.notna()].all() or (truth & _holds(column, (bool, np.bool_))).any():
             _refuse(texts, truth, one, "is a truth value", "yes/no", "with your own two words")
         _refuse(texts, texts.str.fullmatch(_MOMENT), one, "is a time", "date", _OTHER_TIMES)
         _refuse(texts, texts.str.fullmatch(_NOISE), one, "has more than six decimal places", ".2f", "or money")
-    if pd.api.types.infer_dtype(column, skipna=True) in _REAL_TIMES:
-        _refuse(texts, texts.notna(), one, "is a time", "date", _OTHER_TIMES)
+    real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
+    _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
+
+
+def _holds(column: pd.Series, kinds: tuple[type, ...]) -> pd.Series:
+    """Mark the cells of a column of objects that are of these types."""
+    if not isinstance(column.dtype, (np.dtype, pd.CategoricalDtype, pd.ArrowDtype)) or column.dtype.kind in "iufbUS":
+        return pd.Series(False, index=column.index)
+    return pd.Series([isinstance(cell, kinds) for cell in column], index=column.index, dtype=bool)
 
 
 def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str, more: str) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 import pandas as pd
@@ -161,12 +160,8 @@ def read_words(
     message: Mapping[str, Any],
     variant: wire.Variant,
     kept: Sequence[str],
-    *,
-    fill_before: Mapping[str, Any] = MappingProxyType({}),
 ) -> Words:
     """Read the arguments of the message, ``by`` and ``priority`` included.
-
-    ``fill_before`` is the ``fill`` of the plan that is reworded; it applies to columns that the message still uses.
 
     Raises:
         UsageError: lists everything wrong with them.
@@ -174,15 +169,12 @@ def read_words(
     said = dict(message)
     by, priority = said.pop("by"), said.pop("priority")
     source = _beside(frame, said)
-    found = wording.read(**said, variant=variant)
-    still = {name: value for name, value in fill_before.items() if name in found.columns}
-    found = replace(found, fill=still | dict(found.fill))
+    found = wording.read(**said, variant=variant).fitted(source.columns)
     wrong = _no_columns(found, source)
     what = "template_id" if found.kind == "template" else found.kind
     known = not wrong
     named = _gather(wrong, lambda: segments.read(frame, by, found.segments, priority, kept, what))
     if known:
-        templates.column_texts(source.iloc[:0], found.columns, fill=found.fill)
         wrong = mistakes.found_in(found, source, frame.columns, named.codes if named else None) + wrong
         wrong += filter(None, [_signature_beside_text(found, variant)])
     refuse(*wrong)
@@ -213,10 +205,9 @@ def _no_columns(found: wording.Wording, frame: pd.DataFrame) -> list[str]:
             missing = absent(message.own, frame.columns)
             wrong += [(message.segment, f"{found.kind}=: {missing}")] if missing else []
             continue
-        names = message.main.names if message.main else ()
-        wrong += [(message.segment, said) for name in names if (said := templates.no_placeholder(name, frame))]
-    of_data = [templates.no_placeholder(name, frame) for name in dict.fromkeys(column for _, column in found.variables)]
-    return wording.for_segments(wrong, len(found.messages)) + [said for said in of_data if said]
+        slots = found.slots(message)
+        wrong += [(message.segment, said) for said in templates.wrong_slots(slots, frame, message.language.currency)]
+    return wording.for_segments(wrong, len(found.messages))
 
 
 def _signature_beside_text(found: wording.Wording, variant: wire.Variant) -> str | None:

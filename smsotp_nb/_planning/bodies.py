@@ -45,33 +45,22 @@ def word(words: Words) -> Worded:
         return _word_segments(wording, frame, words.segments)
     if not wording.columns:
         return Worded({}, ())
-    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
-    main = wording.messages[0].main
-    if main is None:
-        return _worded(_data(wording, texts), *_lacking(texts, len(frame)))
-    return _worded(*_filled(wording, main, texts, len(frame)))
-
-
-def _worded(values: dict[str, pd.Series[str]], missing: npt.NDArray[np.bool_], note: pd.Series[str]) -> Worded:
+    values, missing, note = _filled(wording, wording.messages[0], frame)
     return Worded(values, (("VALUE_MISSING", missing, note),))
 
 
-def _lacking(texts: Mapping[str, pd.Series[str]], size: int) -> tuple[npt.NDArray[np.bool_], pd.Series[str]]:
-    missing, note = templates.missing_values(texts, size)
-    return missing.to_numpy(), note
-
-
-def _data(wording: Wording, texts: Mapping[str, pd.Series[str]]) -> dict[str, pd.Series[str]]:
-    return {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
-
-
 def _filled(
-    wording: Wording, main: templates.Template, texts: Mapping[str, pd.Series[str]], size: int
+    wording: Wording, message: OneMessage, frame: pd.DataFrame
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
     """Return a message filled for these rows, which of them lack a value, and which value that is."""
-    text = replaced(templates.written(main, texts, size), wording.replace)
-    missing, note = _lacking({name: texts[name] for name in main.names}, size)
-    blank = _blank(text, main)
+    texts = templates.column_texts(frame, wording.slots(message), message.language)
+    lacks, note = templates.missing_values(texts, len(frame))
+    missing = lacks.to_numpy()
+    if message.main is None:
+        data = {variable: replaced(texts[slot.source], wording.replace) for variable, slot in wording.variables}
+        return data, missing, note
+    text = replaced(templates.written(message.main, texts, len(frame)), wording.replace)
+    blank = _blank(text, message.main)
     if blank.any():
         missing, note = missing | blank, note.mask(blank, f"VALUE_MISSING:{wording.kind}")
     return {wording.kind: text}, missing, note
@@ -80,11 +69,7 @@ def _filled(
 def _word_segments(wording: Wording, frame: pd.DataFrame, segments: Segments) -> Worded:
     """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
     size, codes = len(frame), segments.codes
-    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
-    if wording.kind == "template":
-        values, (missing, note) = _data(wording, texts), _lacking(texts, size)
-    else:
-        values, missing, note = _filled_by_segment(wording, texts, codes)
+    values, missing, note = _filled_by_segment(wording, frame, codes)
     unknown, blank = codes == UNKNOWN, codes == BLANK
     lacking = (
         ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
@@ -102,27 +87,32 @@ def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
 
 
 def _filled_by_segment(
-    wording: Wording, texts: Mapping[str, pd.Series[str]], codes: Ints
+    wording: Wording, frame: pd.DataFrame, codes: Ints
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(wording.messages) + 1))
     none, none_at_all = _repeated(None, ends[0]), _repeated(None, len(codes))
-    pieces, missing, notes = [none], [np.zeros(ends[0], dtype=bool)], [none]
+    names = [variable for variable, _ in wording.variables] if wording.kind == "template" else [wording.kind]
+    pieces = {name: [none] for name in names}
+    missing, notes = [np.zeros(ends[0], dtype=bool)], [none]
     for number, message in enumerate(wording.messages):
         at = order[ends[number] : ends[number + 1]]
-        if message.main is None or not len(at):
+        if not len(at):
             continue
-        mine = {name: texts[name].take(at).reset_index(drop=True) for name in message.main.names}
-        filled, lacking, note = _filled(wording, message.main, mine, len(at))
-        pieces.append(filled[wording.kind])
+        mine = frame[list(dict.fromkeys(slot.column for slot in wording.slots(message)))].take(at)
+        filled, lacking, note = _filled(wording, message, mine)
+        for name in names:
+            pieces[name].append(filled[name])
         missing.append(lacking)
         notes.append(note)
     back = np.empty(len(codes), dtype=np.intp)
     back[order] = np.arange(len(codes))
     lacks = np.concatenate(missing)
-    text = pd.concat(pieces, ignore_index=True).take(back).reset_index(drop=True)
+    values = {
+        name: pd.concat(texts, ignore_index=True).take(back).reset_index(drop=True) for name, texts in pieces.items()
+    }
     note = pd.concat(notes, ignore_index=True).take(back).reset_index(drop=True) if lacks.any() else none_at_all
-    return {wording.kind: text}, lacks[back], note
+    return values, lacks[back], note
 
 
 def _repeated(text: str | None, size: int) -> pd.Series[str]:
@@ -130,7 +120,7 @@ def _repeated(text: str | None, size: int) -> pd.Series[str]:
 
 
 def _blank(text: pd.Series[str], template: templates.Template) -> npt.NDArray[np.bool_]:
-    """Mark texts that came out blank; only a blank ``fill`` can do that."""
+    """Mark texts that came out blank; only blank words for a missing value can do that."""
     if any(literal.strip() for literal in template.literals):
         return np.zeros(len(text), dtype=bool)
     return (text.str.strip() == "").to_numpy(dtype=bool, na_value=False)

@@ -62,7 +62,6 @@ def plan_dataset(
     signature: str | None = None,
     signature_join: str | None = None,
     variant: wire.Variant = "intl",
-    fill: Mapping[str, Any] | None = None,
     suppress: Any = None,
     ignore_unreadable_suppressions: bool = False,
     exclude: Any = None,
@@ -101,7 +100,6 @@ def plan_dataset(
         signature: as for `plan`.
         signature_join: as for `plan`.
         variant: as for `plan`.
-        fill: as for `plan`.
         suppress: as for `plan`; the list itself has to fit into memory.
         ignore_unreadable_suppressions: as for `plan`.
         exclude: as for `plan`; the list itself has to fit into memory.
@@ -147,7 +145,6 @@ def plan_dataset(
         "priority": priority,
         "signature": signature,
         "signature_join": signature_join,
-        "fill": fill,
         "replace": replace,
     }
     refuse(

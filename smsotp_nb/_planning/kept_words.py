@@ -73,13 +73,13 @@ def _said(wording: Wording, message: OneMessage) -> dict[str, str | None]:
 
 
 def _columns(wording: Wording, message: OneMessage) -> list[str]:
-    return list(message.main.names) if message.main else [column for _, column in wording.variables]
+    return list(dict.fromkeys(slot.column for slot in wording.slots(message)))
 
 
 def _source(wording: Wording, template: templates.Template) -> str:
     """Write a parsed text with its placeholders again, characters replaced as in the messages."""
     literals = [_replaced(wording, text).replace("{", "{{").replace("}", "}}") for text in template.literals]
-    slots = [f"{{{name}}}" for name in template.slots]
+    slots = [f"{{{slot.source}}}" for slot in template.slots]
     return "".join(piece for pair in zip(literals, [*slots, ""], strict=True) for piece in pair)
 
 
@@ -111,8 +111,17 @@ def _of_message(
     if len(columns) == 1:  # whatever the text does not hold itself
         values = {columns[0]: [_in_order(set(signs) - own) for signs in forcing]}
     else:
-        filled = templates.column_texts(frame.iloc[first], columns, fill=wording.fill)
-        values = {name: many.forcing(filled[name].fillna("").tolist()) for name in columns}
+        slots = wording.slots(message)
+        filled = templates.column_texts(frame.iloc[first], slots, message.language)
+        values = {
+            name: many.forcing(
+                "".join(texts)
+                for texts in zip(
+                    *(filled[slot.source].fillna("") for slot in slots if slot.column == name), strict=True
+                )
+            )
+            for name in columns
+        }
     said = []
     for at, signs in enumerate(forcing):
         here = {"": own & set(signs)} | {name: set(each[at]) & set(signs) for name, each in values.items()}

@@ -19,7 +19,7 @@ from .wording import label_of
 # One of these is the message; what comes with a template stays only if it still fits.
 KINDS: Final = ("text", "content", "template_id")
 MESSAGE: Final = (
-    *KINDS, "template_data", "template_text", "signature", "signature_join", "fill", "replace", "by", "priority",
+    *KINDS, "template_data", "template_text", "signature", "signature_join", "replace", "by", "priority",
 )  # fmt: skip
 
 
@@ -44,9 +44,7 @@ class MadeOf:
             UsageError: lists everything wrong with them.
         """
         message = _merged(self.message, changes, self.asked.variant)
-        before = self.asked.words.wording.fill if changes["fill"] is None else {}
-        message["fill"] = changes["fill"]
-        words = arguments.read_words(self.frame, message, self.asked.variant, self.asked.keep, fill_before=before)
+        words = arguments.read_words(self.frame, message, self.asked.variant, self.asked.keep)
         asked = replace(self.asked, words=words)
         return replace(self, asked=asked, message=given(message), kept=carried(self.kept, words))
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from .._arguments import given, not_flag, refuse
 from .._calls import in_our_words
 from .._frames import as_pandas
+from .._values import no_currency, no_language
 
 # The arguments in which words may stand as a `Message`.
 WORDED = ("text", "content", "template_data")
+
+
+class Manner(NamedTuple):
+    """How words are meant."""
+
+    literal: bool = False
+    language: str | None = None
+    currency: str | None = None
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
@@ -25,33 +34,50 @@ class Message:
             ``template_data`` takes.
         literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
             stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+        language: in which numbers, amounts and times are written, as ``"de"`` or ``"pt-BR"``. By default the key of a
+            segment where that is a language, else English.
+        currency: of ``{column:money}``, as ``"EUR"``.
 
     Raises:
-        UsageError: no words, or ``literal`` is neither True nor False.
+        UsageError: no words, or an option that is none.
 
     Example:
         >>> import smsotp_nb as sms
-        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
-        >>> words = sms.Message("{name}, in your letter write [name] where the name goes", literal=True)
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"], "owed": [1234.5]})
+        >>> words = sms.Message("Hallo {name}, offen sind {owed:money}.", language="de", currency="EUR")
         >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
-        ['Ann, in your letter write [name] where the name goes']
+        ['Hallo Ann, offen sind 1.234,50 €.']
         >>> words
-        Message('{name}, in your letter write [name] where the name goes', literal=True)
+        Message('Hallo {name}, offen sind {owed:money}.', language='de', currency='EUR')
     """
 
     words: Any
     literal: bool
+    language: str | None
+    currency: str | None
 
     @in_our_words
-    def __init__(self, words: Any, *, literal: bool = False) -> None:
+    def __init__(
+        self, words: Any, *, literal: bool = False, language: str | None = None, currency: str | None = None
+    ) -> None:
         none = words is None or isinstance(words, Message)
         text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
-        refuse(f"{text} {given(words)}" if none else None, not_flag("literal", literal))
-        object.__setattr__(self, "words", as_pandas(words))
-        object.__setattr__(self, "literal", bool(literal))
+        refuse(
+            f"{text} {given(words)}" if none else None,
+            not_flag("literal", literal),
+            None if language is None else no_language(language),
+            None if currency is None else no_currency(currency),
+        )
+        options = {"words": as_pandas(words), "literal": bool(literal), "language": language, "currency": currency}
+        for name, value in options.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def manner(self) -> Manner:
+        return Manner(self.literal, self.language, self.currency)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message) or self.literal != other.literal:
+        if not isinstance(other, Message) or self.manner != other.manner:
             return False
         if isinstance(self.words, pd.Series):
             return isinstance(other.words, pd.Series) and self.words.equals(other.words)
@@ -61,26 +87,32 @@ class Message:
 
     def __repr__(self) -> str:
         words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
-        return f"Message({words}{', literal=True' if self.literal else ''})"
+        options = {name: value for name, value in self.manner._asdict().items() if value}
+        return f"Message({', '.join([words, *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
-def unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[Any] | bool]:
-    """Return the arguments of a message with the words alone, and which are literal: all, none or those of segments.
+def unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Any, Manner]]:
+    """Return the arguments of a message with the words alone, and how they are meant: by segment, None for the others.
 
     Example:
-        >>> unwrapped({"text": {"de": Message("%NAME%", literal=True), "en": "Hi"}})
-        ({'text': {'de': '%NAME%', 'en': 'Hi'}}, frozenset({'de'}))
+        >>> unwrapped({"text": {"de": Message("%NAME%", literal=True), "en": "Hi"}})[0]
+        {'text': {'de': '%NAME%', 'en': 'Hi'}}
     """
-    plain, everything, labels = dict(said), False, set()
+    plain, manners = dict(said), {None: Manner()}
     for name in WORDED:
-        if name not in plain:
-            continue
-        value = plain[name]
+        value = plain.get(name)
         if isinstance(value, Message):
-            everything |= value.literal
+            manners[None] = value.manner
             value = value.words
         if isinstance(value, Mapping):
-            labels |= {label for label, one in value.items() if isinstance(one, Message) and one.literal}
+            of = {label: one.manner for label, one in value.items() if isinstance(one, Message)}
+            manners |= {label: _inherited(manner, manners[None]) for label, manner in of.items()}
             value = {label: one.words if isinstance(one, Message) else one for label, one in value.items()}
-        plain[name] = value
-    return plain, everything or frozenset(labels)
+        if name in plain:
+            plain[name] = value
+    return plain, manners
+
+
+def _inherited(manner: Manner, outer: Manner) -> Manner:
+    """Return how the words of a segment are meant where the Message around all segments says what theirs does not."""
+    return Manner(manner.literal or outer.literal, manner.language or outer.language, manner.currency or outer.currency)

@@ -34,7 +34,7 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     Example:
         >>> from .wording import read
         >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
+        ...     "signature_join", "replace"))
         >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}), ["msg"])[0][:47]
         "text='msg' is the name of a column: everybody w"
     """
@@ -60,7 +60,7 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     Example:
         >>> from .wording import column, read
         >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
+        ...     "signature_join", "replace"))
         >>> frame = pd.DataFrame({"msg": ["Hi Ann", "Hi %NAME%"]})
         >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:36]
         "column 'msg' holds '%NAME%' in row 1"
@@ -109,7 +109,7 @@ def _whole(wording: Wording, codes: Codes) -> Iterator[tuple[str, npt.NDArray[np
         if not message.literal and message.own is not None:
             yield message.own, None if codes is None else codes == number
     if not all(message.literal for message in wording.messages):
-        yield from ((column, None) for _, column in wording.variables)
+        yield from ((slot.column, None) for _, slot in wording.variables)
 
 
 def _foreign_cells(

@@ -213,7 +213,6 @@ class Plan:
         priority: Sequence[Any] | None = None,
         signature: str | None = None,
         signature_join: str | None = None,
-        fill: Mapping[str, Any] | None = None,
         replace: Mapping[str, str] | None = None,
     ) -> Plan:
         """Return the plan of the same list, campaign and options with other words.
@@ -232,7 +231,6 @@ class Plan:
             priority: as for `plan`; by default as before.
             signature: as for `plan`; by default as before, but (intl) none beside ``text``, which is the whole message.
             signature_join: as for `plan`; by default as before.
-            fill: as for `plan`; by default as before where the new words use the column.
             replace: as for `plan`; by default as before.
 
         Raises:
@@ -255,7 +253,6 @@ class Plan:
             "priority": priority,
             "signature": signature,
             "signature_join": signature_join,
-            "fill": fill,
             "replace": replace,
         }
         before = self._rows["status"].eq("planned").to_numpy()

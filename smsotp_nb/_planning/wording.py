@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import Any, Final, TypeAlias, cast
@@ -15,6 +15,7 @@ from .. import templates
 from .._arguments import given, not_replacement, not_text, refuse
 from .._calls import in_our_words
 from .._pandas import STR
+from .._values import DEFAULT_LANGUAGE, Language, Slot, is_language, slot
 from ..errors import UsageError
 from .message import Message, unwrapped
 
@@ -38,7 +39,8 @@ class OneMessage:
     """One message with its placeholders: ``body`` as asked for, ``main`` its parsed text or content.
 
     ``segment`` is the label of those who get it, None for everybody; ``own`` is the column of whole messages in place
-    of a text; ``template_text`` is what a template is said to hold; ``literal`` as in `Message`.
+    of a text; ``template_text`` is what a template is said to hold; ``literal`` as in `Message`. Values are written in
+    ``language``; ``assumed`` says that nobody named it.
     """
 
     segment: str | None
@@ -47,6 +49,8 @@ class OneMessage:
     own: str | None
     template_text: templates.Template | None
     literal: bool
+    language: Language
+    assumed: bool
 
 
 Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str | Column | Message] | None"
@@ -56,15 +60,14 @@ Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str |
 class Wording:
     """The messages of a plan, all of one kind and with one signature.
 
-    ``variables`` are (variable, column) pairs in the order of the variables' names; ``join`` and ``join_text`` are how
+    ``variables`` are (variable, placeholder) pairs in the order of the variables; ``join`` and ``join_text`` are how
     content and signature come together, ``replace`` the characters written otherwise.
     """
 
     messages: tuple[OneMessage, ...]
-    variables: tuple[tuple[str, str], ...]
+    variables: tuple[tuple[str, Slot], ...]
     join: templates.Template
     join_text: str
-    fill: Mapping[str, Any]
     replace: Mapping[str, str]
 
     @property
@@ -83,8 +86,22 @@ class Wording:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the frame that the messages use."""
-        in_texts = [name for message in self.messages if message.main for name in message.main.names]
-        return tuple(dict.fromkeys([*in_texts, *(column for _, column in self.variables)]))
+        return tuple(dict.fromkeys(slot.column for message in self.messages for slot in self.slots(message)))
+
+    def slots(self, message: OneMessage) -> tuple[Slot, ...]:
+        """The placeholders of a message, or of a template's variables."""
+        return message.main.slots if message.main else tuple(slot for _, slot in self.variables)
+
+    def fitted(self, names: Collection[Any]) -> Wording:
+        """Return the wording with its placeholders fitted to the names of columns, as `templates.fitted` does."""
+        messages = tuple(
+            replaced(one, main=templates.fitted(one.main, names)) if one.main and one.own is None else one
+            for one in self.messages
+        )
+        variables = tuple(
+            (name, Slot(one.source, one.source) if one.source in names else one) for name, one in self.variables
+        )
+        return replaced(self, messages=messages, variables=variables)
 
     def reads(self, bodies: pd.DataFrame) -> pd.Series[str]:
         """Return the texts of these bodies as their recipients read them; NaN where a template's text is unknown."""
@@ -113,7 +130,8 @@ class Wording:
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]
         data = pd.DataFrame(values, columns=names, index=bodies.index, dtype=STR)
-        return text.fill(data, fill=dict.fromkeys(text.names, "")).text
+        known = {slot.source: data[slot.column].fillna("").reset_index(drop=True) for slot in text.slots}
+        return templates.written(text, known, len(data)).set_axis(bodies.index)
 
 
 @in_our_words
@@ -146,7 +164,6 @@ def read(
     signature: str | None,
     signature_join: str | None,
     variant: wire.Variant,
-    fill: Mapping[str, Any] | None,
     replace: Mapping[str, str] | None,
 ) -> Wording:
     """Read the message's arguments; a mapping says a message for each segment.
@@ -154,12 +171,12 @@ def read(
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, literal = unwrapped({"text": text, "content": content, "template_data": template_data})
+    said, manners = unwrapped({"text": text, "content": content, "template_data": template_data})
     variables, wrong = _variables(said.pop("template_data"))
     wrong += _not_text(signature=signature, signature_join=signature_join)
     said |= {"template_id": template_id, "template_text": template_text}
     by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
-    literally = {label_of(key) for key in literal} if isinstance(literal, frozenset) else None
+    manners = {None if key is None else label_of(key): manner for key, manner in manners.items()}
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
     wrong += _one_set(by_segment, labels)
     messages: list[OneMessage] = []
@@ -168,20 +185,27 @@ def read(
     for label in labels or everybody:
         mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
         message, found = _message(label, mine, variables, signature, variant, known=not wrong)
-        messages.append(replaced(message, literal=bool(literal) if literally is None else label in literally))
+        manner = manners.get(label, manners[None])
+        language = manner.language or (label if label is not None and is_language(label) else None)
+        messages.append(
+            replaced(
+                message,
+                literal=manner.literal,
+                language=Language(language or DEFAULT_LANGUAGE, manner.currency),
+                assumed=language is None,
+            )
+        )
         complaints += [(label, complaint) for complaint in found]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
     join = _parsed("signature_join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
-    if sorted(join.slots) != ["content", "signature"]:
+    if sorted(slot.source for slot in join.slots) != ["content", "signature"]:
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
-    if fill is not None and not isinstance(fill, Mapping):
-        wrong.append(f"fill= must be a dict such as {{'name': 'there'}}, got {given(fill)}")
     wrong += _check_replace(replace)
     if wrong:
         raise UsageError("; ".join(wrong), problems=tuple(wrong))
-    return Wording(tuple(messages), variables, join, join_text, dict(fill or {}), dict(replace or {}))
+    return Wording(tuple(messages), variables, join, join_text, dict(replace or {}))
 
 
 # -- segments ----------------------------------------------------------------------------------------------------------
@@ -281,7 +305,7 @@ def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
 def _message(
     label: str | None,
     said: Mapping[str, Any],
-    variables: Sequence[tuple[str, str]],
+    variables: Sequence[tuple[str, Slot]],
     signature: str | None,
     variant: wire.Variant,
     *,
@@ -289,7 +313,7 @@ def _message(
 ) -> tuple[OneMessage, list[str]]:
     """Return one message and what is wrong with it; its body is checked only if all else is ``known`` to be right."""
     own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
-    whole = templates.Template(("", ""), (own,)) if own is not None else None
+    whole = templates.Template(("", ""), (Slot(own, own),)) if own is not None else None
     texts = {name: f"{{{value.name}}}" if isinstance(value, Column) else value for name, value in said.items()}
     wrong = _not_text(**texts)
     body = wire.Body()
@@ -302,14 +326,14 @@ def _message(
     parsed = _parsed("template_text", text, wrong)
     if text is not None:
         wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
-    return OneMessage(label, body, main, own, parsed, literal=False), wrong
+    return OneMessage(label, body, main, own, parsed, False, Language(), assumed=True), wrong
 
 
 def _joined(join: templates.Template, content: pd.Series[str], signature: str | None) -> pd.Series[str]:
     if signature is None:
         return content
     before, between, after = join.literals
-    if join.slots[0] == "signature":
+    if join.slots[0].source == "signature":
         return f"{before}{signature}{between}" + content + after
     return before + content + f"{between}{signature}{after}"
 
@@ -318,13 +342,13 @@ def _not_text(**arguments: Any) -> list[str]:
     return [wrong for name, value in arguments.items() if value is not None and (wrong := not_text(name, value))]
 
 
-def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...], list[str]]:
     if template_data is None:
         return (), []
     if isinstance(template_data, Mapping):
         pairs = list(template_data.items())
     elif isinstance(template_data, (list, tuple)):
-        pairs = [(column, column) for column in template_data]
+        pairs = [(slot(column).column if isinstance(column, str) else column, column) for column in template_data]
     else:
         got = given(template_data)
         return (), [f"template_data= must be a list of columns or a dict {{variable: column}}, got {got}"]
@@ -332,7 +356,7 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...]
     wrong = [
         f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
     ]
-    return tuple(sorted(dict(pairs).items())) if not wrong else (), wrong
+    return tuple((name, slot(source)) for name, source in sorted(dict(pairs).items())) if not wrong else (), wrong
 
 
 def _names(pair: tuple[Any, Any]) -> bool:

@@ -30,9 +30,7 @@ def written_as(source: str, *values: Any, language: str = "en", currency: str | 
 def test_money_is_what_babel_writes_of_the_amount_rounded_half_up(amount: Decimal, language: str, code: str) -> None:
     places = babel.numbers.get_currency_precision(code)
     rounded = amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
-    said = babel.numbers.format_currency(
-        rounded if rounded else abs(rounded), code, locale=language.replace("-", "_")
-    )
+    said = babel.numbers.format_currency(rounded if rounded else abs(rounded), code, locale=language.replace("-", "_"))
     (text,) = written_as("x:money", amount, language=language, currency=code)
     assert text == said.translate(PLAIN) or code in text
 
@@ -87,6 +85,8 @@ def test_a_format_writes(source: str, value: Any, language: str, said: str) -> N
         ("x", ["0.30000000000000004"], "more than six decimal places"),
         ("x|there", [True, None], r"'True' is a truth value; write \{x:yes/no\|there\}"),
         ("x", ["true", "FALSE"], r"\{x:yes/no\}"),
+        ("x", ["Ana", True], "row 1: 'True' is a truth value"),
+        ("x", ["soon", dt.date(2026, 12, 1)], "row 1: '2026-12-01' is a time"),
         ("x", [pd.Timestamp("2026-12-01 18:30")], r"is a time; write \{x:date\}"),
         ("x", [dt.date(2026, 12, 1)], r"\{x:date\}"),
         ("x", ["2026-12-01T18:30:00"], r"\{x:date\}"),
