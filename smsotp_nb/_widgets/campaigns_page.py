@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from .._calls import in_our_words
+from .._calling import in_our_words
 from .._cards import Card, counted, number
 from .._ledger import LedgerOrPath
 from .._planning import Plan
-from .._visible import visible
+from .._showing import visible
 from . import campaigns_html, skin
 from .campaign_html import lines_html
 from .campaigns_steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question

@@ -15,7 +15,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Experiment, Ledger, People
-from smsotp_nb._visible import masked
+from smsotp_nb._showing import masked
 from smsotp_nb._widgets.campaign_choices import Choices
 from smsotp_nb._widgets.campaign_compared import Compared
 from smsotp_nb._widgets.campaign_html import _messages as previewed

@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 
 from ... import _wire as wire
 from ... import phones
-from ..._arguments import given, not_flag, not_path, refuse
-from ..._calls import in_our_words
+from ..._calling import given, in_our_words, not_flag, not_path, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._ledger import LedgerOrPath
 from ..._pandas import STR

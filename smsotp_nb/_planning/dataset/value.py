@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from ... import _wire as wire
 from ... import parts
-from ..._arguments import not_whole, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_whole, refuse
 from ..._foreign.gate import ours
 from ..._ledger import Piece, Prospect, Wordings
 from ..._pandas import STR, lent
