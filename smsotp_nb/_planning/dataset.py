@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from .. import _wire as wire
 from .. import phones
-from .._arguments import given, not_flag, not_path, refuse
-from .._calls import in_our_words
+from .._calling.arguments import given, not_flag, not_path, refuse
+from .._calling.words import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from .._pandas import STR

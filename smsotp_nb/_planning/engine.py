@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from .._arguments import given, refuse
+from .._calling.arguments import given, refuse
 from ..errors import UsageError
 
 LEAST: Final = 1_000  # MB

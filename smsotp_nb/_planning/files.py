@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from .. import _wire as wire
 from .. import parts
-from .._arguments import not_whole, refuse
-from .._calls import in_our_words
+from .._calling.arguments import not_whole, refuse
+from .._calling.words import in_our_words
 from .._foreign.gate import ours
 from .._ledger import Piece, Prospect, Wordings
 from .._pandas import STR, lent

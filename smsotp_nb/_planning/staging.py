@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import phones
-from .._arguments import refuse
+from .._calling.arguments import refuse
 from .._phones.evidence import Evidence
 from .._phones.several import one_phone_digits
 from . import assembly, kept_words, mistakes, segments

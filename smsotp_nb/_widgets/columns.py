@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from .._arguments import given
+from .._calling import given
 from .._client import Client
 from .._sandbox import Sandbox
 from ..errors import UsageError

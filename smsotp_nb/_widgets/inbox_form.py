@@ -7,8 +7,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING
 
-from .._arguments import not_flag, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, not_whole, refuse
 from .._cards import Card
 from . import skin
 from .columns import sandbox_of

@@ -15,7 +15,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Experiment, Ledger, People
-from smsotp_nb._visible import masked
+from smsotp_nb._showing.text import masked
 from smsotp_nb._widgets.campaign.cards import _messages as previewed
 from smsotp_nb._widgets.campaign.choices import Choices
 from smsotp_nb._widgets.campaign.compared import Compared

@@ -14,7 +14,7 @@ from ... import cost
 from ..._cards import MISSING, Card, Figures, Note, Table, about, counted, number, safe
 from ..._planning import Plan, overview
 from ..._progress import span
-from ..._visible import masked
+from ..._showing.text import masked
 from ..._wire import amount
 from ...results import Progress
 from ..saved import AGAIN, moment

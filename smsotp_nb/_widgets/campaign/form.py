@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import rates as rate_tables
-from ..._arguments import not_frame, refuse
-from ..._calls import in_our_words
+from ..._calling.arguments import not_frame, refuse
+from ..._calling.words import in_our_words
 from ..._cards import Card, Note
 from ..._frames import AnyFrame, as_pandas
 from ..._ledger import LedgerOrPath

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ... import _dates as dates
-from ..._arguments import not_zone
+from ..._calling.arguments import not_zone
 from ..._experiments.assigning import unit_texts
-from ..._visible import label as shown_label
+from ..._showing.text import label as shown_label
 from ...errors import UsageError
 from ..columns import NONE_CHOSEN
 from ..stages import sentence

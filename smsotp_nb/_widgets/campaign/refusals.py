@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..._cards import counted, safe
-from ..._visible import label as called
+from ..._showing.text import label as called
 from ..._wire import mask
 from ...problems import PROBLEMS
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from ..._calls import in_our_words
+from ..._calling.words import in_our_words
 from ..._cards import Card, counted, number
 from ..._ledger import LedgerOrPath
 from ..._planning import Plan
-from ..._visible import visible
+from ..._showing.text import visible
 from .. import skin
 from ..campaign.cards import lines_html
 from ..doubts import Doubts

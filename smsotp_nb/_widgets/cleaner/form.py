@@ -10,8 +10,8 @@ import ipywidgets
 import pandas as pd
 
 from ... import phones
-from ..._arguments import not_text, refuse
-from ..._calls import in_our_words
+from ..._calling.arguments import not_text, refuse
+from ..._calling.words import in_our_words
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
 from ..._phones.owner import text_of

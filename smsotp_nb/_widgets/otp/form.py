@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import ipywidgets
 
-from ..._arguments import not_callable, not_number, refuse
-from ..._calls import in_our_words
+from ..._calling.arguments import not_callable, not_number, refuse
+from ..._calling.words import in_our_words
 from ..._cards import Card, Note
 from ..._client import once
 from ..._moments import Now, utc_now

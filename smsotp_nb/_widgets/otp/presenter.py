@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import ipywidgets
 
-from ..._calls import in_our_words
+from ..._calling.words import in_our_words
 from ..._cards import Card
 from .. import saved, skin
 from ..columns import sandbox_of

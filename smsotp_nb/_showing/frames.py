@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._pandas import STR
-from ._visible import CONTROLS, visible
+from .._pandas import STR
+from .text import CONTROLS, visible
 
 _CONTROL: Final = "[" + "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in CONTROLS) + "]"  # RE2's spelling
 _PIECE: Final = 1 << 18  # bytes, so that a look takes no memory to speak of

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from .._arguments import given as shown
-from .._arguments import nearest
-from ..errors import UsageError
-from .service import Answer
+from ..._calling import given as shown
+from ..._calling import nearest
+from ...errors import UsageError
+from ..service import Answer
 
 When = Literal["before", "after", "around"]
 

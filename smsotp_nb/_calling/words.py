@@ -17,10 +17,10 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, Final, ParamSpec, TypeVar
 
-from ._arguments import nearest
-from ._tracebacks import without_variables
-from ._visible import NoText, cited, is_whole, text_of
-from .errors import SmsOtpError, UsageError
+from .._showing import NoText, cited, is_whole, text_of
+from ..errors import SmsOtpError, UsageError
+from .arguments import nearest
+from .tracebacks import without_variables
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -50,7 +50,7 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     A number that no float holds, pd.NA, half a character or a list in a cell is refused by the name of its argument, if
     the call broke on it.
 
-    A frame that it returns is fit to be printed, see `_printable`; an error shows no variable, see `_tracebacks`.
+    A frame that it returns is fit to be printed, see `_showing.frames`; an error shows no variable, see `tracebacks`.
 
     Raises:
         UsageError: in place of Python's error. Other errors from within the function, those of callbacks among them,
@@ -96,7 +96,7 @@ def as_printed(found: Found) -> Found:
     """
     kind = type(found)
     if kind.__module__.startswith("pandas"):
-        from ._printable import printable  # pandas: loaded already, or this would be no frame
+        from .._showing.frames import printable  # pandas: loaded already, or this would be no frame
 
         return printable(found)  # type: ignore[no-any-return]
     if kind.__module__.startswith(_OURS) and is_dataclass(found):

@@ -2,7 +2,7 @@
 
 pytest's ``-l``, IPython's verbose mode and whatever else prints variables would show keys, passcodes and addresses with
 passwords that a call was given or had read. Python's own errors, Ctrl-C and a test's timeout may strike at any line.
-`_calls.in_our_words`, which every public call goes through, sees to it. Only the client's operations clear their own
+`in_our_words`, which every public call goes through, sees to it. Only the client's operations clear their own
 variables besides: a second Ctrl-C may strike while those of the first are being cleared, and they hold a passcode.
 """
 
@@ -24,7 +24,7 @@ _INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries, whereve
 def _beneath() -> tuple[str, ...]:
     """Return where code is that runs beneath a call of this package: its own, Python's and that of its libraries."""
     installed = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-    return "<frozen", f"{Path(__file__).parent}{os.sep}", *installed
+    return "<frozen", f"{Path(__file__).parents[1]}{os.sep}", *installed
 
 
 def without_variables(error: BaseException) -> None:
@@ -56,7 +56,7 @@ def bare(error: BaseException) -> BaseException:
 
 def _is_beneath(frame: FrameType) -> bool:
     module = str(frame.f_globals.get("__name__"))  # what a dataclass makes of its fields has no file
-    return _is_library(frame.f_code.co_filename) or module.partition(".")[0] == __package__
+    return _is_library(frame.f_code.co_filename) or module.partition(".")[0] == __package__.partition(".")[0]
 
 
 @cache

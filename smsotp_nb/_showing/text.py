@@ -96,7 +96,7 @@ def text_of(value: Any) -> str:
         ("b'=1'", "['a', 1]")
         >>> text_of(10**5000)
         Traceback (most recent call last):
-        smsotp_nb._visible.NoText: int (ValueError)
+        smsotp_nb._showing.text.NoText: int (ValueError)
     """
     if type(value) is str and is_whole(value):
         return value

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from ._visible import NoText, cited, spelled, text_of
-from .errors import UsageError
+from .._showing import NoText, cited, spelled, text_of
+from ..errors import UsageError
 
 _SHOWN = 40  # characters of a text; a longer one is named by its length
 _DIGITS = 7  # from so many on a text or a number may be somebody's

@@ -19,9 +19,9 @@ from itertools import islice
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
 
-from . import parameters
-from .clock import moment
-from .state import State
+from .. import parameters
+from ..clock import moment
+from ..state import State
 
 MOST: Final = 5_000
 MOST_BYTES: Final = 16 << 20

@@ -11,14 +11,14 @@ from difflib import SequenceMatcher
 from sqlite3 import Row
 from typing import Any, Final
 
-from .. import _wire as wire
-from .._visible import is_whole
-from ..errors import UsageError
-from . import inbox, parameters
-from .clock import moment
+from ... import _wire as wire
+from ..._showing import is_whole
+from ...errors import UsageError
+from .. import inbox, parameters
+from ..clock import moment
+from ..state import State
 from .faults import BY_NAME
 from .journal import Journal, Told, Wanted
-from .state import State
 
 FIELDS: Final = ("to", "text", "code", "channel", "iso", "kind", "intent", "signature", "templateId", "id", "parts")
 WHOLE: Final = ("parts",)
