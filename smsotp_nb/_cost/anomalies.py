@@ -14,7 +14,7 @@ from .._arguments import given, not_number, not_zone, refuse
 from .._calls import in_our_words
 from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
 from .daily import daily

@@ -12,7 +12,7 @@ from .._arguments import not_whole, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
-from .._phones.several import one_phone
+from .._phones import one_phone
 from ..errors import UsageError
 from .contract import check, micros, money
 

@@ -17,10 +17,8 @@ import pandas as pd
 from .. import phones
 from .._cards import Marked, State
 from .._pandas import STR
-from .._phones import vocabulary
-from .._phones.beside import free_names
-from .._phones.lookup import country_name
-from .._phones.owner import name_of_row, text_of
+from .._phones import PROBLEMS as OF_NUMBERS
+from .._phones import country_name, free_names, meaning_of_note, name_of_row, text_of
 from .._results import streaming
 from ..errors import SmsOtpError
 from ..problems import PROBLEMS, in_words
@@ -169,7 +167,7 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
     _name_duplicates(judged)
     counts = judged["result"].value_counts().to_dict()
     problems = judged.loc[(judged["result"] == "unusable").to_numpy(), "problem"].value_counts().to_dict()
-    ordered = {code: int(problems[code]) for code in vocabulary.PROBLEMS if code in problems}
+    ordered = {code: int(problems[code]) for code in OF_NUMBERS if code in problems}
     return Cleaned(edits, frame, question, judged, {n: int(counts.get(n, 0)) for n in OUTCOMES}, ordered, evidence)
 
 
@@ -359,7 +357,7 @@ def _why(problem: Any, note: Any) -> str:
     if isinstance(problem, str):
         return in_words(problem)
     codes: Sequence[str] = note.split() if isinstance(note, str) else ()
-    return "; ".join(_REPAIR.sub("", vocabulary.meaning_of_note(code)) for code in codes)
+    return "; ".join(_REPAIR.sub("", meaning_of_note(code)) for code in codes)
 
 
 def quoted(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 
 from .. import phones
-from .._phones.edits import without_rows
+from .._phones import without_rows
 from .arguments import NONE_CHOSEN
 from .cleaning import Cleaned, place_of, quoted
 from .cleaning_edits import PEOPLE, Edits, Step

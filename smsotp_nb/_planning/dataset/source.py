@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from ..._arguments import not_path, refuse
-from ..._phones.evidence import DRAWN, drawn
+from ..._phones import DRAWN, drawn
 from ..._recipients import parquet, tables
 from ...errors import UsageError
 

@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import phonenumbers
 
-from .._arguments import not_frame, not_series, refuse
-from .._calls import in_our_words
-from .._frames import AnyFrame, AnySeries, as_pandas
-from .._pandas import STR, is_missing
-from .._visible import is_whole
-from ..columns import require
-from . import cells, notes, repairs
+from ..._arguments import not_frame, not_series, refuse
+from ..._calls import in_our_words
+from ..._frames import AnyFrame, AnySeries, as_pandas
+from ..._pandas import STR, is_missing
+from ..._visible import is_whole
+from ...columns import require
+from ..cells import notes, repairs
+from ..cells import text as cells
 from .intake import take_in
 from .weighing import side_by_side
 

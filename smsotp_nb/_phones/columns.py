@@ -12,8 +12,9 @@ import pandas as pd
 from .._arguments import not_frame, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from . import cells, regions
-from .judgement import normalize
+from .cells import regions
+from .cells import text as cells
+from .judging.judgement import normalize
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
