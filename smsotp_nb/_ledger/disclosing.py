@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._pandas import is_missing
-from .._phones.several import spellings
+from .._phones import spellings
 from . import contacts, mentions, reading
 from .book import Ledger
 from .campaign import Campaign

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from smsotp_nb._phones import fiction
+from smsotp_nb._phones.judging import fiction
 
 ROOT = Path(__file__).resolve().parents[2]
 KEEP = """

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.digits import READABLE
+from ..fast.stretch import Stretch
 from .answers import Answers, Mask, Rows
-from .fast.digits import READABLE
-from .fast.stretch import Stretch
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
 from .work import Second, Work, matching
 

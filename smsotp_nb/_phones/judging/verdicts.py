@@ -7,10 +7,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from .._calling import in_our_words, not_callable, not_text, refuse
-from . import cells, reference
-from .fast import engine, tables
-from .fast.engine import Progress
+from ..._calling.arguments import not_callable, not_text, refuse
+from ..._calling.words import in_our_words
+from .. import reference
+from ..cells.text import text as cells
+from ..fast import engine, tables
+from ..fast.engine import Progress
 
 FEW: Final = 64  # rows; about as many as the first look-up in the tables costs
 WORTH_NEW_TABLES: Final = 100_000

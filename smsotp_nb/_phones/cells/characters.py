@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..judging.answers import STRING
+from ..vocabulary import Bits, bits
 from . import repairs
-from .answers import STRING
-from .vocabulary import Bits, bits
 
 MET, DELETED, NOTED = 1 << 31, 1 << 30, 21  # flags of a table's entry; where its notes begin
 CODE: Final = (1 << NOTED) - 1

@@ -8,19 +8,19 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._calling import in_our_words, not_frame, not_path, refuse
-from .._cards import Card, Figures, Note, State, Table, WithCard, and_more, counted
-from .._frames import AnyFrame, as_pandas
-from .._outputs import StrPath
-from .._pandas import STR
-from ..columns import require
-from ..problems import in_words
-from . import replies
+from ..._calling.arguments import not_frame, not_path, refuse
+from ..._calling.words import in_our_words
+from ..._cards import Card, Figures, Note, State, Table, WithCard, and_more, counted
+from ..._frames import AnyFrame, as_pandas
+from ..._outputs import StrPath
+from ..._pandas import STR
+from ...columns import require
+from ...problems import in_words
+from ..judging.judgement import normalize
+from ..judging.several import duplicates
 from .edits import with_cells, without_rows
-from .judgement import normalize
-from .owner import names_of_rows, text_of
+from .questions import names_of_rows, replies, text_of
 from .replies import Reply
-from .several import duplicates
 
 CORRECTED, LEFT_OUT, NO_ANSWER, ALREADY = "corrected", "left out", "no answer", "already in the list"
 UNUSABLE, CHANGED, UNKNOWN, UNCLEAR = "still unusable", "changed meanwhile", "not in the list", "unclear"

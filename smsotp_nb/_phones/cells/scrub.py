@@ -15,13 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import answers, characters, repairs
-from .answers import STRING, Mask, Rows
-from .fast import digits
-from .fast.digits import Digits
-from .fast.memory import SHARED, taken
-from .vocabulary import PROBLEM_CODE, Bits, Codes, bits
-from .work import matching
+from ..fast import digits
+from ..fast.digits import Digits
+from ..fast.memory import SHARED, taken
+from ..judging import answers
+from ..judging.answers import STRING, Mask, Rows
+from ..judging.work import matching
+from ..vocabulary import PROBLEM_CODE, Bits, Codes, bits
+from . import characters, repairs
 
 BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
 LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..vocabulary import NOTE_BIT
 from . import answers, prospects, readings
 from .answers import STRING, Mask, Rows
 from .evidence import Evidence, differing, meets, met, mixes, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
-from .vocabulary import NOTE_BIT
 from .work import Second, Work, matching
 
 Fronts = npt.NDArray[np.uint8]
@@ -44,28 +44,30 @@ class Entries:
         return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
-def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
-    """Read every row in all plausible ways and decide what it is; ``second`` has other spellings left by repairs."""
+def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
+    """Read every row in all plausible ways, decide what it is, and return the readings that were tried.
+
+    ``second`` has other spellings left by repairs.
+    """
     front = readings.fronts(work.text)
     _two_numbers(work, front)
     trials = _trials(work, front, asked, evidence, second)
-    if work.trials is not None:
-        work.trials += trials
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
     if any(len(trial.rows) for trial in strong):
         _settle(work, strong, _entries(work, strong, asked, evidence))
+    return trials
 
 
 def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
     second = second.only(work.open()[second.rows])
-    if work.trials is None:
+    if not work.every_reading:
         second = prospects.other_numbers(work, second)
     tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
     for reading in readings.READINGS:
-        if reading.doubts == "never" and reading.repair not in asked and work.trials is None:
+        if reading.doubts == "never" and reading.repair not in asked and not work.every_reading:
             continue
         rows = prospects.candidates(work, reading, front)
-        if work.trials is None:
+        if not work.every_reading:
             alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
             equals = evidence.rivalry(reading.name) or meets(evidence, reading.name)
             rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)

@@ -9,18 +9,19 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .._calling import in_our_words, not_flag, not_frame, not_list, not_path, refuse
-from .._frames import AnyFrame, as_pandas
-from .._outputs import StrPath
-from .._pandas import STR
-from .._recipients.reading import ROW as COUNTED
-from .._recipients.workbook import cell_text
-from .._results import questions
-from ..columns import require
-from ..errors import UsageError
-from ..problems import in_words
-from .beside import free_names
-from .summary import ASKS, not_judged
+from ..._calling.arguments import not_flag, not_frame, not_list, not_path, refuse
+from ..._calling.words import in_our_words
+from ..._frames import AnyFrame, as_pandas
+from ..._outputs import StrPath
+from ..._pandas import STR
+from ..._recipients.reading import ROW as COUNTED
+from ..._recipients.workbook import cell_text
+from ..._results import questions
+from ...columns import require
+from ...errors import UsageError
+from ...problems import in_words
+from ..beside import free_names
+from ..summary import ASKS, not_judged
 
 TITLE: Final = "Phone numbers to check"
 ROW, NUMBER, COUNTRY, REASON, NEEDED = "Row", "Number", "Country", "Why it cannot be used", "What is needed"

@@ -10,12 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import phonenumbers
 
-from .._calling import in_our_words, not_frame, not_series, refuse
-from .._frames import AnyFrame, AnySeries, as_pandas
-from .._pandas import STR, is_missing
-from .._showing import is_whole
-from ..columns import require
-from . import cells, notes, repairs
+from ..._calling.arguments import not_frame, not_series, refuse
+from ..._calling.words import in_our_words
+from ..._frames import AnyFrame, AnySeries, as_pandas
+from ..._pandas import STR, is_missing
+from ..._showing.text import is_whole
+from ...columns import require
+from ..cells.text import notes, repairs
+from ..cells.text import text as cells
 from .intake import take_in
 from .weighing import side_by_side
 

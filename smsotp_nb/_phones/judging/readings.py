@@ -27,11 +27,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..countries import calling_codes
+from ..fast.tables import KINDS
+from ..vocabulary import NOTE_BIT, Bits
 from . import answers
 from .answers import STRING, Answers, Mask, Rows
-from .fast.tables import KINDS
-from .lookup import calling_codes
-from .vocabulary import NOTE_BIT, Bits
 from .work import Work
 
 Doubts = Literal["any", "stronger", "as good", "never"]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.digits import Digits
+from ..fast.memory import SHARED, taken
+from ..fast.stretch import Stretch
+from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
 from .answers import Answers, Mask, Rows
-from .fast.digits import Digits
-from .fast.memory import SHARED, taken
-from .fast.stretch import Stretch
-from .vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
-
-if TYPE_CHECKING:
-    from .readings import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class Work:
         detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
         answers: the verdict on the text as it is read now.
         stretch: the text on its way through the engine, which knows its digits (``None``: too few rows for it).
-        trials: the readings that were compared, if they were asked for, else ``None``.
+        every_reading: try readings that could change nothing, too, for whoever wants to see them.
     """
 
     text: pa.Array
@@ -71,7 +68,7 @@ class Work:
     detail: npt.NDArray[np.int32]
     answers: Answers = field(init=False)
     stretch: Stretch | None = None
-    trials: list[Trial] | None = None
+    every_reading: bool = False
 
     def __len__(self) -> int:
         return len(self.problem)

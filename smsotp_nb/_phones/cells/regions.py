@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._calling import given
-from .._pandas import STR
-from ..errors import UsageError
-from .cells import words as words_of
-from .lookup import countries, main_region
-from .vocabulary import NOTE_BIT, Bits
+from ..._calling.arguments import given
+from ..._pandas import STR
+from ...errors import UsageError
+from ..countries import countries, main_region
+from ..vocabulary import NOTE_BIT, Bits
+from .text import words as words_of
 
 Flags = npt.NDArray[np.bool_]
 

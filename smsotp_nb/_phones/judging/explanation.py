@@ -13,18 +13,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .._calling import given, in_our_words, not_a, refuse
-from . import cells, readings, reference, regions, repairs
+from ..._calling.arguments import given, not_a, refuse
+from ..._calling.words import in_our_words
+from .. import reference
+from ..cells.text import regions, repairs
+from ..cells.text import text as cells
+from ..countries import country_name
+from ..fast import assembly, closer, digits, prefixes, tables
+from ..fast.prefixes import Reading
+from ..fast.tables import KINDS
+from ..vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
+from . import readings
 from .answers import REASONS
 from .evidence import NOTHING, Evidence
-from .fast import assembly, closer, digits, prefixes, tables
-from .fast.prefixes import Reading
-from .fast.tables import KINDS
 from .intake import take_in
 from .judgement import checked, frame, judge, spelled
-from .lookup import country_name
 from .readings import Trial
-from .vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
 from .work import Work
 
 ERRORS = {
@@ -96,11 +100,11 @@ def explain(
     number = column = pd.Series([number], dtype=object)
     asked = checked(repair, evidence=evidence)
     work = take_in(column, [region], default_region).part(slice(0, 1))
-    work.trials = []
-    judge(work, asked, evidence)
+    work.every_reading = True
+    trials = judge(work, asked, evidence)
     row = frame([spelled(work)], column.index).iloc[0]
     judged = {str(name): value if isinstance(value, str) else None for name, value in row.items()}
-    steps = (*_steps(column, region, default_region, repair), *_weighed(work.trials, work, evidence, asked.repair))
+    steps = (*_steps(column, region, default_region, repair), *_weighed(trials, work, evidence, asked.repair))
     return Explanation((*steps, _judged(judged)), judged)
 
 

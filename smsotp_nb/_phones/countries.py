@@ -27,7 +27,7 @@ class Lookup:
     """What phonenumbers says of one number; every text is empty when it cannot be read, ``iso`` is ``001`` for +800.
 
     Example:
-        >>> one("+33 1 99 00 12 34")
+        >>> look_up("+33 1 99 00 12 34")
         Lookup(e164='+33199001234', iso='FR', cc='33', valid=True, type='FIXED_LINE')
     """
 
@@ -41,13 +41,13 @@ class Lookup:
 UNREADABLE = Lookup("", "", "", False, "")
 
 
-def one(number: str, region: str | None = None) -> Lookup:
+def look_up(number: str, region: str | None = None) -> Lookup:
     """Read one number as phonenumbers does; ``region`` (alpha-2) serves numbers written without a calling code.
 
     Example:
-        >>> one("(415) 555-0100", "US").e164
+        >>> look_up("(415) 555-0100", "US").e164
         '+14155550100'
-        >>> one("hello").valid
+        >>> look_up("hello").valid
         False
     """
     try:
@@ -67,7 +67,7 @@ def example(region: str, kind: str = "MOBILE") -> str:
     """Return phonenumbers' own example number of a region in E.164, or ``""`` where it has none of that kind.
 
     Example:
-        >>> one(example("DE")).type
+        >>> look_up(example("DE")).type
         'MOBILE'
     """
     number = phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind))
@@ -122,7 +122,7 @@ _KINDS = (
 
 
 def place(e164: str) -> tuple[str, str] | None:
-    """Return region and calling code of a valid E.164 number of a country, or None; what `one` says, ten times faster.
+    """Return region and calling code of a valid E.164 number of a country, or None; as `look_up`, ten times faster.
 
     Example:
         >>> place("+12025550123"), place("+447700900123"), place("+80012345678")
@@ -134,7 +134,7 @@ def place(e164: str) -> tuple[str, str] | None:
     national = e164[1 + len(cc) :]
     trunk = _trunk_prefix(cc)
     if trunk is not None and trunk.match(national):  # parsing may take it off
-        found = one(e164)
+        found = look_up(e164)
         return (found.iso, cc) if found.valid and found.e164 == e164 else None
     for region in _regions_by_code()[cc]:
         leading, valid = _patterns(region, len(national))

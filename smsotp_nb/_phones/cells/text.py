@@ -19,10 +19,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._frames import as_pandas
-from .._pandas import STR, texts
-from .._showing import cited, spelled
-from ..errors import UsageError
+from ..._frames import as_pandas
+from ..._pandas import STR, texts
+from ..._showing.text import cited, spelled
+from ...errors import UsageError
 
 BLOCK: Final = 1 << 15
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits

@@ -8,11 +8,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .._calling import given, in_our_words, not_frame, not_mapping, refuse
-from .._frames import AnyFrame, as_pandas
-from .._pandas import STR
-from ..columns import require
-from ..errors import UsageError
+from ..._calling.arguments import given, not_frame, not_mapping, refuse
+from ..._calling.words import in_our_words
+from ..._frames import AnyFrame, as_pandas
+from ..._pandas import STR
+from ...columns import require
+from ...errors import UsageError
 
 Cells = Mapping[Hashable, Any]
 SHOWN: Final = 3

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .._outputs import StrPath
-from .._recipients.reading import workbook_rows
-from .._results import questions
-from ..errors import UsageError
-from .owner import LEAVE_OUT, NEW_COUNTRY, NEW_NUMBER, NUMBER, ROW, text_of
+from ..._outputs import StrPath
+from ..._recipients.reading import workbook_rows
+from ..._results import questions
+from ...errors import UsageError
+from .questions import LEAVE_OUT, NEW_COUNTRY, NEW_NUMBER, NUMBER, ROW, text_of
 
 YES: Final = frozenset({"yes", "y", "x", "true", "1", "leave out", "ja", "oui", "si", "sí"})
 NO: Final = frozenset({"no", "n", "false", "0", "nein", "non"})

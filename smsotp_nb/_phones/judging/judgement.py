@@ -18,20 +18,25 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._calling import given, in_our_words, not_callable, not_choice, refuse
-from .._pandas import STR, without
-from ..errors import UsageError
-from . import answers, cells, fiction, reference, scrub, weighing
+from ..._calling.arguments import given, not_callable, not_choice, refuse
+from ..._calling.words import in_our_words
+from ..._pandas import STR, without
+from ...errors import UsageError
+from .. import reference
+from ..cells.text import scrub
+from ..cells.text import text as cells
+from ..countries import calling_code, calling_codes
+from ..fast.assembly import RegionSpeller, missing, only
+from ..fast.engine import Progress
+from ..fast.memory import SHARED, picked, taken
+from ..fast.repeats import distinct_rows
+from ..fast.tables import KINDS
+from ..vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
+from . import answers, fiction, weighing
 from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
-from .fast.assembly import RegionSpeller, missing, only
-from .fast.engine import Progress
-from .fast.memory import SHARED, picked, taken
-from .fast.repeats import distinct_rows
-from .fast.tables import KINDS
 from .intake import Intake, take_in
-from .lookup import calling_code, calling_codes
-from .vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
+from .readings import Trial
 from .work import Second, Work, matching
 
 NoteOrRefuse = Literal["note", "refuse"]
@@ -224,14 +229,15 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
     return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
-def judge(work: Work, asked: Asked, evidence: Evidence) -> None:
-    """Judge one stretch of a list, from its cells to the final problem and notes of every row."""
+def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
+    """Judge one stretch of a list, from its cells to problem and notes of every row; return the readings tried."""
     second = _clean(work, asked.repair)
     _ask(work)
-    weighing.weigh(work, asked.repair, evidence, second)
+    trials = weighing.weigh(work, asked.repair, evidence, second)
     _explain_invalid(work)
     work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
     _policy(work, asked)
+    return trials
 
 
 def _clean(work: Work, repair: frozenset[str]) -> Second:

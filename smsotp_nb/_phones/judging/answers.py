@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from . import reference, verdicts
-from .fast import assembly, engine, tables
-from .fast.memory import SHARED, taken
-from .fast.stretch import Plans, Stretch
-from .fast.tables import KINDS, Tables
-from .reference import Answer
+from .. import reference
+from ..fast import assembly, engine, tables
+from ..fast.memory import SHARED, taken
+from ..fast.stretch import Plans, Stretch
+from ..fast.tables import KINDS, Tables
+from ..reference import Answer
+from . import verdicts
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]

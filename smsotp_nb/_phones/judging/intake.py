@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from . import cells, regions
+from ..cells import regions
+from ..cells import text as cells
+from ..fast.memory import SHARED, picked
+from ..vocabulary import NOTE_BIT, PROBLEM_CODE
 from .answers import STRING
-from .fast.memory import SHARED, picked
-from .vocabulary import NOTE_BIT, PROBLEM_CODE
 from .work import Work
 
 KIND_PROBLEM: Final = {

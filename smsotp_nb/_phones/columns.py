@@ -11,8 +11,9 @@ import pandas as pd
 
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
-from . import cells, regions
-from .judgement import normalize
+from .cells import regions
+from .cells import text as cells
+from .judging.judgement import normalize
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5

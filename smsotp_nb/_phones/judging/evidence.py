@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.tables import KINDS
 from . import prospects, readings
 from .answers import Answers, Mask, Rows
-from .fast.tables import KINDS
 from .readings import RANK, Trial
 from .work import Work
 
