@@ -4,7 +4,7 @@ A claim runs statement by statement, and most of its statements have the result 
 changed, nothing was said since, the next number was given. On a server each of them costs a round trip. So the work of
 a claim names the usual result beside the statement (`guessed`), and a server's store first runs it on a `Draft`, which
 answers with the guesses and keeps the statements. They are sent together with the ``COMMIT``, which the server reaches
-only when every guess was right (`server.checks`); otherwise all is rolled back, and the work runs statement by statement.
+only when every guess was right; otherwise all is rolled back, and the work runs statement by statement.
 
 On a file `guessed` runs the statement at once: there is nothing to gain, and one description serves both.
 """

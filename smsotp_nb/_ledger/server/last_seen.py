@@ -1,7 +1,7 @@
 """What a database was seen to be, kept outside of it, so that one that went back in time is noticed.
 
 An asynchronous standby that is promoted, or a dump that is restored, lacks the latest requests: its rows stand as
-planned, and everybody would be texted twice. So each user keeps, beside the sessions of `file.last_seen`, the identifier of the
+planned, and everybody would be texted twice. So each user keeps, beside sessions, the identifier of the
 server, its timeline, the database, its table and the position of its log, as they were last seen.
 """
 
