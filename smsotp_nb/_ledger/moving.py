@@ -1,9 +1,9 @@
 """Take a ledger in a file over into one on a server: wholly, or not at all.
 
 Everything is copied in one transaction of the server, while the file is locked for all who write. What arrived is
-counted and compared by digests with what the file holds. Then the file is noted to have gone (`file.moved`), and then
-does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it leaves a
-file that is refused everywhere, until the next call asks the server whether it has it.
+counted and compared by digests with what the file holds. Then the file is noted to have gone (`file.moved`), and only
+then does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it
+leaves a file that is refused everywhere, until the next call asks the server whether it has it.
 """
 
 from __future__ import annotations
