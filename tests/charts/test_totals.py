@@ -20,7 +20,7 @@ from support.sending import sent
 from smsotp_nb import charts, cost
 from smsotp_nb._cards import Card
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.tables import ACCEPTED
+from smsotp_nb._ledger.rows.tables import ACCEPTED
 from smsotp_nb._phones import countries
 from smsotp_nb._planning import plan
 from smsotp_nb._sandbox import Sandbox

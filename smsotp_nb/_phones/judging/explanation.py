@@ -16,8 +16,8 @@ import pyarrow as pa
 from ..._calling.arguments import given, not_a, refuse
 from ..._calling.words import in_our_words
 from .. import reference
-from ..cells.text import regions, repairs
-from ..cells.text import text as cells
+from ..cells import regions, repairs
+from ..cells import text as cells
 from ..countries import country_name
 from ..fast import assembly, closer, digits, prefixes, tables
 from ..fast.prefixes import Reading

@@ -23,8 +23,8 @@ from ..._calling.words import in_our_words
 from ..._pandas import STR, without
 from ...errors import UsageError
 from .. import reference
-from ..cells.text import scrub
-from ..cells.text import text as cells
+from ..cells import scrub
+from ..cells import text as cells
 from ..countries import calling_code, calling_codes
 from ..fast.assembly import RegionSpeller, missing, only
 from ..fast.engine import Progress

@@ -16,8 +16,8 @@ from ..._frames import AnyFrame, AnySeries, as_pandas
 from ..._pandas import STR, is_missing
 from ..._showing.text import is_whole
 from ...columns import require
-from ..cells.text import notes, repairs
-from ..cells.text import text as cells
+from ..cells import notes, repairs
+from ..cells import text as cells
 from .intake import take_in
 from .weighing import side_by_side
 

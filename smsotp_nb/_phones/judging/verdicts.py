@@ -10,7 +10,7 @@ import pandas as pd
 from ..._calling.arguments import not_callable, not_text, refuse
 from ..._calling.words import in_our_words
 from .. import reference
-from ..cells.text import text as cells
+from ..cells import text as cells
 from ..fast import engine, tables
 from ..fast.engine import Progress
 

@@ -18,8 +18,9 @@ from ...columns import require
 from ...problems import in_words
 from ..judging.judgement import normalize
 from ..judging.several import duplicates
+from . import replies
 from .edits import with_cells, without_rows
-from .questions import names_of_rows, replies, text_of
+from .questions import names_of_rows, text_of
 from .replies import Reply
 
 CORRECTED, LEFT_OUT, NO_ANSWER, ALREADY = "corrected", "left out", "no answer", "already in the list"
