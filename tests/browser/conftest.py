@@ -24,15 +24,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.chromium import CHROMIUM
+from support.sampling import Sample
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "screenshots"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WAIT = 60_000  # milliseconds; a busy machine is slow, and only what fails waits so long
 NEEDED = ("playwright", "jupyterlab", "axe_playwright_python")
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
+WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200%
 CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update"]
 CHROMIUM_ARGS += ["--disable-background-networking", "--disable-sync"]
+# Nothing but this machine has an address. (To route each request through Playwright would do the same, and would switch
+# the cache of scripts off: every page would load and compile JupyterLab anew.)
+CHROMIUM_ARGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"]
+LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:")
 LAB_SETTINGS: dict[str, dict[str, Any]] = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
     "docmanager-extension/plugin": {"autosave": False},
@@ -190,12 +196,9 @@ class Browser:
     context: Any
     strayed: list[str] = field(default_factory=list)
 
-    def route(self, route: Any) -> None:
-        if route.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.strayed.append(route.request.url)
-            route.abort()
+    def note(self, request: Any) -> None:
+        if not request.url.startswith(LOCAL):
+            self.strayed.append(request.url)
 
 
 @pytest.fixture(scope="session")
@@ -208,7 +211,7 @@ def browser() -> Iterator[Browser]:
         context = chromium.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
         context.set_default_timeout(WAIT)
         made = Browser(context)
-        context.route("**/*", made.route)
+        context.on("request", made.note)
         yield made
         chromium.close()
 
@@ -219,9 +222,11 @@ SAVE_WIDGETS = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 class Notebook:
     """A notebook open in JupyterLab, driven as its user would."""
 
-    def __init__(self, page: Any, lab: Lab) -> None:
+    def __init__(self, page: Any, lab: Lab, sample: Sample) -> None:
         self.page = page
         self.lab = lab
+        self._sample = sample
+        self._themes = sample.turned(THEMES)
 
     def open(self, path: str, theme: str = THEMES[0]) -> Notebook:
         self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
@@ -270,26 +275,39 @@ class Notebook:
         self.command("docmanager:save")
         return (self.lab.folder / self.page.evaluate(PATH)).read_text(encoding="utf-8")
 
-    def width(self, pixels: int) -> None:
-        self.page.set_viewport_size({"width": pixels, "height": 1400})
+    def look(self, selector: str = ".smsotp-form", picture: str = "") -> list[str]:
+        """Return what axe-core objects to, and the texts that are cut.
 
-    def shoot(self, name: str, selector: str = ".smsotp-form") -> Path:
+        Each look takes the next theme, narrow and wide; in an exhaustive run every look takes all themes and widths.
+        With ``SMSOTP_SHOOT`` set, pictures are written.
+        """
+        everywhere = self._sample.exhaustive
+        findings = []
+        for theme in THEMES if everywhere else [next(self._themes)]:
+            self.theme(theme)
+            findings += [f"{theme}: {objection}" for objection in axe_findings(self.page, selector)]
+            for pixels in WIDTHS if everywhere else (WIDTHS[0], WIDTHS[-1]):
+                self.page.set_viewport_size({"width": pixels, "height": 1400})
+                findings += [f"{theme}, cut at {pixels}: {cut}" for cut in cut_texts(self.page, selector)]
+                if picture and "SMSOTP_SHOOT" in os.environ:
+                    self.shoot(f"{picture}-{theme[11:].lower().replace(' ', '-')}-{pixels}", selector)
+        return findings
+
+    def shoot(self, name: str, selector: str) -> None:
         SHOTS.mkdir(exist_ok=True)
-        file = SHOTS / f"{name}.png"
-        self.page.locator(selector).first.screenshot(path=file)
-        return file
+        self.page.locator(selector).first.screenshot(path=SHOTS / f"{name}.png")
 
     def shut_down(self) -> None:
         self.page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
 
 
 @pytest.fixture
-def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Notebook]:
+def notebook(lab: Lab, browser: Browser, sample: Sample, request: pytest.FixtureRequest) -> Iterator[Notebook]:
     """A page of its own; the test fails if a request left loopback, or the page threw an error."""
     page = browser.context.new_page()
     thrown: list[str] = []
     page.on("pageerror", lambda error: thrown.append(f"{error}\n{error.stack}"))
-    made = Notebook(page, lab)
+    made = Notebook(page, lab, sample)
     browser.strayed.clear()
     yield made
     failed = getattr(request.node, "report_call", None)

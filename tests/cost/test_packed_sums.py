@@ -136,6 +136,7 @@ class Story:
             yield step.__name__
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.both_ledgers
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(

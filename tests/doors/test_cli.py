@@ -328,6 +328,7 @@ def odd_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.usefixtures("odd_files")
 @pytest.mark.parametrize("line", WRONG, ids=lambda line: line.partition("|")[0].strip())
 def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -330,7 +330,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
         whole.run()
         messages = proxy.passed
         cut = 0
-        for number in range(3, messages, max(messages // 25, 1)):
+        for number in range(3, messages, max(messages // 10, 1)):
             work = work_of(judge, through, rows=4, name=f"c{number}")
             proxy.cut_after(number)
             with contextlib.suppress(LedgerError):
@@ -340,7 +340,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
             work.run()
             found = audit(through, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
             assert (found.duplicates, found.lost) == (0, 0), (number, found.odd)
-    assert cut > 20
+    assert cut >= 8
 
 
 # -- a sender that stands still ----------------------------------------------------------------------------------------

@@ -50,8 +50,11 @@ MAKERS = [phone_lists.messy, phone_lists.corpus, phone_lists.fuzz, phone_signs.p
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda it: it.__name__)
 def test_made_lists(make: object) -> None:
-    """Every region and kind in every writing and mess, strings of nasty pieces, ways through phonenumbers' patterns."""
-    frame = make(20_000, seed=new_seed())  # type: ignore[operator]
+    """Every region and kind in every writing and mess, strings of nasty pieces, ways through phonenumbers' patterns.
+
+    Longer lists are a campaign, `benchmarks/phone_fuzz.py`.
+    """
+    frame = make(4_000, seed=new_seed())  # type: ignore[operator]
     assert_exact(frame["phone"], frame["country"])
 
 
@@ -77,7 +80,7 @@ def test_the_wide_tilde_is_a_label_in_lists_of_any_length(size: int) -> None:
     pd.testing.assert_frame_equal(found, expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.tuples(
