@@ -29,7 +29,7 @@ from support.sampling import Sample
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "screenshots"
-WAIT = 60_000  # milliseconds; a busy machine is slow, and only what fails waits so long
+WAIT = 120_000  # milliseconds; a busy machine is slow, and only what fails waits so long
 NEEDED = ("playwright", "jupyterlab", "axe_playwright_python")
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
 WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200%
@@ -110,12 +110,12 @@ def stop(server: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 40) -> None:
+def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 180) -> None:
     """Return when something answers at ``url``, whatever it answers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
         try:
-            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=2).close()
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=20).close()
         except urllib.error.HTTPError as error:
             error.close()
             return

@@ -242,7 +242,6 @@ def test_a_refused_second_list_is_not_sent_to_the_first(notebook: Notebook, lab:
     assert notebook.kernel("len(box.inbox)") == "0"
 
 
-FIRST_USE = 90_000  # milliseconds: the libraries of statistics are loaded when a kernel first needs them
 COMPARE = (
     FORM.replace("form-sandbox", "compare-sandbox")
     .replace(
@@ -266,7 +265,7 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     card.get_by_label("Column that tells customers apart").select_option("customer")
     card.get_by_label("What is counted").select_option("Both")
     card.get_by_label("Who buys without a message").fill("5")
-    card.get_by_text("times out of 10").wait_for(timeout=FIRST_USE)
+    card.get_by_text("times out of 10").wait_for()
     assert notebook.look(picture="compare-0-write") == []
     click(card, "Check the plan")
     card.get_by_text("The arms have the sizes they were given").wait_for()
@@ -283,7 +282,7 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     notebook.page.wait_for_function("() => document.activeElement.matches('textarea')")
     click(card, "Check the plan")
     standing = card.locator(".smsotp-notice:visible", has_text="This campaign is already recorded: 10 accepted")
-    standing.wait_for(timeout=FIRST_USE)
+    standing.wait_for()
     click(card, "Send the other")
     card.get_by_text(", 0 to go.").wait_for()
     assert notebook.look(picture="compare-3-results") == []
@@ -303,7 +302,7 @@ def read_early(notebook: Notebook, card: Any) -> None:
     """Read the comparison from a file of orders: counts first, then a preliminary reading of the first who bought."""
     click(card, "Read a comparison")
     click(card, "Read the comparison")
-    card.get_by_text("Not read yet: the reading day has not come").wait_for(timeout=FIRST_USE)
+    card.get_by_text("Not read yet: the reading day has not come").wait_for()
     bought = (
         "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().isoformat(), paid=9.5)"
     )

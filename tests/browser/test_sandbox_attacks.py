@@ -20,11 +20,11 @@ from .test_sandbox_inbox import US, post
 # A hit is answered at once; without one the sandbox waits, and the time tells the stranger what it may not read.
 TIMED = """async ([box, piece]) => {
   const began = performance.now();
-  const query = new URLSearchParams({text: piece, wait: 4});
+  const query = new URLSearchParams({text: piece, wait: 20});
   await fetch(`${box}/inbox.json?${query}`, {mode: 'no-cors', cache: 'no-store'}).catch(() => null);
   return performance.now() - began;
 }"""
-AT_ONCE = 2_000  # milliseconds
+AT_ONCE = 15_000  # milliseconds; a busy machine answers late as well
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

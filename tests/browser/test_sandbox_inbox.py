@@ -19,7 +19,7 @@ HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.
 
 
 def post(box: Sandbox, action: str, **fields: Any) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     try:
         path, headers = f"/?action={action}&accessKeyId=k", {"Content-Type": "application/json"}
         connection.request("POST", path, json.dumps(fields), headers)
@@ -199,7 +199,7 @@ def test_a_sandbox_that_ends_is_said_to_have_ended(page: Any, box: Sandbox) -> N
 
 
 def test_nothing_comes_from_elsewhere_and_nothing_inline_runs(page: Any, box: Sandbox) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     connection.request("GET", "/")
     policy = connection.getresponse().getheader("Content-Security-Policy") or ""
     connection.close()

@@ -21,7 +21,7 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 
 
 def post(box: Sandbox, action: str, key: str = KEY, **fields: Any) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
         path, headers = f"/?action={action}&accessKeyId={key}", {"Content-Type": "application/json"}
         connection.request("POST", path, json.dumps(fields), headers)
         with suppress(http.client.HTTPException, ConnectionError):

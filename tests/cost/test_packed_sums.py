@@ -273,7 +273,7 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SmsOtpWarning)
             passcodes.purge()
-            sent_meanwhile[0].result(60)
+            sent_meanwhile[0].result(120)
     assert cost.spending(ledger)["messages"].sum() == 2
 
 

@@ -54,7 +54,7 @@ def cell(home: Path, url: str, arguments: str = "{}", **environ: str) -> str:
     """Run the same cell in a new kernel, on a machine whose home is this folder."""
     its_own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(home), **environ}
     command = [sys.executable, "-W", "error", "-c", CELL, url, arguments]
-    done = subprocess.run(command, env=its_own, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, env=its_own, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

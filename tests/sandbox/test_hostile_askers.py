@@ -27,7 +27,7 @@ ABOUT = {
 
 
 def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
-    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)) as connection:
+    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
         body = None if fields is None else json.dumps(fields)
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
         reply = connection.getresponse()
