@@ -31,7 +31,7 @@ LEFT_OUT := browser documents/test_site.py typed engines kills settings cards te
 OLDEST_ROWS := 5
 
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 QUICK := not slow and not browser and not notebook and not on_server
 

@@ -28,6 +28,12 @@ def test_all_rows_are_taken_where_all_are_asked_for_or_are_few() -> None:
     assert Sample("a day")(ROWS[:3], 3) == ROWS[:3]
 
 
+def test_over_some_days_it_is_everybodys_turn_and_on_none_that_of_all() -> None:
+    days = [[name for name in "abcdefghij" if Sample(f"day {day}").chosen(name)] for day in range(30)]
+    assert all(0 < len(names) < 10 for names in days)
+    assert set().union(*days) == set("abcdefghij")
+
+
 def test_turns_begin_anywhere_and_leave_out_nothing() -> None:
     assert {next(Sample(f"day {day}").turned("abc")) for day in range(30)} == set("abc")
     assert set(islice(Sample("a day").turned("abc"), 3)) == set("abc")

@@ -29,6 +29,10 @@ class Sample:
         bounds = [len(table) * number // count for number in range(count + 1)]
         return [table[chance.randrange(begin, end)] for begin, end in itertools.pairwise(bounds)]
 
+    def chosen(self, name: str) -> bool:
+        """Return whether it is the turn of what has this name: every other time, and always in an exhaustive run."""
+        return self.exhaustive or random.Random(f"{self.seed} {name}").random() < 0.5
+
     def turned(self, rows: Sequence[Row]) -> Iterator[Row]:
         """Yield the rows again and again, beginning with any of them."""
         begin = random.Random(self.seed).randrange(len(rows))
@@ -39,11 +43,14 @@ def leave_out(items: list[pytest.Item], sample: Sample, at_most: int | None) -> 
     """Take from ``items`` what the sample does not hold, and return it.
 
     A test marked ``sampled(count)`` runs with so many of its rows; with ``at_most``, every test with no more than that.
+    Of those that run on a ledger in a file and again on a server, every other one does the second.
     Tests of one file on one table take the same rows, so that what a row needs is made once.
     """
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
-        tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        name = item.nodeid.partition("[")[0]
+        if not item.get_closest_marker("on_server") or sample.chosen(name):
+            tables.setdefault(name, []).append(item)
     kept = {
         id(item)
         for name, table in tables.items()
