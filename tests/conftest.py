@@ -49,7 +49,8 @@ LONGEST_FIRST = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("how much of the suite")
     group.addoption("--exhaustive", action="store_true", help="all rows of the tables of which a run takes a sample")
-    group.addoption("--at-most", type=int, metavar="N", help="at most N rows of each table: a quick look at all rooms")
+    group.addoption("--at-most", type=int, metavar="N", help="at most N rows of each table")
+    group.addoption("--glance", action="store_true", help="every other test, with one row of its table")
     today = dt.datetime.now(dt.UTC).date().isoformat()
     group.addoption("--sample-seed", default=today, metavar="TEXT", help="chooses the rows of samples (default: today)")
 
@@ -68,7 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out rows that are not in the sample, and put the files that take longest first."""
     sample = sample_of(config)
     if not any("::" in argument for argument in config.args):
-        left_out = leave_out(items, sample, config.option.at_most)
+        glance = config.option.glance
+        left_out = leave_out(items, sample, at_most=1 if glance else config.option.at_most, every_other=glance)
         config.hook.pytest_deselected(items=left_out)
     folder = Path(__file__).parent
     place = {folder / name: number for number, name in enumerate(LONGEST_FIRST)}

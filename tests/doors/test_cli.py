@@ -65,6 +65,7 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
     assert "Accepted by this run: 0" in again.stdout
 
 
+@pytest.mark.slow
 def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Server, tmp_path: Path) -> None:
     address = server.database()
     with Ledger(address, create=True) as ledger:
@@ -78,6 +79,7 @@ def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Serve
         assert DEMO_CAMPAIGN not in listed.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_says_how_to_begin_anew_where_its_ledger_was_deleted(tmp_path: Path) -> None:
     """A deleted ledger is refused, for nobody knows whom it texted; the demo texts nobody and names its switch."""
     ledger = tmp_path / "ledger"
@@ -89,6 +91,7 @@ def test_the_demo_says_how_to_begin_anew_where_its_ledger_was_deleted(tmp_path: 
     assert run("demo", "--ledger", str(ledger), "--accept-older").returncode == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [0.02, 0.1, 0.2], ids=lambda seconds: f"{seconds}s")
 def test_a_killed_demo_texts_nobody_twice(sandbox: str, tmp_path: Path, after: float) -> None:
@@ -246,6 +249,7 @@ def test_a_list_that_breaks_half_way_leaves_what_was_there(tmp_path: Path, capsy
     assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda sent: sent.name)
 def test_a_stopped_clean_leaves_what_was_there(tmp_path: Path, sent: signal.Signals) -> None:
     source, out = tmp_path / "list.csv", tmp_path / "out.csv"

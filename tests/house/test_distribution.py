@@ -57,6 +57,7 @@ def run(unpacked: Path, home: Path, *arguments: str) -> subprocess.CompletedProc
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_the_demo_on_data_of_its_own(unpacked: Path, tmp_path: Path) -> None:
     done = run(unpacked, tmp_path, "demo")
     assert done.returncode == 0, done.stderr

@@ -61,6 +61,7 @@ def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return path
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("value", NO_NUMBER)
 @pytest.mark.parametrize("reader", EXCLUDED)
 @pytest.mark.parametrize("where", ["", " AND position=4"], ids=["all rows", "one row"])
@@ -281,6 +282,7 @@ def test_what_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert wrong == ["seed 0, endless: TooSlow: more than 0.5 s"]
 
 
+@pytest.mark.slow
 def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some by chance; a long campaign is in CONTRIBUTING."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # each case sets its own

@@ -250,6 +250,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert owner.audit()["who"].str.split().str[0].tolist()[:4] == ["anna", "dora", "dora", "emil"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("who", "statement"),
     [
@@ -382,6 +383,7 @@ def stopped(child: Child) -> None:
     assert os.WIFSTOPPED(status)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_person_decided(
     judge: Judge, address: str

@@ -48,6 +48,7 @@ def new_seed() -> int:
 MAKERS = [phone_lists.messy, phone_lists.corpus, phone_lists.fuzz, phone_signs.patterned]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS, ids=lambda it: it.__name__)
 def test_made_lists(make: object) -> None:
     """Every region and kind in every writing and mess, strings of nasty pieces, ways through phonenumbers' patterns.
@@ -80,6 +81,7 @@ def test_the_wide_tilde_is_a_label_in_lists_of_any_length(size: int) -> None:
     pd.testing.assert_frame_equal(found, expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

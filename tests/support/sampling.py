@@ -39,17 +39,20 @@ class Sample:
         return itertools.islice(itertools.cycle(rows), begin, None)
 
 
-def leave_out(items: list[pytest.Item], sample: Sample, at_most: int | None) -> list[pytest.Item]:
+def leave_out(
+    items: list[pytest.Item], sample: Sample, *, at_most: int | None = None, every_other: bool = False
+) -> list[pytest.Item]:
     """Take from ``items`` what the sample does not hold, and return it.
 
-    A test marked ``sampled(count)`` runs with so many of its rows; with ``at_most``, every test with no more than that.
+    A test marked ``sampled(count)`` runs with so many of its rows; with ``at_most``, every test with no more than that,
+    and with ``every_other`` half of the tests.
     Of those that run on a ledger in a file and again on a server, every other one does the second.
     Tests of one file on one table take the same rows, so that what a row needs is made once.
     """
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if not item.get_closest_marker("on_server") or sample.chosen(name):
+        if sample.chosen(name) or not (every_other or item.get_closest_marker("on_server")):
             tables.setdefault(name, []).append(item)
     kept = {
         id(item)
