@@ -1,4 +1,4 @@
-"""JupyterLab and Chromium for the browser tests: one server, one browser, one context a session; one page a test.
+"""JupyterLab and Chromium for the browser tests: one of each a session, and one page in which notebooks are opened.
 
 Everything is on loopback. A request to anywhere else is refused, recorded, and fails the test that made it.
 """
@@ -50,6 +50,17 @@ READY = """path => {
   return shown?.context?.path === path && shown.context.isReady
     && kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
 }"""
+OPEN = """async path => {
+  const app = window.jupyterapp;
+  for (const open of Array.from(app.shell.widgets('main'))) open.dispose();
+  await app.commands.execute('docmanager:open', {path});
+}"""
+CLOSE = """async () => {
+  for (const open of Array.from(window.jupyterapp.shell.widgets('main'))) {
+    await open.sessionContext?.shutdown();
+    open.dispose();
+  }
+}"""
 IN_KERNEL = """async code => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
   const request = kernel.requestExecute({code, store_history: false});
@@ -58,6 +69,7 @@ IN_KERNEL = """async code => {
   await request.done;
   return said;
 }"""
+LAB_RUNS = "() => !!window.jupyterapp"
 PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
 ERRORS = """() => Array.from(document.querySelectorAll(
   '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
@@ -195,6 +207,20 @@ class Browser:
 
     context: Any
     strayed: list[str] = field(default_factory=list)
+    thrown: list[str] = field(default_factory=list)
+    lab_page: Any = None
+
+    def page_of_lab(self) -> Any:
+        """Return the page in which JupyterLab runs: to load it takes longer than most of what is done in it."""
+        if self.lab_page is None:
+            self.lab_page = self.context.new_page()
+            self.lab_page.on("pageerror", lambda error: self.thrown.append(f"{error}\n{error.stack}"))
+        return self.lab_page
+
+    def give_up_page_of_lab(self) -> None:
+        """After a failure the next test begins in a page of its own."""
+        self.lab_page.close(run_before_unload=False)
+        self.lab_page = None
 
     def note(self, request: Any) -> None:
         if not request.url.startswith(LOCAL):
@@ -228,10 +254,13 @@ class Notebook:
         self._sample = sample
         self._themes = sample.turned(THEMES)
 
-    def open(self, path: str, theme: str = THEMES[0]) -> Notebook:
-        self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
+    def open(self, path: str, *, anew: bool = False) -> Notebook:
+        """Open a notebook in place of the one that is open; ``anew`` loads the page, as its user might."""
+        if anew or not self.page.evaluate(LAB_RUNS):
+            self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
+        else:
+            self.page.evaluate(OPEN, path)
         self.page.wait_for_function(READY, arg=path)
-        self.theme(theme)
         return self
 
     def run_all(self) -> Notebook:
@@ -303,12 +332,11 @@ class Notebook:
 
 @pytest.fixture
 def notebook(lab: Lab, browser: Browser, sample: Sample, request: pytest.FixtureRequest) -> Iterator[Notebook]:
-    """A page of its own; the test fails if a request left loopback, or the page threw an error."""
-    page = browser.context.new_page()
-    thrown: list[str] = []
-    page.on("pageerror", lambda error: thrown.append(f"{error}\n{error.stack}"))
+    """A notebook to be opened; the test fails if a request left loopback, or the page threw an error."""
+    page = browser.page_of_lab()
     made = Notebook(page, lab, sample)
     browser.strayed.clear()
+    browser.thrown.clear()
     yield made
     failed = getattr(request.node, "report_call", None)
     if failed is not None and failed.failed:
@@ -316,10 +344,14 @@ def notebook(lab: Lab, browser: Browser, sample: Sample, request: pytest.Fixture
         file = SHOTS / f"failed-{request.node.name.replace('/', '-')}.png"
         page.screenshot(path=file)
         print(f"screenshot: {file}\n{page.evaluate(ERRORS)}")
-    if page.evaluate("() => !!window.jupyterapp"):
+    if page.evaluate(LAB_RUNS):
         made.save_widgets(False)
-    made.shut_down()
-    page.close(run_before_unload=False)
+        page.evaluate(CLOSE)
+    thrown = list(browser.thrown)
+    if thrown or failed is None or failed.failed:
+        browser.give_up_page_of_lab()
+    else:
+        page.set_viewport_size({"width": WIDTHS[-1], "height": 1400})
     assert browser.strayed == []
     assert thrown == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import openpyxl
 
-from .conftest import THEMES, Lab, Notebook, expect
+from .conftest import Lab, Notebook, expect
 
 CLEANER = """
 from smsotp_nb.widgets import PhoneCleaner
@@ -101,7 +101,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     """The clean list is written; again, and it asks: Enter keeps the file, Shift+Tab and Enter replaces it."""
     clean = lab.folder / "notebooks" / "recipients-clean.csv"
     clean.unlink(missing_ok=True)
-    notebook.open(lab.write("cleaner.ipynb", CLEANER), THEMES[1]).run_all()
+    notebook.open(lab.write("cleaner.ipynb", CLEANER)).run_all()
     page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
@@ -137,7 +137,7 @@ CARD = 'sms.cost.card(sms.results.read("../sample_data/results_two_currencies.cs
 def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) -> None:
     """A form comes back with its kernel, says how to get it back without; a card stays."""
     path = lab.write("reopened.ipynb", FORMS, INBOX, CARD)
-    notebook.open(path, THEMES[1]).run_all()
+    notebook.open(path).run_all()
     page = notebook.page
     form, place = page.locator(".smsotp-form"), page.locator(".smsotp-place")
     form.nth(1).wait_for()
@@ -147,13 +147,13 @@ def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) ->
     assert notebook.look(".smsotp-card") == []
     notebook.command("docmanager:save")
 
-    notebook.open(path, THEMES[1])
+    notebook.open(path, anew=True)
     form.nth(1).wait_for()
     expect(form.first.get_by_label("Phone number", exact=True)).to_have_value("+1 415 555 0100")
     expect(page.locator(".smsotp-place:visible")).to_have_count(0)
     notebook.shut_down()
 
-    notebook.open(path, THEMES[1])
+    notebook.open(path, anew=True)
     place.nth(1).wait_for()
     expect(page.locator(".smsotp-place:visible")).to_have_count(2)
     assert not any(line.is_visible() for line in page.get_by_text("Error displaying widget").all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, expect
+from .conftest import Lab, Notebook, expect
 
 FORM = """
 from smsotp_nb._sandbox import Sandbox
@@ -21,9 +21,9 @@ FOCUSED = """() => {
 IN_FORM = "() => !!document.activeElement.closest('.smsotp-form .smsotp-head, .smsotp-form > :has(.smsotp-head)')"
 
 
-def shown(notebook: Notebook, lab: Lab, theme: str = THEMES[0]) -> Any:
+def shown(notebook: Notebook, lab: Lab) -> Any:
     """Open a notebook with the form and return the card."""
-    notebook.open(lab.write("form.ipynb", FORM), theme).run_all()
+    notebook.open(lab.write("form.ipynb", FORM)).run_all()
     card = notebook.page.locator(".smsotp-otp")
     card.wait_for()
     return card
@@ -172,7 +172,7 @@ def test_neither_code_nor_number_is_left_in_a_saved_notebook(notebook: Notebook,
 
 
 def test_the_passcode_notebook_runs_and_its_form_works(notebook: Notebook) -> None:
-    notebook.open("notebooks/otp_demo.ipynb", THEMES[1]).run_all()
+    notebook.open("notebooks/otp_demo.ipynb").run_all()
     card = notebook.page.locator(".smsotp-otp").first  # the form, before the presenter
     enter(card, send(card))
     verified(card)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, cut_texts
+from .conftest import Lab, Notebook, cut_texts
 from .test_otp_form import IN_FORM, click, enter, focused, open_code, verified, wait_for_focus
 
 PRESENTER = """
@@ -17,7 +17,7 @@ presenter
 
 
 def shown(notebook: Notebook, lab: Lab) -> Any:
-    notebook.open(lab.write("presenter.ipynb", PRESENTER), THEMES[0]).run_all()
+    notebook.open(lab.write("presenter.ipynb", PRESENTER)).run_all()
     card = notebook.page.locator(".smsotp-presenter")
     card.wait_for()
     return card

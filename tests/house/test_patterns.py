@@ -271,7 +271,7 @@ def described(one: Try, size: int) -> str:
     return f"{method} of {head!r} + {piece!r} * {size // len(piece)} + {end!r}"
 
 
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("found", PATTERNS, ids=[found.where for found in PATTERNS])
 def test_no_pattern_is_superlinear(found: Found) -> None:
     slow = slow_text(found)
