@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
-from .._arguments import given
+from .._calling import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.address import Address

@@ -11,9 +11,8 @@ from typing import Any, Self
 import pandas as pd
 
 from .. import _cards as cards
-from .._arguments import given as shown
-from .._arguments import not_callable, not_flag, not_path, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given as shown
+from .._calling import in_our_words, not_callable, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal, name_key

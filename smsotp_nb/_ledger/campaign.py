@@ -13,13 +13,12 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
-from .._arguments import given as shown
-from .._arguments import not_path, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given as shown
+from .._calling import in_our_words, not_path, not_text, refuse
 from .._cards import counted
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
-from .._visible import visible
+from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES

@@ -20,10 +20,9 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from .._calls import as_printed
+from .._calling import as_printed, without_variables
 from .._schema import FARTHEST, is_text
-from .._tracebacks import without_variables
-from .._visible import visible
+from .._showing import visible
 from ..errors import LedgerError, SmsOtpError, SmsOtpWarning, UsageError
 from ..results import STATES
 

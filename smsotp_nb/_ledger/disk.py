@@ -76,9 +76,9 @@ def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | Non
         environ: by default that of this process.
 
     Example:
-        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0", {})
-        'a container: /root is on its own layer (overlay)'
-        >>> lent(Path("/root/l.sqlite"), "overlay / overlay rw 0 0\\n/dev/sda /root ext4 rw 0 0", {})
+        >>> lent(Path("/home/ann/l.sqlite"), "overlay / overlay rw 0 0", {})
+        'a container: /home/ann is on its own layer (overlay)'
+        >>> lent(Path("/home/ann/l.sqlite"), "overlay / overlay rw 0 0\\n/dev/sda /home ext4 rw 0 0", {})
         ''
     """
     if host := lent_by(environ):

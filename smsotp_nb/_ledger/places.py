@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._arguments import given as shown
+from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
 from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen, ledger_place
 from .address import Address, load_driver, read_address

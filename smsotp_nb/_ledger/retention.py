@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given
+from .._calling import given
 from .._pandas import STR
 from ..errors import UsageError
 from . import audit, experiments

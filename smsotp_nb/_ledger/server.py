@@ -23,7 +23,7 @@ from typing import Any, Literal, cast
 
 import psycopg
 
-from .._visible import visible
+from .._showing import visible
 from ..errors import LedgerError, LedgerReplaced, UsageError
 from . import damage
 from . import store as stores

@@ -19,7 +19,7 @@ from typing import Any
 from .. import __version__
 from .._cards import counted
 from .._own_files import READ_WRITE
-from .._visible import visible
+from .._showing import visible
 from ..errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from .address import Address
 from .disk import OWN, make_notes_folder, notes_folder, write_at

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast
 
-from .._visible import visible
+from .._showing import visible
 from ..errors import LedgerError, LedgerReplaced
 from . import anchor as anchors
 from . import damage

@@ -16,8 +16,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from .._arguments import given
-from .._calls import in_our_words
+from .._calling import given, in_our_words
 from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError

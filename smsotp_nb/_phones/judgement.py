@@ -18,8 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._arguments import given, not_callable, not_choice, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_callable, not_choice, refuse
 from .._pandas import STR, without
 from ..errors import UsageError
 from . import answers, cells, fiction, reference, scrub, weighing

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given, not_a, not_frame, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_a, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from ..errors import UsageError

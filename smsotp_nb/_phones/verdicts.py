@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_callable, not_text, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_callable, not_text, refuse
 from . import cells, reference
 from .fast import engine, tables
 from .fast.engine import Progress

@@ -26,8 +26,8 @@ from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._pandas import STR
 from smsotp_nb._phones import weighing
-from smsotp_nb._visible import visible
-from smsotp_nb._widgets.results_view import Asked, ResultsView
+from smsotp_nb._showing.text import visible
+from smsotp_nb._widgets.results import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
 
 GOOD = "+12025550123"

@@ -20,9 +20,9 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
-    "schema": 0, "visible": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
-    "tracebacks": 0, "printable": 0, "guards": 0, "problems": 0, "columns": 0,
-    "arguments": 0, "calls": 0,
+    "schema": 0, "showing": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "pandas": 0,
+    "guards": 0, "problems": 0, "columns": 0,
+    "calling": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
     "dates": 1,
     "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
@@ -36,29 +36,11 @@ LEVELS: dict[str, int] = {
 BESIDE = {("_sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost; the questions to a list's owner are a workbook.
 SAME_LEVEL = {
-    *(
-        ("errors", "visible"),
-        ("arguments", "errors"),
-        ("calls", "errors"),
-        ("calls", "arguments"),
-        ("calls", "tracebacks"),
-        ("calls", "printable"),
-        ("calls", "visible"),
-        ("printable", "pandas"),
-        ("printable", "visible"),
-        ("pandas", "visible"),
-        ("arguments", "visible"),
-        ("columns", "visible"),
-        ("columns", "errors"),
-    ),
-    *(
-        ("columns", "arguments"),
-        ("settings", "wire"),
-        ("charts", "cost"),
-        ("problems", "pandas"),
-        ("problems", "guards"),
-        ("problems", "calls"),
-    ),
+    *(("errors", "showing"), ("calling", "errors"), ("calling", "showing")),
+    *(("pandas", "showing"), ("showing", "pandas")),
+    *(("columns", "showing"), ("columns", "errors"), ("columns", "calling")),
+    *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
+    *(("settings", "wire"), ("charts", "cost")),
     ("planning", "ledger"),
     *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
 }

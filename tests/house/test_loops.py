@@ -20,7 +20,7 @@ KNOWN: dict[str, list[set[str]]] = {
         {"book", "campaign", "places", "purging", "refusals", "summing"},
     ],
     "_phones": [{"readings", "work"}],
-    "_planning": [{"dataset.overview", "dataset.value"}, {"overview", "segment_blocks", "value"}],
+    "_planning": [{"dataset_overview", "files"}, {"overview", "segment_blocks", "value"}],
 }
 
 

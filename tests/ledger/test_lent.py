@@ -19,7 +19,7 @@ from smsotp_nb.errors import LedgerError
 from smsotp_nb.settings import lent_by
 
 ROOT = Path(__file__).parents[2]
-HOME = Path("/root/.local/share/smsotp_nb/ledger.sqlite")
+HOME = Path("/home/ann/.local/share/smsotp_nb/ledger.sqlite")
 DISK = "/dev/vda / ext4 rw 0 0\n"
 CELL = """
 import sys, pandas as pd, smsotp_nb as sms
@@ -80,9 +80,9 @@ def test_a_host_is_known_by_its_variable_which_is_named(variable: str, host: str
     [
         ("overlay / overlay rw 0 0", "a container.*overlay"),
         ("none / aufs rw 0 0", "a container.*aufs"),
-        (f"{DISK}tmpfs /root tmpfs rw 0 0", "in memory.*tmpfs"),
-        ("overlay / overlay rw 0 0\n/dev/sdb /root ext4 rw 0 0", "^$"),
-        (f"{DISK}/dev/sdb /root/.local btrfs rw 0 0\ntmpfs /tmp tmpfs rw 0 0", "^$"),
+        (f"{DISK}tmpfs /home tmpfs rw 0 0", "in memory.*tmpfs"),
+        ("overlay / overlay rw 0 0\n/dev/sdb /home ext4 rw 0 0", "^$"),
+        (f"{DISK}/dev/sdb /home/ann/.local btrfs rw 0 0\ntmpfs /tmp tmpfs rw 0 0", "^$"),
         ("", "^$"),
     ],
 )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._sandbox.faults import BY_NAME, KINDS, Fault, Faults
+from smsotp_nb._sandbox.testing.faults import BY_NAME, KINDS, Fault, Faults
 from smsotp_nb.errors import SmsOtpError, UsageError
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"

@@ -21,10 +21,11 @@ from urllib.parse import quote, quote_plus, urlencode
 import pytest
 from support.dtypes import dtype_names
 
-from smsotp_nb._sandbox import Rules, Sandbox, journal
-from smsotp_nb._sandbox.journal import Journal
+from smsotp_nb._sandbox import Rules, Sandbox
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.state import State
+from smsotp_nb._sandbox.testing import journal
+from smsotp_nb._sandbox.testing.journal import Journal
 
 US, FR = "+12025550123", "+33199001234"
 KEY = "a-key-of-nobody-4711"

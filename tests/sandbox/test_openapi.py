@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from smsotp_nb import _wire as wire
-from smsotp_nb._sandbox import Sandbox, expect, faults, inbox, journal
+from smsotp_nb._sandbox import Sandbox, inbox
 from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.server import Server
+from smsotp_nb._sandbox.testing import expect, faults, journal
 
 jsonschema = pytest.importorskip("jsonschema")
 US, FR = "+12025550123", "+33199001234"

@@ -20,14 +20,15 @@ from smsotp_nb._ledger import Ledger
 from smsotp_nb._policy import Policy
 from smsotp_nb._progress import span
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets import campaign_sending, skin
-from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_html import draft_html, lines_html, plan_html, progress_html, results_html
-from smsotp_nb._widgets.campaign_list import read_upload
-from smsotp_nb._widgets.campaign_refusals import groups, refusals_html
-from smsotp_nb._widgets.campaign_state import Running
-from smsotp_nb._widgets.campaign_steps import CampaignSteps
-from smsotp_nb._widgets.campaign_writing import Draft
+from smsotp_nb._widgets import skin
+from smsotp_nb._widgets.campaign import sending as campaign_sending
+from smsotp_nb._widgets.campaign.cards import draft_html, lines_html, plan_html, progress_html, results_html
+from smsotp_nb._widgets.campaign.choices import Choices, Guards
+from smsotp_nb._widgets.campaign.refusals import groups, refusals_html
+from smsotp_nb._widgets.campaign.state import Running
+from smsotp_nb._widgets.campaign.steps import CampaignSteps
+from smsotp_nb._widgets.campaign.writing import Draft
+from smsotp_nb._widgets.uploads import read_upload
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress

@@ -22,8 +22,8 @@ from smsotp_nb._ledger import Ledger
 from smsotp_nb._phones import lookup
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
-from smsotp_nb._widgets.otp_steps import OtpSteps, number_hint
-from smsotp_nb._widgets.otp_words import Known, lines, no_match
+from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
+from smsotp_nb._widgets.otp.words import Known, lines, no_match
 from smsotp_nb._widgets.skin import digits_of, settled
 from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply

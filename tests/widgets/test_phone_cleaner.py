@@ -15,8 +15,8 @@ import pytest
 from smsotp_nb._cards import Marked
 from smsotp_nb._client import Client
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets.cleaning import PAGE, Question, clean, export, filters, judged_alone, marked, rows
-from smsotp_nb._widgets.cleaning_edits import Edits, Step
+from smsotp_nb._widgets.cleaner.edits import Edits, Step
+from smsotp_nb._widgets.cleaner.judging import PAGE, Question, clean, export, filters, judged_alone, marked, rows
 from smsotp_nb._widgets.latest import Latest
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, Settings
