@@ -125,6 +125,7 @@ def kept() -> str:
     return json.dumps(ipywidgets.Widget.get_manager_state(drop_defaults=False), ensure_ascii=False)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("no_widgets")
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:

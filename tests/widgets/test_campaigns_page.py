@@ -258,9 +258,9 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     box.fault("latency", seconds=0.2)
     thread = threading.Thread(target=steps.send)
     thread.start()
-    assert heard.wait(60)
+    assert heard.wait(120)
     steps.stop()
-    thread.join(60)
+    thread.join(120)
     assert steps.notice.text.startswith("Not complete:")
     assert 1 < len(box.inbox) < 40
     box.fault("latency", seconds=0)
