@@ -11,7 +11,7 @@ class CampaignSteps(Comparing):
     Example:
         >>> import pathlib, tempfile, pandas as pd
         >>> from smsotp_nb import Ledger, Sandbox
-        >>> from smsotp_nb._widgets.campaign_choices import Choices, Guards
+        >>> from smsotp_nb._widgets.campaign.choices import Choices, Guards
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
         >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
