@@ -1,13 +1,14 @@
-"""What every form's controller shares: a stage that guards against second clicks, and trouble put into words."""
+"""What the forms share: a stage at a time, jobs beside the form, and trouble put into words."""
 
 from __future__ import annotations
 
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from .._ledger import state_line
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
@@ -71,10 +72,7 @@ class Stages:
     def _begin(
         self, expected: Collection[str], busy: str, words: str, *, still: Callable[[], bool] = lambda: True
     ) -> bool:
-        """Take the stage ``busy`` if this is one of the expected ones, and it ``still`` is what was asked for.
-
-        Return whether it was taken.
-        """
+        """Take the stage ``busy`` if this is one of the expected ones, and it ``still`` is what was asked for."""
         with self._lock:
             if self.stage not in expected or not still():
                 return False
@@ -85,6 +83,88 @@ class Stages:
     def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
         self.stage, self.notice = stage, Notice(words, sign)
         self._changed()
+
+    def _refuse(self, stage: str, words: str, sign: Sign) -> None:
+        self._show(stage, words, sign)
+
+    def _refuse_for(self, error: SmsOtpError, stage: str, outcome: str) -> None:
+        self._refuse(stage, *refused(error, outcome))
+
+    @contextmanager
+    def _telling(self, stage: str, outcome: str) -> Iterator[None]:
+        """Go back to a stage on an error and say why; one that is not ours is raised, too."""
+        try:
+            yield
+        except SmsOtpError as error:
+            self._refuse_for(error, stage, outcome)
+        except Exception as error:
+            self._refuse(stage, *broken(error))
+            raise
+
+
+Job = Callable[[], Callable[[], None] | None]
+
+
+class Work:
+    """The jobs of a form, one after another on threads of their own.
+
+    A job is in hand until its outcome is shown; what asks for it again meanwhile, as a double click does, is not heard.
+    Whoever sees the outcome can press again at once, so a job is let go first: what it returns is called after that,
+    and a form that is drawn inside the job calls `let_go` before.
+
+    Example:
+        >>> work = Work(print)
+        >>> work.begin("greet", lambda: print("hello"))
+        >>> work.settle()
+        hello
+    """
+
+    def __init__(self, failed: Callable[[str, Sign], None]) -> None:
+        """``failed`` shows the words of an error that a job did not answer itself."""
+        self._failed = failed
+        self._guard = threading.Lock()
+        self._last = threading.Thread()
+        self._in_hand: dict[threading.Thread, object] = {}
+
+    def begin(self, what: object, job: Job) -> None:
+        """Begin a job after those before it, unless ``what`` it is for is in hand."""
+        with self._guard:
+            if what in self._in_hand.values():
+                return
+            before = self._last
+            self._last = threading.Thread(target=self._run, args=(job, before), name="smsotp-form", daemon=True)
+            self._in_hand[self._last] = what
+            self._last.start()
+
+    def has(self, what: object) -> bool:
+        """Return whether a job for this is in hand."""
+        with self._guard:
+            return what in self._in_hand.values()
+
+    def let_go(self) -> None:
+        """Let the job of this thread go: its outcome is about to be shown."""
+        with self._guard:
+            self._in_hand.pop(threading.current_thread(), None)
+
+    def settle(self, seconds: float = 600.0) -> None:
+        """Wait until all jobs are done."""
+        if self._last.is_alive():
+            self._last.join(seconds)
+
+    def _run(self, job: Job, before: threading.Thread) -> None:
+        if before.is_alive():
+            before.join()
+        try:
+            show = job()
+            self.let_go()
+            if show is not None:
+                show()
+        except SmsOtpError as error:
+            self.let_go()
+            self._failed(*refused(error, "Nothing was changed."))
+        except Exception as error:  # noqa: BLE001 - a thread's traceback goes where nobody looks
+            self.let_go()
+            self._failed(*broken(error))
 
 
 def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
@@ -125,12 +205,7 @@ def plain(words: str) -> str:
 
 
 def ended_early(counts: dict[str, int]) -> str:
-    """Return the outcome of a send that ended with an error after messages had left.
-
-    Example:
-        >>> ended_early({"accepted": 5, "in_doubt": 1, "rejected": 0, "planned": 4})
-        'Ended early: 5 accepted, 1 in doubt, 0 rejected, 4 to go.'
-    """
+    """Return the outcome of a send that ended with an error after messages had left."""
     return f"Ended early: {state_line(counts)}."
 
 
@@ -143,3 +218,46 @@ def broken(error: Exception) -> tuple[str, Sign]:
 def sentence(words: str) -> str:
     """Return words with a capital and a full stop."""
     return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+
+
+Asked = TypeVar("Asked")
+Made = TypeVar("Made")
+
+
+class Latest(Generic[Asked, Made]):
+    """Call ``make`` a moment after the last ``ask``, on a thread of its own, and ``take`` unless newer was asked since.
+
+    Example:
+        >>> latest = Latest(str.upper, print, wait=0.0)
+        >>> latest.ask("hello")
+        >>> latest.settle()
+        HELLO
+    """
+
+    def __init__(self, make: Callable[[Asked], Made], take: Callable[[Made], None], *, wait: float) -> None:
+        self._make, self._take, self._wait = make, take, wait
+        self._guard = threading.Lock()
+        self._number = 0
+        self._timer: threading.Timer | None = None
+
+    def ask(self, asked: Asked, *, at_once: bool = False) -> None:
+        """Ask for something; what was asked for before and is not made yet is forgotten."""
+        with self._guard:
+            self._number += 1
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(0.0 if at_once else self._wait, self._run, args=(self._number, asked))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Wait until what was asked for last is made."""
+        if self._timer is not None:
+            self._timer.join(seconds)
+
+    def _run(self, number: int, asked: Asked) -> None:
+        made = self._make(asked)
+        with self._guard:
+            newest = number == self._number
+        if newest:
+            self._take(made)

@@ -11,12 +11,10 @@ import pytest
 
 from smsotp_nb import Experiment, Ledger, Sandbox
 from smsotp_nb._client import Client
-from smsotp_nb._widgets.campaign.cards import draft_html
-from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.compare_pane import comparison_card, comparison_html
-from smsotp_nb._widgets.campaign.compared import Compared
-from smsotp_nb._widgets.campaign.orders import OrderColumns
-from smsotp_nb._widgets.campaign.steps import CampaignSteps
+from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
+from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
+from smsotp_nb._widgets.campaign.comparing import CampaignSteps
+from smsotp_nb._widgets.campaign.reading import OrderColumns
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -341,4 +339,4 @@ def test_the_form_keeps_a_comparison_in_its_draft(box: Sandbox, ledger: Ledger) 
 def test_a_hostile_name_stays_text(steps: CampaignSteps) -> None:
     checked(steps, dataclasses.replace(AUTUMN, campaign="<b>autumn"))
     assert steps.comparison is not None
-    assert "<b>autumn" not in comparison_html(steps.comparison)
+    assert "<b>autumn" not in comparison_card(steps.comparison).html()

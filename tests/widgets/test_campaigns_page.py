@@ -19,7 +19,7 @@ from smsotp_nb._ledger import Ledger, listed
 from smsotp_nb._ledger.summing import Billed
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaigns import steps as campaigns_steps
-from smsotp_nb._widgets.campaigns.cards import entry_html, opened_card, state_of
+from smsotp_nb._widgets.campaigns.page import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import Secret, Settings

@@ -25,17 +25,11 @@ from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..stages import CHANGED, Notice, Sign, complaints, refused
-from .choices import Choices, Guards
-from .compared import SECOND
-from .sending import ENDS, Sending
-from .state import Running
-from .writing import Draft, Writing
+from .choices import SECOND, Choices, Guards
+from .moves import ENDS, OneCampaign
+from .state import Draft, Running
 
 _MICRO = Decimal("0.000001")
-
-
-class OneCampaign(Writing, Sending):
-    """The moves of one campaign."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +53,23 @@ class Comparison:
         return pd.concat([table.assign(arm=arm) for arm, table in tables])
 
 
-class Comparing(OneCampaign):
-    """A campaign, or several texts compared; what the form asks of a campaign it then hears of all of them."""
+class CampaignSteps(OneCampaign):
+    """The campaign form without a widget: a campaign, or several texts compared and asked together.
+
+    `CampaignState` says what it knows.
+
+    Example:
+        >>> import pathlib, tempfile, pandas as pd
+        >>> from smsotp_nb import Ledger, Sandbox
+        >>> from smsotp_nb._widgets.campaign_choices import Choices, Guards
+        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
+        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
+        ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
+        ...     _ = steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
+        ...     steps.send(Guards())
+        >>> steps.stage, steps.counts["accepted"]
+        ('done', 1)
+    """
 
     comparison: Comparison | None = None
     _halted = False

@@ -10,12 +10,10 @@ import pandas as pd
 
 from ..._ledger import Ledger
 from .. import skin
-from ..columns import names_of, with_none
-from ..field_faults import FieldFaults
-from ..uploads import Upload, Uploaded
-from .fields import offer
-from .orders import OrderColumns
-from .reading import ReadingSteps
+from ..controls import FieldFaults, offer
+from ..lists import Upload, Uploaded, names_of, with_none
+from ..stages import Sign, Work
+from .reading import OrderColumns, ReadingSteps
 
 KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"
 EARLY = (
@@ -42,7 +40,8 @@ class ReadPane:
     def __init__(
         self, ledger: Ledger, *, service: str, orders: pd.DataFrame | None, changed: Callable[[], None]
     ) -> None:
-        self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._render)
+        self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._step)
+        self.work = Work(self._failed)
         self.faults = FieldFaults()
         self._changed, self._drawing = changed, threading.RLock()
         self._stage = ""
@@ -124,14 +123,22 @@ class ReadPane:
         return ""
 
     def _read(self) -> None:
-        def read() -> None:
+        def read() -> Callable[[], None]:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
-            (self.faults.first() or self.button).focus()  # the button was dead meanwhile, and had the focus
+            return (self.faults.first() or self.button).focus  # the button was dead meanwhile, and had the focus
 
-        threading.Thread(target=read, name="smsotp-form", daemon=True).start()
+        self.work.begin(self.button, read)
+
+    def _failed(self, words: str, sign: Sign) -> None:
+        self._notice.value = skin.notice(words, sign)
 
     # -- drawing
+
+    def _step(self) -> None:
+        if self.steps.stage != "reading":
+            self.work.let_go()
+        self._render()
 
     def _render(self) -> None:
         with self._drawing:

@@ -35,6 +35,7 @@ TYPE_ABOVE: Final = 1000
 IN_THE_FORM: Final = "withdrawn on the campaigns page"
 NOTHING: Final = Listing((), 0, 0)
 OPENED: Final = ("open", "asking", "working", "sending")
+BUSY: Final = ("reading", "working", "sending")
 
 
 @dataclass(frozen=True, slots=True)

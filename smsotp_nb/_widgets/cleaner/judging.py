@@ -1,4 +1,4 @@
-"""What the phone cleaner does, without a widget: judge a column, say what became of each row, show the difference."""
+"""What the phone cleaner does, without a widget: judge a column, show the difference, write files, ask the owner."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from ..._cards import Marked, State
 from ..._pandas import STR
 from ..._phones import vocabulary
 from ..._phones.beside import free_names
+from ..._phones.edits import without_rows
 from ..._phones.lookup import country_name
 from ..._phones.owner import name_of_row, text_of
 from ..._results import streaming
 from ...errors import SmsOtpError
 from ...problems import PROBLEMS, in_words
-from ..columns import NONE_CHOSEN
+from ..lists import NONE_CHOSEN
 from ..stages import sentence
-from .edits import Edits
+from .edits import PEOPLE, Edits, Step
 
 Outcome = Literal["unchanged", "fixed", "unusable", "duplicate", "left out"]
 Which = Literal["left out", "usable"]
@@ -368,3 +369,36 @@ def quoted(value: Any) -> str:
         if isinstance(value, str) and "'" not in value and '"' not in value
         else repr(value)
     )
+
+
+def ask(
+    cleaned: Cleaned,
+    name: str,
+    *,
+    keep: Iterable[Hashable] = (),
+    source: str | Path | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write the unusable rows to a workbook for the owner of the list and return its path."""
+    asked, gone = cleaned.question, cleaned.edits.left_out
+    return phones.ask_owner(
+        without_rows(cleaned.frame, gone),
+        without_rows(cleaned.judged, gone),
+        place_of(name),
+        phone=asked.column,
+        region=None if asked.region == NONE_CHOSEN else asked.region,
+        keep=keep,
+        overwrite=overwrite,
+        inputs=[] if source is None else [source],
+    )
+
+
+def merge(cleaned: Cleaned, edits: Edits, name: str) -> tuple[phones.Answers, Step]:
+    """Read the workbook as it came back; return what became of the answers, and those that were taken as one step."""
+    column, asked = cleaned.question.column, cleaned.question.arguments()
+    people = without_rows(edits.frame(), edits.left_out)
+    answers = phones.merge_answers(people, place_of(name), phone=column, **asked)
+    said = "".join(f", {key}={quoted(value)}" for key, value in {"phone": column, **asked}.items())
+    code = f"{PEOPLE}sms.phones.merge_answers(people, {name.strip()!r}{said}).people"
+    places = {label: place for place, label in enumerate(edits.source.index.tolist())}
+    return answers, Step({places[label]: cells for label, cells in answers.edits.items()}, code)

@@ -2,25 +2,136 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import ipywidgets
 
 from ..._calls import in_our_words
-from ..._cards import Card
-from .. import saved, skin
-from ..columns import sandbox_of
-from .desk import Desk
-from .exchanges import log_html
+from ..._cards import Card, counted
+from ..._sandbox.choices import Rules
+from ...errors import InDoubt, SmsOtpError, Throttled
+from .. import skin
+from ..inbox import sandbox_of
+from ..stages import Sign, Work
+from .exchanges import Exchange, exchanges, log_html
 from .form import OtpForm
-from .steps import RESEND_WAIT
+from .steps import RESEND_WAIT, OtpSteps
+from .words import spoken
 
 if TYPE_CHECKING:
     from ..._client import Client
     from ..._ledger import LedgerOrPath
     from ..._sandbox import Sandbox
+
+
+PAUSE = 10  # seconds that a throttled request is told to wait
+WRONG = Rules().attempts
+NO_CODE = "No code is open. Send one first."
+ENDED = "The sandbox has ended. Run the notebook again."
+FAULTY = "A check met the fault that is switched on. Reset, and send a new code."
+LOST = "The next request will be accepted, and its reply lost."
+THROTTLED = f"The next request will be refused, with a pause of {PAUSE} seconds."
+LOCKED = (
+    f"{counted(WRONG, 'wrong code')} were checked beside the form. By its usual rules the sandbox takes none for this "
+    "passcode any more, and its reply does not say so: enter the right one."
+)
+
+
+class Desk:
+    """The demonstrator's acts; each returns what it did, in words.
+
+    Example:
+        >>> from smsotp_nb import Sandbox
+        >>> from smsotp_nb.otp import Request
+        >>> with Sandbox() as box:
+        ...     steps = OtpSteps(box.client())
+        ...     desk = Desk(box, steps)
+        ...     steps.send(Request("+12025550123"))
+        ...     print(desk.expire(), [one.result for one in desk.exchanges()])
+        The sandbox's clock moved on by 5 minutes: the code has expired. ['a Challenge']
+    """
+
+    def __init__(self, box: Sandbox, steps: OtpSteps) -> None:
+        self._box, self._steps = box, steps
+        self._moved = 0.0
+        self._after = self._last()
+
+    def expire(self) -> str:
+        """Move the sandbox's clock past the lifetime of the open code."""
+        challenge = self._steps.challenge
+        if challenge is None or self._steps.stage != "entry":
+            return NO_CODE
+        left = challenge.seconds_left
+        if not left:
+            return "The code has expired already."
+        said = f"The sandbox's clock moved on by {spoken(left + 1)}: the code has expired."
+        return self._done(lambda: self._move(left + 1), said)
+
+    def lose_reply(self) -> str:
+        """Let the sandbox accept the next request and lose its reply."""
+        return self._done(lambda: self._box.fault("drop_after", next=1), LOST)
+
+    def throttle(self) -> str:
+        """Let the sandbox refuse the next request and ask for a pause."""
+        return self._done(lambda: self._box.fault("throttle", next=1, seconds=PAUSE), THROTTLED)
+
+    def lock(self) -> str:
+        """Check as many wrong codes as the sandbox takes for one passcode."""
+        if self._steps.challenge is None or self._steps.stage != "entry":
+            return NO_CODE
+        return self._done(self._check_wrong_codes, LOCKED)
+
+    def reset(self) -> str:
+        """Take back the faults and the time that were brought about here, empty the inbox, and begin again."""
+
+        def back() -> None:
+            self._box.clear_faults("drop_after")
+            self._box.clear_faults("throttle")
+            self._move(-self._moved)
+            self._box.clear()
+            self._after = self._last()
+
+        said = self._done(back, "")
+        self._steps.reset()
+        return said
+
+    def exchanges(self) -> list[Exchange]:
+        """Return the passcode requests since the beginning or the last reset, oldest first."""
+        try:
+            return exchanges(self._box.requests, after=self._after)
+        except SmsOtpError:
+            return []
+
+    def _done(self, act: Callable[[], object], said: str) -> str:
+        try:
+            act()
+        except (InDoubt, Throttled):
+            return FAULTY
+        except SmsOtpError:
+            return ENDED
+        return said
+
+    def _move(self, seconds: float) -> None:
+        self._box.advance(seconds)
+        self._moved += seconds
+
+    def _check_wrong_codes(self) -> None:
+        challenge = self._steps.challenge
+        if challenge is None:
+            return
+        right = self._box.code(challenge.to) or ""
+        wrong = "0" * len(right) if right != "0" * len(right) else "1" * len(right)
+        for _ in range(WRONG):
+            challenge.verify(wrong)
+
+    def _last(self) -> int:
+        try:
+            taken = self._box.requests["n"]
+        except SmsOtpError:
+            return 0
+        return int(taken.max()) if len(taken) else 0
+
 
 ONLY_HERE = "on the live service nobody can move the clock or lose a reply; OtpForm serves both"
 
@@ -65,7 +176,7 @@ class OtpPresenter(skin.Shown):
         sandbox = sandbox_of(box, what="a presenter", live=ONLY_HERE)
         self.form = OtpForm(box, ledger=ledger, resend_wait=resend_wait)
         self._desk = Desk(sandbox, self.form.steps)
-        self._acting = threading.Lock()
+        self.work = Work(self._failed)
         self._seen: object = None
         self.widget = self._lay_out()
         self.form.drawn = self._form_drawn
@@ -89,23 +200,21 @@ class OtpPresenter(skin.Shown):
 
     def _button(self, label: str, act: Callable[[], str]) -> ipywidgets.Button:
         made = skin.button(label)
-        made.on_click(lambda _: self._work(act))
+        made.on_click(lambda _: self.work.begin(made, lambda: self._act(act)))
         return made
 
-    def _work(self, act: Callable[[], str]) -> None:
-        threading.Thread(target=self._act, args=(act,), name="smsotp-desk", daemon=True).start()
+    def _act(self, act: Callable[[], str]) -> Callable[[], None]:
+        said = act()
 
-    def _act(self, act: Callable[[], str]) -> None:
-        """Do one thing at a time; a second press meanwhile does nothing."""
-        if not self._acting.acquire(blocking=False):
-            return
-        try:
-            said = act()
-        finally:
-            self._acting.release()
-        self.form.refresh()
-        self._said.value = skin.notice(said)
-        self._draw_log()
+        def show() -> None:
+            self.form.refresh()
+            self._said.value = skin.notice(said)
+            self._draw_log()
+
+        return show
+
+    def _failed(self, words: str, sign: Sign) -> None:
+        self._said.value = skin.notice(words, sign)
 
     def _form_drawn(self) -> None:
         """Follow the form: what was announced at the buttons has come about, or was overtaken."""
@@ -126,4 +235,4 @@ class OtpPresenter(skin.Shown):
         return self.form.steps.stage
 
     def _saved(self) -> Card:
-        return Card("One-time passcode, presented", "", closing=saved.TO_USE)
+        return Card("One-time passcode, presented", "", closing=skin.TO_USE)

@@ -7,7 +7,7 @@ nothing, whatever the buttons look like. ``view()`` says what a screen shows now
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, cast
@@ -21,37 +21,44 @@ from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
 from ..inbox import currency_of, passcodes_to
 from ..stages import Notice, Sign, Stages, broken, refused, sentence
-from . import words as words
+from . import words
+from .words import Stage, View
 
 if TYPE_CHECKING:
     from ..._client import Client
     from ..._ledger import Ledger
+    from ..._sandbox import Sandbox
 
-Stage = Literal["request", "sending", "entry", "checking", "verified"]
+
+class SandboxClock:
+    """A clock that goes with the sandbox's as it was when it was last looked at.
+
+    Example:
+        >>> from smsotp_nb import Sandbox
+        >>> with Sandbox() as box:
+        ...     clock, before = SandboxClock(box), utc_now()
+        ...     _ = box.advance(300)
+        ...     clock.look()
+        ...     (clock() - before).total_seconds() >= 299
+        True
+    """
+
+    def __init__(self, box: Sandbox) -> None:
+        self._box = box
+        self._ahead = 0.0
+        self.look()
+
+    def look(self) -> None:
+        """Ask the sandbox for its time; one that has ended keeps the time it had."""
+        with suppress(SmsOtpError):
+            self._ahead = self._box.ahead
+
+    def __call__(self) -> datetime:
+        return utc_now() + timedelta(seconds=self._ahead)
+
 
 RESEND_WAIT = 30.0
 MAX_TRIES = 5  # common guidance; how many the service allows is not shown
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """All that a screen needs: which step, what is enabled, what is the one thing to do next, and the words."""
-
-    stage: Stage
-    step: int
-    notice: Notice
-    can_send: bool
-    send_label: str
-    can_enter: bool
-    next: Literal["send", "verify", "restart"]
-    asked: str = ""
-    answered: bool = True
-    left: int = 0
-    lifetime: int = 0
-    expired: bool = False
-    code_length: int = 0
-    pausing: int = 0
-    pause: int = 0
 
 
 class OtpSteps(Stages):

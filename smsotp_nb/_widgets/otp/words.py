@@ -1,15 +1,14 @@
-"""What the passcode form says of an outcome: the service's word as such, and what our own clock and count add to it.
-
-The service answers a check with valid or not, and nothing else: whether a code is wrong, expired, used up or locked is
-in no reply. What the form concludes from its clock and its count is therefore said to be its own.
-"""
+"""What the passcode form says: the service's word as such, what our own clock and count add to it, and the screen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from ..._cards import counted
+from ..._cards import counted, safe
 from ...otp import Request
+from .. import skin
+from ..stages import Notice
 
 ASKING = "Asking the service …"
 NOTHING_SENT = "No passcode was sent."
@@ -27,6 +26,7 @@ USED_UP = (
     "An earlier check of this passcode got no answer; if it succeeded, the code is used up, which the service does not "
     "tell. Send a new code."
 )
+Stage = Literal["request", "sending", "entry", "checking", "verified"]
 CHANNELS = {"auto": "automatic channel", "sms": "SMS", "call": "voice call", "whatsapp": "WhatsApp"}
 LONG = 120  # seconds from which a time is told in minutes
 
@@ -142,3 +142,64 @@ def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
     given = ", ".join(["number", "client=client", *options])
     client = "sms.Sandbox().client()" if sandbox else "sms.Client(sms.Settings.from_env())"
     return f"import smsotp_nb as sms\n\nclient = {client}\nchallenge = sms.otp.send({given})\nchallenge.verify(typed)"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a screen needs: which step, what is enabled, what is the one thing to do next, and the words."""
+
+    stage: Stage
+    step: int
+    notice: Notice
+    can_send: bool
+    send_label: str
+    can_enter: bool
+    next: Literal["send", "verify", "restart"]
+    asked: str = ""
+    answered: bool = True
+    left: int = 0
+    lifetime: int = 0
+    expired: bool = False
+    code_length: int = 0
+    pausing: int = 0
+    pause: int = 0
+
+
+def past_html(view: View) -> str:
+    """Return the step that is past as one line; a sign says whether the service answered."""
+    return skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
+
+
+def left_html(view: View) -> str:
+    """Return how long the code is valid by the form's clock, in words and as a bar."""
+    if view.stage not in ("entry", "checking"):
+        return ""
+    if view.expired:
+        return skin.line("Code expired", "warn") + skin.bar(0.0)
+    words = f'Code valid for <span class="smsotp-num">{_clock(view.left)}</span>'
+    return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.left / view.lifetime if view.lifetime else 0.0)
+
+
+def pause_html(view: View) -> str:
+    """Return the pause that the service asked for as it passes, in words and as a bar."""
+    words = f'The service asks to wait: <span class="smsotp-num">{_clock(view.pausing)}</span> left'
+    return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.pausing / view.pause if view.pause else 0.0)
+
+
+def verified_html(view: View) -> str:
+    """Return the end of the form, large."""
+    if view.stage != "verified":
+        return ""
+    return (
+        '<div class="smsotp-verified" role="status"><i aria-hidden="true">✓</i><p class="smsotp-big">Verified</p>'
+        f'<p class="smsotp-line">{safe(view.notice.text)}</p></div>'
+    )
+
+
+def notice_html(view: View) -> str:
+    """Return what was last said; at the end the large words say it."""
+    return "" if view.stage == "verified" else skin.notice(view.notice.text, view.notice.sign)
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02d}"

@@ -1,25 +1,52 @@
-"""A file that is uploaded in a form, read as any list is: its rows, or why there are none."""
+"""The list of a form: its columns to choose from, and a file that is uploaded, read as any list is."""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import ipywidgets
 import pandas as pd
 
 from .._cards import counted
 from .._outputs import write_file
-from ..errors import SmsOtpError, SmsOtpWarning
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..recipients import read_recipients, sheets
 from . import skin
-from .columns import names_of
 from .stages import Sign, broken, sentence
 
-KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm"
+NONE_CHOSEN = ""
+
+
+def names_of(frame: Any) -> list[tuple[str, Hashable]]:
+    """Return the columns that a form can offer, as (label, name): those whose name stands once.
+
+    Raises:
+        UsageError: it is no frame, or one without such a column.
+
+    Example:
+        >>> names_of(pd.DataFrame(columns=["phone", "name", 7]))
+        [('phone', 'phone'), ('name', 'name'), ('7', 7)]
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) returns one")
+    once = ~frame.columns.duplicated(keep=False)
+    names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
+    if not names:
+        raise UsageError("the list has no columns, or none with a unique name")
+    return names
+
+
+def with_none(names: Iterable[tuple[str, Hashable]], label: str) -> list[tuple[str, Hashable]]:
+    """Return the columns to choose from, led by a word for none of them."""
+    return [(label, NONE_CHOSEN), *names]
+
+
+LISTS = ".csv,.tsv,.txt,.xlsx,.xlsm"
 NUMBERED = "Its rows are numbered as a spreadsheet shows them; the first row holds the names of the columns."
 
 
@@ -91,7 +118,7 @@ class Upload:
 
     Example:
         >>> taken = []
-        >>> upload = Upload("Choose the list", KINDS, lambda read: taken.append(read.frame) or "")
+        >>> upload = Upload("Choose the list", LISTS, lambda read: taken.append(read.frame) or "")
         >>> upload.show(read_upload("people.csv", b""))
         >>> taken
         [None]
