@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import ipywidgets
 
-from .._cards import safe
+from .._cards import counted, number, safe
 from . import skin
 from .stages import Work
 
@@ -30,15 +30,7 @@ def fill_in(fields: Mapping[str, ipywidgets.ValueWidget], draft: Mapping[str, st
 
 
 class FieldFaults:
-    """The lines below fields, by the names of the fields.
-
-    Example:
-        >>> faults, name = FieldFaults(), skin.text("Name")
-        >>> _ = faults.around("name", name)
-        >>> faults.show({"name": "Enter a name."})
-        >>> faults.first() is name
-        True
-    """
+    """The lines below fields, by the names of the fields."""
 
     def __init__(self) -> None:
         self._fields: dict[str, ipywidgets.DOMWidget] = {}
@@ -46,7 +38,6 @@ class FieldFaults:
         self._shown: Mapping[str, str] = {}
 
     def around(self, name: str, field: ipywidgets.DOMWidget) -> ipywidgets.VBox:
-        """Return a box of a field and the line below it."""
         self._fields[name], self._lines[name] = field, skin.block("", "smsotp-fault")
         skin.show(self._lines[name], False)
         field.observe(lambda _: self._say(name, ""), "value")
@@ -61,7 +52,6 @@ class FieldFaults:
             self._say(name, faults.get(name, ""))
 
     def first(self) -> ipywidgets.DOMWidget | None:
-        """Return the first field with a fault."""
         return next((field for name, field in self._fields.items() if self._lines[name].value), None)
 
     def _say(self, name: str, words: str) -> None:
@@ -73,16 +63,7 @@ class FieldFaults:
 
 
 class Leafing:
-    """The buttons to the page before and the page after; ``turn`` gets -1 or 1, and may draw the page later.
-
-    Example:
-        >>> turned = []
-        >>> leafing = Leafing("Previous rows", "Next rows", turned.append)
-        >>> leafing.draw(0, 2)
-        >>> leafing.after.click()
-        >>> turned, leafing.before.disabled
-        ([1], True)
-    """
+    """The buttons to the page before and the page after; ``turn`` gets -1 or 1, and may draw the page later."""
 
     def __init__(self, before: str, after: str, turn: Callable[[int], None]) -> None:
         self.before, self.after = skin.button(before), skin.button(after)
@@ -119,18 +100,6 @@ class Pinned:
 
     Attributes:
         button: the ipywidgets button, to be shown, marked or focused.
-
-    Example:
-        >>> from smsotp_nb._widgets.stages import Work
-        >>> done, work = [], Work(print)
-        >>> pinned = Pinned("Send")
-        >>> pinned.does(done.append, work=work, stale=lambda: None)
-        >>> pinned.button.click()
-        >>> pinned.offer("Send 5 messages", 5)
-        >>> pinned.button.click()
-        >>> work.settle()
-        >>> done
-        [5]
     """
 
     def __init__(self, label: str, *classes: str) -> None:
@@ -187,3 +156,20 @@ class Pinned:
         number = said.partition(" ")[0]
         if number.isdecimal():
             self._told, self._page_tells = int(number), True
+
+
+class Withdrawal:
+    """The question whether what was not sent is to be withdrawn for good; ``parts`` stand above the answers."""
+
+    def __init__(self, *parts: ipywidgets.DOMWidget) -> None:
+        self._warning = skin.block("")
+        self.sure, self.keep_button = Pinned("Yes, withdraw"), skin.button("No, keep them")
+        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
+        self.widget = skin.box(self._warning, *parts, answers, classes=("smsotp-main", "smsotp-framed"))
+
+    def draw(self, rows: int, what: Any) -> None:
+        """Ask for so many rows; ``what`` stands behind the answer, None: nothing is asked."""
+        skin.show(self.widget, what is not None)
+        words = f"{counted(rows, 'row')} will be taken out for good: this campaign never texts them."
+        self._warning.value = skin.line(words, "warn")
+        self.sure.offer(f"Yes, withdraw {number(rows)}", what)

@@ -13,7 +13,7 @@ from .._ledger import Campaign
 from . import skin
 from .controls import Leafing, Pinned
 from .settling import PAGE, Doubt, Settling, Shown
-from .stages import Sign, Work
+from .stages import Sign
 
 
 class Doubts:
@@ -22,18 +22,12 @@ class Doubts:
     Attributes:
         widget: the box to place in a form; it is hidden while nothing is in doubt.
         settling: the state behind it.
-
-    Example:
-        >>> doubts = Doubts()
-        >>> doubts.show(None)
-        >>> doubts.widget.layout.display
-        'none'
     """
 
     def __init__(self, *, settled: Callable[[str, Sign], None] = lambda *_: None) -> None:
         """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""
-        self.settling = Settling(changed=self._changed, settled=settled)
-        self.work = Work(self._failed)
+        self.settling = Settling(changed=self._render, settled=settled)
+        self.work = self.settling.work
         self._drawing = threading.RLock()
         self._filling = False
         self._places: list[int | None] = [None] * PAGE
@@ -124,15 +118,7 @@ class Doubts:
         if self.settling.left:
             self.request.focus()
 
-    def _failed(self, words: str, sign: Sign) -> None:
-        self._notice.value = skin.notice(words, sign)
-
     # -- drawing
-
-    def _changed(self) -> None:
-        if self.settling.stage != "settling":
-            self.work.let_go()
-        self._render()
 
     def _render(self) -> None:
         with self._drawing:

@@ -27,10 +27,6 @@ def names_of(frame: Any) -> list[tuple[str, Hashable]]:
 
     Raises:
         UsageError: it is no frame, or one without such a column.
-
-    Example:
-        >>> names_of(pd.DataFrame(columns=["phone", "name", 7]))
-        [('phone', 'phone'), ('name', 'name'), ('7', 7)]
     """
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) returns one")
@@ -42,7 +38,6 @@ def names_of(frame: Any) -> list[tuple[str, Hashable]]:
 
 
 def with_none(names: Iterable[tuple[str, Hashable]], label: str) -> list[tuple[str, Hashable]]:
-    """Return the columns to choose from, led by a word for none of them."""
     return [(label, NONE_CHOSEN), *names]
 
 
@@ -62,22 +57,15 @@ class Uploaded:
 
     @property
     def called(self) -> str:
-        """The name of the file and of its sheet."""
         return f"{self.name}, sheet {self.sheet}" if self.sheet else self.name
 
     @property
     def line(self) -> str:
-        """The code that reads the same file."""
         return f"people = sms.read_recipients({self.name!r}, numbered=True)"
 
 
 def read_upload(name: str, content: bytes) -> Uploaded:
-    """Read an uploaded file; it is on the disk, for this user only, while it is read.
-
-    Example:
-        >>> read_upload("people.csv", b"phone,name\\n+12025550123,Ann\\n").words[:30]
-        'people.csv: 1 row, 2 columns. '
-    """
+    """Read an uploaded file; it is on the disk, for this user only, while it is read."""
     name = Path(name.replace("\\\\", "/")).name or "list.csv"
     with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
         file = Path(folder) / name
@@ -115,13 +103,6 @@ class Upload:
         button: the ipywidgets upload.
         said: the line.
         widget: both, to place in a form.
-
-    Example:
-        >>> taken = []
-        >>> upload = Upload("Choose the list", LISTS, lambda read: taken.append(read.frame) or "")
-        >>> upload.show(read_upload("people.csv", b""))
-        >>> taken
-        [None]
     """
 
     def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:

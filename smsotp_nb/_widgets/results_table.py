@@ -26,15 +26,7 @@ PATIENCE = 60.0  # seconds for a page to take a piece; then nobody is looking
 
 
 class Download:
-    """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen.
-
-    Example:
-        >>> download = Download()
-        >>> download.offer("a.csv", b"to")
-        >>> download.taken()
-        >>> download.open
-        False
-    """
+    """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen."""
 
     def __init__(self, *, ended: Callable[[bool], None] = lambda _: None, patience: float = PATIENCE) -> None:
         """``ended`` is told whether the page took the whole file, or nobody was there to take it."""
@@ -49,7 +41,6 @@ class Download:
 
     @property
     def open(self) -> bool:
-        """Whether a file is on its way."""
         return bool(self._piece.value)
 
     def offer(self, name: str, content: bytes) -> None:
@@ -59,7 +50,6 @@ class Download:
             self._next()
 
     def taken(self) -> None:
-        """Go on: the page has the piece."""
         with self._lock:
             ended = self.open and not self._next()
         if ended:
@@ -106,12 +96,6 @@ class ResultsTable:
         widget: the box to place in a form; it is hidden until there is a table.
         view: the table behind it, or None.
         asked: what the fields ask for.
-
-    Example:
-        >>> table = ResultsTable()
-        >>> table.show(pd.DataFrame({"to": ["+12025550123"], "status": ["accepted"]}), "autumn-sale")
-        >>> table.settle().page.line()
-        '1 row'
     """
 
     def __init__(self) -> None:
@@ -132,7 +116,6 @@ class ResultsTable:
         self.show(None)
 
     def show(self, frame: pd.DataFrame | None, name: str = "results") -> None:
-        """Show another table, or none; ``name`` is what its downloaded files begin with."""
         with self._drawing:
             self._name, self._said, self.page = _file_name(name), skin.notice(""), None
             self.view = None if frame is None else ResultsView(frame)

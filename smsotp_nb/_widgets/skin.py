@@ -46,17 +46,11 @@ def beside(view: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfinished(title: str, step: str, closing: str = AGAIN) -> Card:
-    """Return the card of a form on its way; it names the moment, because a page may miss what comes after.
-
-    Example:
-        >>> unfinished("Campaign form", "Check").state.startswith("At step Check on ")
-        True
-    """
+    """Return the card of a form on its way; it names the moment, because a page may miss what comes after."""
     return Card(title, f"At step {step} on {moment()}.", closing=closing)
 
 
 def moment() -> str:
-    """Return the time of this moment, to the minute."""
     return f"{datetime.now(UTC):%Y-%m-%d at %H:%M} UTC"
 
 
@@ -122,7 +116,6 @@ def button(label: str, *classes: str, tooltip: str = "") -> ipywidgets.Button:
 
 
 def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
-    """Return a text field with its label above."""
     made = ipywidgets.Text(description=label, **traits)
     for name in classes:
         made.add_class(name)
@@ -135,7 +128,6 @@ def whole(label: str, *, least: int = 0, most: int = 10**7, value: int = 0) -> i
 
 
 def field(asked: Field) -> ipywidgets.ValueWidget:
-    """Return the field that a guard asks for."""
     return whole(asked.label, value=asked.value) if asked.number else text(asked.label, placeholder=asked.example)
 
 
@@ -145,7 +137,6 @@ def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywid
 
 
 def check(label: str) -> ipywidgets.Checkbox:
-    """Return a box to tick, its label beside it."""
     made = ipywidgets.Checkbox(value=False, description=label, indent=False)
     made.add_class("smsotp-check")
     return made
@@ -240,7 +231,6 @@ def digits_of(typed: str) -> str:
 
 
 def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
-    """Call ``act`` when Enter is pressed in a text field."""
 
     def heard(_: ipywidgets.Text, content: dict[str, Any], __: Any) -> None:
         if content.get("event") == "submit":
@@ -250,12 +240,10 @@ def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
 
 
 def show(part: ipywidgets.Widget, yes: bool) -> None:
-    """Show a part of a form, or take it away."""
     part.layout.display = None if yes else "none"
 
 
 def mark(part: ipywidgets.DOMWidget, name: str, yes: bool) -> None:
-    """Give a part of a form a class of the sheet, or take it away."""
     if yes:
         part.add_class(name)
     else:
@@ -281,7 +269,6 @@ def progress(label: str, done: int, total: int) -> str:
 
 
 def lines(code: str) -> str:
-    """Return the lines of code that do the same, folded away."""
     return (
         '<details class="smsotp-lines"><summary>The lines of code that do the same</summary>'
         f"<pre>{html.escape(code)}</pre></details>"

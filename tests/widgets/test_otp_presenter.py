@@ -11,8 +11,7 @@ import pytest
 
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import once
-from smsotp_nb._widgets.otp.exchanges import exchanges, log_html
-from smsotp_nb._widgets.otp.presenter import ENDED, FAULTY, NO_CODE, Desk
+from smsotp_nb._widgets.otp.presenter import ENDED, FAULTY, NO_CODE, Desk, exchanges, log_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, SandboxClock
 from smsotp_nb.errors import UsageError
 from smsotp_nb.otp import Request

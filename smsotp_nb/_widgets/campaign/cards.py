@@ -53,11 +53,6 @@ def groups(rows: pd.DataFrame, numbers: pd.Series | None = None) -> list[Group]:
         rows: ``status``, ``problem`` and ``to`` (str), and where it is known ``not_before`` (UTC), one row a row of the
             list.
         numbers: the numbers as the list has them, in the same order, for rows without a number that can be texted.
-
-    Example:
-        >>> rows = pd.DataFrame({"status": ["skipped"], "problem": ["NOT_A_NUMBER"], "to": [None]}, index=["row 7"])
-        >>> groups(rows, pd.Series(["hello"]))[0].first
-        (('row 7', '...'),)
     """
     held = rows["status"].isin(["planned", "skipped", "rejected"]).to_numpy() & rows["problem"].notna().to_numpy()
     shown = rows["to"].to_numpy(object)
@@ -90,7 +85,6 @@ def _masked(number: Any) -> str:
 
 
 def refusals_html(found: list[Group], title: str = "Not sent") -> str:
-    """Return the groups as a list; empty where there are none."""
     if not found:
         return ""
     more = len(found) - MOST
@@ -149,7 +143,6 @@ def _in_the_form(block: Any) -> Any:
 
 
 def progress_html(running: Running | None) -> str:
-    """Return the bar, the counts and the time of a send under way."""
     if running is None:
         return '<p class="smsotp-line">Recording the campaign …</p>'
     told = running.progress
@@ -166,7 +159,6 @@ def progress_html(running: Running | None) -> str:
 
 
 def results_html(results: pd.DataFrame | None, counts: dict[str, int], *, compared: bool = False) -> str:
-    """Return the outcome as a card: counts by state, then what it cost by country."""
     if results is None:
         return ""
     card = results_card(results, counts)
@@ -174,7 +166,6 @@ def results_html(results: pd.DataFrame | None, counts: dict[str, int], *, compar
 
 
 def results_card(results: pd.DataFrame, counts: dict[str, int]) -> Card:
-    """Return the outcome: counts by state, and what it cost by country."""
     states = ("accepted", "rejected", "in_doubt", "planned", "skipped")
     names = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = Figures(tuple((names.get(state, state), counts.get(state, 0)) for state in states))
@@ -206,13 +197,11 @@ def below(card: Card, *others: Card) -> Card:
 
 
 def _not_sent(results: pd.DataFrame) -> list[Table]:
-    """Return why rows were not sent, without their numbers."""
     rows = tuple((one.rows, f"{one.meaning}{f' (until {one.until})' if one.until else ''}") for one in groups(results))
     return [Table(("Rows", "Not sent because"), rows, ("right", "left"))] if rows else []
 
 
 def columns_html(names: Sequence[str]) -> str:
-    """Return the hint that names the columns a text may use."""
     shown = " ".join(f"{{{name}}}" for name in names[:12]) + (" …" if len(names) > 12 else "")
     return f'<p class="smsotp-line">Columns: {safe(shown)}</p>'
 
@@ -297,7 +286,6 @@ def _people(arm: OneCampaign) -> int:
 
 
 def _cost(arm: OneCampaign) -> str:
-    """Return what a text was billed and what the rest is estimated to cost."""
     billed = ""
     if arm.results is not None:
         known = arm.results.rename(columns={"price": "cost"})[["cost", "currency"]].dropna()
@@ -307,7 +295,6 @@ def _cost(arm: OneCampaign) -> str:
 
 
 def _held_back(arms: Mapping[str, OneCampaign]) -> list[Note]:
-    """Return what the ledger knows of the people of each text."""
     notes = []
     for name, arm in arms.items():
         if arm.plan is not None and arm.plan.prospect is not None:

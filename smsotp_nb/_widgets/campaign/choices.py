@@ -16,7 +16,7 @@ from ..._policy import Policy
 from ..._wire import Variant
 from ...errors import UsageError
 from ..lists import NONE_CHOSEN
-from ..stages import complaints, plain, sentence
+from ..stages import FIELDS, complaints, plain, sentence
 
 FIRST, SECOND = "A", "B"
 OUTCOME, AMOUNT = "bought", "spent"
@@ -31,10 +31,6 @@ class Compared:
     ``unit`` is the column by which outcomes are counted, ``outcome`` what is counted (`OUTCOME`, `AMOUNT` or `BOTH`),
     ``days`` how long an order counts after its message, and ``base`` the share in per cent, as it was typed, who would
     buy without a message.
-
-    Example:
-        >>> Compared(other="Hi!", held=10, unit="customer").shares
-        {'A': 45.0, 'B': 45.0}
     """
 
     other: str = ""
@@ -46,21 +42,17 @@ class Compared:
 
     @property
     def on(self) -> bool:
-        """Whether anything is compared."""
         return bool(self.other.strip() or self.held)
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each text in per cent."""
         names = (FIRST, SECOND) if self.other.strip() else (FIRST,)
         return dict.fromkeys(names, (100 - self.held) / len(names))
 
     def texts(self, words: str) -> dict[str, str]:
-        """Return the text of each arm; ``words`` is the first."""
         return {FIRST: words, SECOND: self.other} if self.other.strip() else {FIRST: words}
 
     def declared(self) -> dict[str, Any]:
-        """Return the arguments of an ``Experiment`` beside its name."""
         shares = {arm: int(share) if share == int(share) else share for arm, share in self.shares.items()}
         held = {"holdout": self.held} if self.held else {}
         counted = {"unit": self.unit, "outcomes": self.outcomes, "read_after": f"{self.days}d"}
@@ -68,7 +60,6 @@ class Compared:
 
     @property
     def outcomes(self) -> dict[str, str]:
-        """The kind of each outcome."""
         kinds = {OUTCOME: "binary", AMOUNT: "amount"}
         return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
 
@@ -96,7 +87,6 @@ class Compared:
         return share if 0 < share < 1 else None
 
     def foreseen(self, people: int) -> list[str]:
-        """Say in sentences what so many people can show."""
         if self.outcome == AMOUNT:
             return [_SPENT]
         if self.held and self.rate is not None and people > 1:
@@ -119,48 +109,6 @@ _SPENT: Final = (
 )
 
 
-def lines(
-    compared: Compared,
-    words: str,
-    arguments: Mapping[str, Any],
-    guards: Mapping[str, Mapping[str, Any]],
-    shown: Mapping[str, str],
-    *,
-    reason: str = "",
-) -> list[str]:
-    """Return the code that declares, draws, plans and sends the same.
-
-    Args:
-        compared: what is compared.
-        words: the first text.
-        arguments: those of ``plan``.
-        guards: those of ``send`` for each arm.
-        shown: the arguments of ``plan`` as code.
-        reason: why the text of what is recorded changes; empty where it does not.
-    """
-    name = arguments["campaign"]
-    declared = ", ".join(f"{key}={value!r}" for key, value in compared.declared().items())
-    drawn = ", ".join(f"{key}={shown[key]}" for key in DRAWN if key in shown)
-    kind = next((kind for kind in ("content", "text") if kind in arguments), "")
-    planned = {key: code for key, code in shown.items() if key not in ("campaign", kind)}
-    asked = any(guards.values())
-    correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
-    return [
-        f"test = sms.Experiment({name!r}, {declared})",
-        f"split = test.assign(people, {drawn})",
-        *([f"texts = {compared.texts(words)!r}"] if kind else []),
-        *([f"guards = {dict(guards)!r}"] if asked else []),
-        "for arm, part in split.texted():",
-        f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{f", {kind}=texts[arm]" if kind else ""}, '
-        + ", ".join(f"{key}={code}" for key, code in planned.items())
-        + ")",
-        *([correct] if reason else []),
-        f"    sms.send(plan, client=client{', **guards[arm]' if asked else ''})",
-        f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column 'at'",
-        f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
-    ]
-
-
 _MONEY: Final = ', amount="amount", currency="EUR"'
 DRAWN: Final = (
     *("to", "region", "default_region", "policy"),
@@ -178,10 +126,6 @@ class Choices:
 
     ``exclude`` names campaigns, whose people `arguments` does not know. ``unread`` is what a field holds that cannot be
     read, by the field.
-
-    Example:
-        >>> Choices(campaign="autumn", to="phone", words="Hi {name}", signature="Acme").arguments()["content"]
-        'Hi {name}'
     """
 
     campaign: str = ""
@@ -249,7 +193,6 @@ class Choices:
         self,
         guards: Guards | None = None,
         *,
-        frame: str = "people",
         tried: int = 0,
         first: Sequence[str] = (),
         before: Sequence[str] = (),
@@ -267,25 +210,39 @@ class Choices:
         if self.compared.on:
             asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).arguments())
             return "\n".join([*first, *self._comparing(asked, reason)])
-        made = [f"plan = sms.plan(\n    {frame},", *shown, ")"]
+        made = ["plan = sms.plan(\n    people,", *shown, ")"]
         return "\n".join([*first, *made, *before, f"results = sms.send(plan, client=client{sent})"])
 
-    def _comparing(self, asked: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
-        """Return the code that compares texts."""
-        given = self.arguments()
-        shown = {name: _shown(name, value) for name, value in given.items()}
+    def _comparing(self, guards: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
+        """Return the code that declares, draws, plans and sends the same; ``guards`` are those of each text."""
+        compared = self.compared
+        shown = {name: _shown(name, value) for name, value in self.arguments().items()}
         shown |= {"exclude": _excluded(self.exclude)} if self.exclude else {}
-        return lines(self.compared, self.words, given, asked, shown, reason=reason)
+        declared = ", ".join(f"{key}={value!r}" for key, value in compared.declared().items())
+        drawn = ", ".join(f"{key}={shown[key]}" for key in DRAWN if key in shown)
+        kind = "" if self.kind == "template" else self.kind
+        text = f", {kind}=texts[arm]" if kind else ""
+        planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", kind))
+        asked = any(guards.values())
+        correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
+        return [
+            f"test = sms.Experiment({self.campaign!r}, {declared})",
+            f"split = test.assign(people, {drawn})",
+            *([f"texts = {compared.texts(self.words)!r}"] if kind else []),
+            *([f"guards = {dict(guards)!r}"] if asked else []),
+            "for arm, part in split.texted():",
+            f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{text}, {planned})',
+            *([correct] if reason else []),
+            f"    sms.send(plan, client=client{', **guards[arm]' if asked else ''})",
+            f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
+            "'at'",
+            f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What may hold the campaign back, as typed in the form's fields, by the names that the table of guards gives them.
-
-    Example:
-        >>> Guards({"budget": "USD 50", "canary": 10}).arguments()
-        {'budget': {'USD': '50'}, 'canary': 10}
-    """
+    """What may hold the campaign back, as typed, by the names that the table of guards gives the fields."""
 
     fields: Mapping[str, str | int] = field(default_factory=dict)
 
@@ -302,19 +259,16 @@ class Guards:
 
     @property
     def quiet(self) -> str:
-        """The quiet hours in words; empty where there are none."""
         begins, ends = self.fields.get("quiet_from"), self.fields.get("quiet_to")
         return f"nobody is texted from {begins} to {ends} where they live" if begins and ends else ""
 
     @property
     def pace(self) -> str:
-        """The highest speed in words; empty where there is none."""
         speed = int(self.fields.get(SPEED) or 0)
         return f"at most {counted(speed, 'message')} a second" if speed else ""
 
     @property
     def failures(self) -> str:
-        """After how many failures it ends, in words."""
         most = int(self.fields.get("failures") or 0)
         return f"stops after {counted(most, 'failed request')} in a row" if most else ""
 
@@ -344,7 +298,6 @@ class Guards:
 
 
 def _excluded(names: Sequence[str]) -> str:
-    """Return the people of campaigns as code."""
     if len(names) == 1:
         return f"sms.Ledger().campaign({names[0]!r}, service=client.service)"
     return f"pd.concat([sms.Ledger().campaign(name, service=client.service).reached for name in {list(names)!r}])"
@@ -361,27 +314,15 @@ def _shown(name: str, value: Any) -> str:
     return f"sms.{value!r}" if isinstance(value, Policy) else repr(value)
 
 
-# Which field of the form an argument stands in; any text of the message is in one.
+# The fields of arguments that are called otherwise; any text of the message is in one.
 FIELD_OF = {
-    "campaign": "campaign",
     "to": "phone",
-    "region": "region",
-    "default_region": "default_region",
-    "signature": "signature",
-    "template_id": "template_id",
     "template_data": "variables",
     "template_text": "words",
     "text": "words",
     "content": "words",
-    "fill": "fill",
-    "suppress": "suppress",
-    "exclude": "exclude",
-    "rates": "rates",
-    "keep": "keep",
-    "budget": "budget",
     "quiet_hours": "quiet_from",
     "experiment": "held",
-    "unit": "unit",
 }
 UNREADABLE = "ignore_unreadable_suppressions"
 
@@ -390,10 +331,6 @@ def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
     """Return what is wrong by the field it is wrong in; what no field holds stands under ``""``.
 
     ``kind`` is the kind of message: a placeholder may stand in its text or among the variables of a template.
-
-    Example:
-        >>> by_field(UsageError("to=: no column 'fone'", problems=("to=: no column 'fone'",)))
-        {'phone': "The phone column: no column 'fone'."}
     """
     if UNREADABLE in str(error):
         return _unreadable(error)
@@ -408,7 +345,8 @@ def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
 def _field(words: str, kind: str) -> str:
     if "placeholder {" in words or words.startswith("a single '"):
         return "variables" if kind == "template" and words.startswith("no column") else "words"
-    return FIELD_OF.get(words.partition(" ")[0].partition("=")[0], "")
+    argument = words.partition(" ")[0].partition("=")[0]
+    return FIELD_OF.get(argument, argument if argument in FIELDS else "")
 
 
 def _in_the_form(words: str) -> str:

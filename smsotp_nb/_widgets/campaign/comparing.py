@@ -44,7 +44,6 @@ class Comparison:
     foreseen: tuple[str, ...]
 
     def record(self) -> None:
-        """Draw the people and record their arms; who has one keeps it."""
         self.test.assign(self.frame, **self.drawn)
 
     def results(self) -> pd.DataFrame:
@@ -57,18 +56,6 @@ class CampaignSteps(OneCampaign):
     """The campaign form without a widget: a campaign, or several texts compared and asked together.
 
     `CampaignState` says what it knows.
-
-    Example:
-        >>> import pathlib, tempfile, pandas as pd
-        >>> from smsotp_nb import Ledger, Sandbox
-        >>> from smsotp_nb._widgets.campaign_choices import Choices, Guards
-        >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
-        >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
-        ...     steps = CampaignSteps(people, client=box.client(), ledger=ledger)
-        ...     _ = steps.check(Choices(campaign="hello", to="phone", words="Hi {name}", kind="text"))
-        ...     steps.send(Guards())
-        >>> steps.stage, steps.counts["accepted"]
-        ('done', 1)
     """
 
     comparison: Comparison | None = None
@@ -81,26 +68,21 @@ class CampaignSteps(OneCampaign):
 
     @property
     def tried(self) -> int:
-        """Rows that were posted, of all texts."""
         return sum(arm.tried for arm in self.arms) if self.comparison else super().tried
 
     @property
     def waiting(self) -> int:
-        """Rows that are to be texted, of all texts."""
         return sum(arm.waiting for arm in self.arms) if self.comparison else super().waiting
 
     @property
     def to_go(self) -> int:
-        """Rows that the next send would post, of all texts."""
         return sum(arm.to_go for arm in self.arms) if self.comparison else super().to_go
 
     @property
     def reworded(self) -> int:
-        """Rows not yet sent that are recorded with another text, of all texts."""
         return sum(arm.reworded for arm in self.arms) if self.comparison else super().reworded
 
     def going(self, first: int = 0) -> int:
-        """Rows that the next send posts if so many of each text go first."""
         return sum(arm.going(first) for arm in self.arms) if self.comparison else super().going(first)
 
     def limits(self, guards: Guards) -> str:
@@ -171,7 +153,6 @@ class CampaignSteps(OneCampaign):
         return met
 
     def _asked_for(self, choices: Choices) -> pd.DataFrame:
-        """Return the columns that a draw looks at."""
         names = dict.fromkeys([choices.to, choices.compared.unit, *([choices.region] if choices.region else [])])
         return self.frame[[*names]]
 
@@ -184,7 +165,6 @@ class CampaignSteps(OneCampaign):
     # -- what all texts come to
 
     def _gather(self) -> None:
-        """Sum up what is known of each text."""
         assert self.comparison is not None
         assert self.plan is not None
         arms = self.arms
@@ -209,7 +189,6 @@ class CampaignSteps(OneCampaign):
             self.results = self.comparison.results()
 
     def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
-        """Return the campaigns of all texts."""
         if self.comparison is None:
             return super().doubtful()
         return [found for arm in self.arms for found in arm.doubtful()]
@@ -231,11 +210,9 @@ class CampaignSteps(OneCampaign):
         return all(done)
 
     def test_label(self) -> str:
-        """Say on the button what a test sends."""
         return "Send me the first message of each text" if len(self.arms) > 1 else super().test_label()
 
     def stop(self) -> None:
-        """Begin no further request, of any text."""
         self._halted = self.stage == "sending"
         for arm in self.arms:
             arm.stop()
@@ -322,7 +299,6 @@ class CampaignSteps(OneCampaign):
         return [Guards({**guards.fields, "budget": f"{currency} {part:f}"}) for part in parts]
 
     def _heard_of_arms(self) -> None:
-        """Put the progress of all texts together."""
         if self.stage != "sending":
             return
         told = [arm.running.progress if arm.running else _at_rest(arm) for arm in self.arms]
@@ -355,12 +331,10 @@ class CampaignSteps(OneCampaign):
 
 
 def _of_arm(choices: Choices, name: str, words: str) -> Choices:
-    """Return the choices of the campaign of one text."""
     return dataclasses.replace(choices, campaign=f"{choices.campaign}/{name}", words=words)
 
 
 def _at_rest(arm: OneCampaign) -> Progress:
-    """Return the progress of a text that is not being sent."""
     return Progress(
         done=arm.tried,
         total=arm.tried + arm.waiting,

@@ -22,7 +22,7 @@ from ..._policy import Policy
 from ...errors import UsageError
 from .. import skin
 from ..lists import Uploaded, names_of
-from ..stages import Latest, Notice, Sign, Work
+from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
 from .comparing import CampaignSteps
@@ -30,7 +30,7 @@ from .drafts import Drafts
 from .moves import IN_THE_FORM
 from .read_pane import ReadPane
 from .send_pane import ResultPane, SendPane
-from .state import BUSY, TYPE_ABOVE, Draft, in_both
+from .state import TYPE_ABOVE, Draft, in_both
 from .write_pane import ComparePane, Fields, WritePane
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class CampaignForm(skin.Shown):
     ) -> None:
         frame = None if frame is None else as_pandas(frame)
         self.steps = CampaignSteps(
-            frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._stepped
+            frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._render
         )
         given = {"suppress": _usable_people(suppress), "rates": _usable_rates(rates)}
         variant = self.steps.client.settings.variant
@@ -112,7 +112,7 @@ class CampaignForm(skin.Shown):
         self._uploaded: Uploaded | None = None
         self._checked: Choices | None = None  # what the plan was made of
         self._settle = skin.SETTLE
-        self.work = Work(self._failed)
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
         self.compare = ComparePane(self._typed)
@@ -141,11 +141,9 @@ class CampaignForm(skin.Shown):
         return self.steps.results
 
     def choices(self) -> Choices:
-        """Return what the fields say now."""
         return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
 
     def guards(self) -> Guards:
-        """Return what the guards say now."""
         return self.sending.guards()
 
     def __repr__(self) -> str:
@@ -318,9 +316,6 @@ class CampaignForm(skin.Shown):
 
         return job
 
-    def _failed(self, words: str, sign: Sign) -> None:
-        self._notice.value = skin.notice(words, sign)
-
     def _next_to_read(self) -> ipywidgets.DOMWidget:
         """Return what takes the focus after a move: the top of the new screen, or what a refusal asks for."""
         if not self.steps.refusal.text:
@@ -379,11 +374,6 @@ class CampaignForm(skin.Shown):
             self._render()
 
     # -- drawing
-
-    def _stepped(self) -> None:
-        if self.steps.stage not in BUSY:
-            self.work.let_go()
-        self._render()
 
     def _render(self) -> None:
         with self._drawing:

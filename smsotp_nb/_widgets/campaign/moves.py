@@ -23,7 +23,7 @@ from ...results import Progress
 from ..lists import names_of
 from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, complaints, ended_early, refused
 from .choices import Choices, Guards
-from .state import BUSY, IN_CODE, NEXT, CampaignState, Draft, Running, in_both
+from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
 NO_PLAN = "There is no plan yet."
@@ -47,7 +47,7 @@ class OneCampaign(CampaignState):
         if frame is not None:
             names_of(frame)
         with self._lock:
-            if self.stage in BUSY:
+            if self.stage in self.busy:
                 return False
             self.stage = "write"
             self.frame, self._called = pd.DataFrame() if frame is None else frame, called
@@ -248,7 +248,6 @@ class OneCampaign(CampaignState):
         self._show("done", said.text, said.sign)
 
     def _come_to(self) -> Notice:
-        """Say what the send came to."""
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
         line = f"{state_line(self.counts)}."
         if planned:
@@ -323,7 +322,6 @@ class OneCampaign(CampaignState):
         return self._as_shown("Nothing was changed.")
 
     def settled(self, words: str, sign: Sign = "ok") -> None:
-        """Take in what was decided about rows in doubt."""
         self._look_again()
         self._show(self.stage, words, sign)
 

@@ -12,7 +12,6 @@ from ..._ledger import Ledger
 from .. import skin
 from ..controls import FieldFaults, offer
 from ..lists import Upload, Uploaded, names_of, with_none
-from ..stages import Sign, Work
 from .reading import OrderColumns, ReadingSteps
 
 KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"
@@ -40,8 +39,8 @@ class ReadPane:
     def __init__(
         self, ledger: Ledger, *, service: str, orders: pd.DataFrame | None, changed: Callable[[], None]
     ) -> None:
-        self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._step)
-        self.work = Work(self._failed)
+        self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._render)
+        self.work = self.steps.work
         self.faults = FieldFaults()
         self._changed, self._drawing = changed, threading.RLock()
         self._stage = ""
@@ -65,7 +64,6 @@ class ReadPane:
         skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
 
     def chosen(self) -> OrderColumns:
-        """Return what the fields say now."""
         return OrderColumns(self.on.value, self.at.value, self.amount.value, self.zone.value, self.currency.value)
 
     # -- parts
@@ -130,15 +128,7 @@ class ReadPane:
 
         self.work.begin(self.button, read)
 
-    def _failed(self, words: str, sign: Sign) -> None:
-        self._notice.value = skin.notice(words, sign)
-
     # -- drawing
-
-    def _step(self) -> None:
-        if self.steps.stage != "reading":
-            self.work.let_go()
-        self._render()
 
     def _render(self) -> None:
         with self._drawing:

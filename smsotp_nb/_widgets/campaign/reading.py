@@ -23,9 +23,9 @@ from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
 from ..._visible import label as shown_label
-from ...errors import SmsOtpError, UsageError
+from ...errors import UsageError
 from ..lists import NONE_CHOSEN, Uploaded
-from ..stages import Notice, Sign, Stages, broken, refused, sentence
+from ..stages import Notice, Sign, Stages, sentence
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _SHOWN: Final = 3
@@ -36,12 +36,7 @@ _TRUE: Final = {"true": True, "yes": True, "1": True, "false": False, "no": Fals
 
 @dataclass(frozen=True, slots=True)
 class OrderColumns:
-    """Which column of the orders is which, as a person chose; ``zone`` is that of the times without an offset.
-
-    Example:
-        >>> OrderColumns(on="customer").missing({"bought": "binary"})
-        {'at': 'Choose the column with the time of each order.'}
-    """
+    """Which column of the orders is which, as a person chose; ``zone`` is that of the times without an offset."""
 
     on: Hashable = NONE_CHOSEN
     at: Hashable = NONE_CHOSEN
@@ -78,16 +73,7 @@ class Orders:
 
 
 def orders(frame: pd.DataFrame, chosen: OrderColumns, kinds: Mapping[str, str], *, integers: bool) -> Orders:
-    """Bring the columns of orders to what a reading takes; ``integers``: units are recorded as whole numbers.
-
-    Example:
-        >>> rows = pd.DataFrame({"customer": ["c1", "c2"], "day": ["2026-11-03 14:05", "soon"]})
-        >>> chosen = OrderColumns(on="customer", at="day", zone="Europe/Berlin")
-        >>> orders(rows.head(1), chosen, {"bought": "binary"}, integers=False).frame[AT].astype(str).tolist()
-        ['2026-11-03 13:05:00+00:00']
-        >>> orders(rows, chosen, {"bought": "binary"}, integers=False).faults["at"]
-        'In row 1 day is no time. Write times such as 2026-11-03 14:05, or 2026-11-03T14:05+01:00, in every row.'
-    """
+    """Bring the columns of orders to what a reading takes; ``integers``: units are recorded as whole numbers."""
     found, faults = {}, chosen.missing(kinds)
     if faults:
         return Orders(frame.iloc[:0], faults)
@@ -117,7 +103,6 @@ class _Wrong(Exception):
 def _own_outcomes(
     frame: pd.DataFrame, chosen: OrderColumns, kinds: Mapping[str, str], faults: dict[str, str]
 ) -> dict[str, pd.Series]:
-    """Return the columns that outcomes have of their name."""
     own = {}
     alone = [*kinds.values()].count("amount") == 1  # it is the column that was chosen
     for name, kind in kinds.items():
@@ -218,13 +203,9 @@ class ReadingSteps(Stages):
         orders: a row for each order, given in code; without it a file is uploaded.
         changed: called after every change.
         now: the clock.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> with Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
-        ...     ReadingSteps(ledger, service="sandbox").names()
-        []
     """
+
+    busy = ("reading",)
 
     def __init__(
         self,
@@ -244,43 +225,32 @@ class ReadingSteps(Stages):
 
     def names(self) -> list[str] | None:
         """Return the names of the comparisons, the latest first; None, and why, where the ledger cannot be read."""
-        try:
+        with self._telling("choosing", NOT_READ):
             return recalling.names(self._ledger)
-        except SmsOtpError as error:
-            self._refuse(*refused(error, NOT_READ), {})
-            return None
+        return None
 
     def take(self, read: Uploaded) -> None:
         """Take an uploaded file of orders, or none if it cannot be read; what was read from others is not shown."""
         self.orders, self.reading = read.frame, None
         if self.stage == "choosing":
-            self._refuse("", "", {})
+            self._refuse("choosing", "", "")
 
     def look_up(self, name: str) -> None:
-        """Look up how a comparison was declared; say so where the ledger cannot be read."""
         self.declared, self.reading = None, None
-        try:
+        with self._telling("choosing", NOT_READ):
             self.declared = self._recalled(name).test._declared if name else None
-        except SmsOtpError as error:
-            self._refuse(*refused(error, NOT_READ), {})
-        else:
-            self.forget_refusal()
+            self.notice = Notice()
+            self._changed()
 
     def has_amounts(self) -> bool:
-        """Say whether the comparison counts amounts."""
         return self.declared is not None and "amount" in self.declared.outcomes.values()
 
     def read(self, name: str, chosen: OrderColumns, early: Early = False) -> None:
         """Read a comparison; before its reading day the counts need no orders."""
         if not self._begin({"choosing"}, "reading", "Reading …"):
             return
-        try:
+        with self._telling("choosing", NOT_READ):
             self._read(name, chosen, early)
-        except SmsOtpError as error:
-            self._refuse(*refused(error, NOT_READ), {})
-        except Exception as error:
-            self._refuse(*broken(error), {})
-            raise
 
     def _read(self, name: str, chosen: OrderColumns, early: Early) -> None:
         recalled, rows = self._recalled(name), self.orders
@@ -290,11 +260,11 @@ class ReadingSteps(Stages):
         kinds = recalled.test._declared.outcomes
         made = orders(rows, chosen, kinds, integers=recalled.integers)
         if made.faults:
-            self._refuse(f"{NOT_READ} {' '.join(made.faults.values())}", "warn", made.faults)
+            self._refuse("choosing", f"{NOT_READ} {' '.join(made.faults.values())}", "warn", made.faults)
             return
         found = self._reading(recalled.test, made, chosen.currency.strip().upper(), early)
         if self.orders is not rows:
-            self._refuse(f"{NOT_READ} Other orders were chosen meanwhile: read again.", "warn", {})
+            self._refuse("choosing", f"{NOT_READ} Other orders were chosen meanwhile: read again.", "warn")
             return
         self._done(found)
 
@@ -305,7 +275,7 @@ class ReadingSteps(Stages):
             self._done(found)
             return
         words = "The reading day has come: choose the file of the orders first."
-        self._refuse(f"{NOT_READ} {words}", "warn", {"orders": words})
+        self._refuse("choosing", f"{NOT_READ} {words}", "warn", {"orders": words})
 
     def _reading(self, test: Experiment, made: Orders, currency: str, early: Early) -> Reading:
         amount = {"amount": AMOUNT} if "amount" in test._declared.outcomes.values() else {}
@@ -318,17 +288,11 @@ class ReadingSteps(Stages):
         self.reading, self.faults = reading, {}
         self._show("choosing")
 
-    def _refuse(self, words: str, sign: Sign, faults: Mapping[str, str]) -> None:
-        self.faults = faults
-        self._show("choosing", words, sign)
-
-    def forget_refusal(self) -> None:
-        """Take away why nothing was read, for somebody is choosing."""
-        self.notice = Notice()
-        self._changed()
+    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
+        self.faults = faults or {}
+        self._show(stage, words, sign)
 
 
 def _nothing() -> pd.DataFrame:
-    """Return no orders, as a reading takes them."""
     none: dict[str, Any] = {ON: [], AT: pd.to_datetime([], utc=True), AMOUNT: pd.Series([], dtype="float64")}
     return pd.DataFrame(none)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets
 
-from ..._cards import counted
 from ..._guards import GUARDS
 from .. import skin
-from ..controls import FieldFaults, Pinned, fill_in
+from ..controls import FieldFaults, Pinned, Withdrawal, fill_in
 from ..doubts import Doubts
 from ..results_table import ResultsTable
 from ..stages import Sign
@@ -34,18 +33,17 @@ class SendPane:
         self.reason = skin.text("Why the text changes, for the record", placeholder="typo")
         self.test_number = skin.text("Your own number", placeholder="+1 202 555 0123")
         self.test, self.send = Pinned("Send me the first message as a test"), Pinned("Send")
-        self.sure = Pinned("Yes, withdraw")
+        self._withdrawal = Withdrawal()
+        self.sure, self.keep_button = self._withdrawal.sure, self._withdrawal.keep_button
         self.test_button, self.send_button, self.sure_button = self.test.button, self.send.button, self.sure.button
         self.back_button = skin.button("Back to the text")
         self.withdraw_button = skin.button("Withdraw")
-        self.keep_button = skin.button("No, keep them")
         self.stop_button = skin.button("Stop sending")
         for field in (*self.guard_fields.values(), self.reason):
             field.observe(lambda _: changed(), "value")
         self.widget = self._lay_out()
 
     def guards(self) -> Guards:
-        """Return what the guards say now."""
         entered = {name: field.value for name, field in self.guard_fields.items()}
         return Guards({name: value.strip() if isinstance(value, str) else value for name, value in entered.items()})
 
@@ -56,7 +54,6 @@ class SendPane:
         return {name: value for name, value in now.items() if value and value != first.get(name)}
 
     def fill_in(self, draft: Mapping[str, str | int]) -> None:
-        """Fill in a draft."""
         fill_in(self.guard_fields, draft)
 
     def forget(self) -> None:
@@ -92,16 +89,10 @@ class SendPane:
         self.back_button.description = steps.back_label()
         skin.show(self.withdraw_button, not sending and not sure and bool(steps.unfinished))
         self.withdraw_button.description = f"Withdraw the other {steps.waiting:,}"
-        skin.show(self._sure, sure)
-        rows = counted(steps.waiting, "row")
-        self._warning.value = skin.line(f"{rows} will be taken out for good: this campaign never texts them.", "warn")
-        self.sure.offer(f"Yes, withdraw {steps.waiting:,}", steps.plan if sure else None)
+        self._withdrawal.draw(steps.waiting, steps.plan if sure else None)
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._where, self._tested, self._limits = skin.block(""), skin.block(""), skin.block("")
-        self._warning = skin.block("")
-        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
-        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
         self._first = self.faults.around("canary", self.guard_fields["canary"])
         self._guards = skin.box(
             *skin.folded("Limits: cost, speed, quiet hours, failures", "Hide the limits", *self._guard_rows()),
@@ -126,7 +117,7 @@ class SendPane:
             self.faults.around("typed", self.typed),
             skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field",)),
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
-            self._sure,
+            self._withdrawal.widget,
             classes=("smsotp-main",),
         )
 
@@ -154,7 +145,6 @@ class ResultPane:
         self.widget = self._lay_out()
 
     def draw(self, steps: CampaignSteps) -> None:
-        """Show the plan, the progress or the results."""
         sending = steps.stage == "sending"
         self.outcome.value = skin.notice(steps.notice.text, steps.notice.sign)
         self._draw_card(steps)

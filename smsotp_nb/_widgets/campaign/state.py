@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..._sandbox import Sandbox
 
 TYPE_ABOVE = 1000
-BUSY = ("planning", "testing", "sending")
 IN_CODE = "given in code"
 TRIED = ("accepted", "rejected", "in_doubt")
 STEPS = ("Write", "Check", "Send", "Results")
@@ -92,6 +91,8 @@ class CampaignState(Stages):
 
     ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which field is why.
     """
+
+    busy = ("planning", "testing", "sending")
 
     def __init__(
         self,
@@ -225,12 +226,10 @@ class CampaignState(Stages):
         return what + (f", at most {guards.budget}" if guards.budget else "")
 
     def limits(self, guards: Guards) -> str:
-        """Say below the button what else holds the send back."""
         said = [guards.quiet, guards.pace, guards.failures]
         return sentence("; ".join(words for words in said if words))
 
     def back_label(self) -> str:
-        """Say on the button what going back is for."""
         if not self.unfinished:
             return "Back to the text"
         return f"Change the text for the other {self.to_go or self.waiting:,}"
@@ -241,7 +240,6 @@ class CampaignState(Stages):
         return str(going) if self.live or going > self._type_above else ""
 
     def test_label(self) -> str:
-        """Say on the button what a test sends."""
         return "Send me the first message as a test"
 
     def numbers(self) -> pd.Series | None:
@@ -250,7 +248,7 @@ class CampaignState(Stages):
 
     def pressed_another(self) -> None:
         """Say that the button said something else when it was pressed; nothing was done."""
-        if self.stage not in BUSY:
+        if self.stage not in self.busy:
             self._refuse(self.stage, f"Nothing was done. {PRESSED_ANOTHER}", "warn")
 
     def forget_refusal(self) -> None:
@@ -267,14 +265,14 @@ class CampaignState(Stages):
         return self.ledger.unfinished(self.plan, service=self.client.service)
 
     def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
-        if stage in BUSY:
+        if stage in self.busy:
             self._before = self.notice
         self.refusal, self.faults, self.met = Notice(), {}, []
         super()._show(stage, words, sign)
 
     def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
         """Leave how things stand, and say why the click did nothing."""
-        if self.stage in BUSY:
+        if self.stage in self.busy:
             self.notice = self._before
         self.stage, self.refusal, self.faults = stage, Notice(words, sign), faults or {}
         self._changed()
@@ -314,13 +312,11 @@ class CampaignState(Stages):
             self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
 
     def recorded(self) -> Campaign | None:
-        """Return the campaign as the ledger has it, or None."""
         if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
             return None
         return self.ledger.campaign(self.plan.campaign, service=self.client.service)
 
     def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
-        """Return the campaigns whose rows in doubt are shown, each with the labels of its rows in the list."""
         campaign = self.recorded()
         return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
 
@@ -335,5 +331,4 @@ class CampaignState(Stages):
 
 
 def in_both(met: list[Unfinished]) -> int:
-    """Return how many people would be texted twice, counted in each campaign that they are in."""
     return sum(one.both for one in met)

@@ -67,7 +67,6 @@ class Fields:
         return self.faults.around(name, getattr(self, name))
 
     def choices(self) -> Choices:
-        """Return what the fields say now."""
         fill, unread = pairs(self.fill.value)
         return Choices(
             campaign=self.campaign.value.strip(),
@@ -109,7 +108,6 @@ class Fields:
         return phones.find_columns(frame)
 
     def offer_campaigns(self, names: Sequence[str]) -> None:
-        """Offer earlier campaigns to leave out."""
         self.exclude.options = tuple(names)
         skin.show(self.exclude, bool(names))
 
@@ -195,16 +193,13 @@ class ComparePane:
         self.widget = skin.box(self.button, self._fields, classes=("smsotp-main",))
 
     def choices(self) -> Compared:
-        """Return what the fields say now."""
         values = {name: getattr(self, name).value for name in COMPARED}
         return Compared(**values)
 
     def offer(self, names: list[tuple[str, Any]]) -> None:
-        """Offer the columns of a list."""
         offer(self.unit, with_none(names, "choose"), None)
 
     def draft(self) -> dict[str, str | int]:
-        """Return what a draft keeps."""
         chosen = self.choices()
         return {name: getattr(self, name).value for name in COMPARED} if chosen.on else {}
 
@@ -215,7 +210,6 @@ class ComparePane:
             self.unfold()
 
     def unfold(self) -> None:
-        """Show the fields."""
         if self._fields.layout.display == "none":
             self.button.click()
 
@@ -265,7 +259,6 @@ class WritePane:
         self.offer("")
 
     def show_columns(self) -> None:
-        """Name the columns that a text may use."""
         self._columns.value = cards.columns_html(self.fields.names)
         skin.show(self._columns, bool(self.fields.names))
 
@@ -277,7 +270,6 @@ class WritePane:
             skin.show(button, keep)
 
     def draw(self, steps: CampaignSteps, draft: Draft | None) -> None:
-        """Show the step as it stands."""
         fields, planning = self.fields, steps.stage == "planning"
         template = fields.kind.value == "template"
         skin.show(self._template, template)

@@ -17,11 +17,11 @@ from ..._visible import visible
 from ..._wire import amount
 from ...results import Progress
 from .. import skin
-from ..controls import Leafing, Pinned
+from ..controls import Leafing, Pinned, Withdrawal
 from ..doubts import Doubts
 from ..results_table import ResultsTable
-from ..stages import Latest, Sign, Work
-from .steps import BUSY, OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
+from ..stages import Latest, Sign
+from .steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
 
 if TYPE_CHECKING:
     from ..._client import Client
@@ -29,15 +29,7 @@ if TYPE_CHECKING:
 
 
 def state_of(entry: Entry) -> tuple[Sign, str]:
-    """Return how a campaign stands: the sign, and what is to be done first.
-
-    Example:
-        >>> import datetime
-        >>> from smsotp_nb._ledger.summing import Billed
-        >>> counts = {"planned": 1, "sending": 0, "in_doubt": 2}
-        >>> state_of(Entry("a", "sandbox:1", datetime.datetime(2026, 11, 12), 3, False, counts, Billed()))
-        ('warn', '2 rows in doubt, 1 row to go')
-    """
+    """Return how a campaign stands: the sign, and what is to be done first."""
     if entry.purged:
         return "", "purged: its numbers were deleted"
     counts = entry.counts
@@ -47,7 +39,6 @@ def state_of(entry: Entry) -> tuple[Sign, str]:
 
 
 def entry_html(entry: Entry) -> str:
-    """Return what is said of a campaign in the list, below its name."""
     sign, state = state_of(entry)
     mark = {"warn": "! ", "ok": "✓ "}.get(sign, "")
     first = f"{mark}{state}"
@@ -109,7 +100,6 @@ def opened_card(opened: Opened) -> Card:
 
 
 def progress_html(progress: Progress | None) -> str:
-    """Return how far a send is, in words and as a bar."""
     if progress is None:
         return '<p class="smsotp-line">Preparing …</p>'
     said = f"{number(progress.done)} of {counted(progress.total, 'row')}: {number(progress.accepted)} accepted"
@@ -160,9 +150,9 @@ class CampaignsPage(skin.Shown):
             _several(ledger),
             client=client,
             plans=_several(plans),
-            changed=self._stepped,
+            changed=self._render,
         )
-        self.work = Work(self._failed)
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self._drawn: Opened | None = None
         self._stage = "list"
@@ -203,12 +193,14 @@ class CampaignsPage(skin.Shown):
         self.back_button = skin.button("Back to the campaigns")
         self.again_button = skin.button("Refresh")
         self.typed = skin.text("")
-        self.send, self.sure = Pinned("Send"), Pinned("Yes, withdraw")
-        self.send_button, self.sure_button = self.send.button, self.sure.button
+        self.send = Pinned("Send")
+        self.send_button = self.send.button
         self.stop_button = skin.button("Stop sending")
         self.withdraw_button = skin.button("Withdraw")
         self.reason = skin.text("Why, for the record", placeholder="wrong price")
-        self.keep_button = skin.button("No, keep them")
+        self._withdrawal = Withdrawal(self.reason)
+        self.sure, self.keep_button = self._withdrawal.sure, self._withdrawal.keep_button
+        self.sure_button = self.sure.button
         self.doubts = Doubts(settled=self._settled)
         self.results = ResultsTable()
         self._listen()
@@ -249,15 +241,13 @@ class CampaignsPage(skin.Shown):
 
     def _lay_out_one(self) -> ipywidgets.VBox:
         self._card, self._outcome, self._needed = skin.block(""), skin.block(""), skin.block("")
-        self._progress, self._warning = skin.block(""), skin.block("")
+        self._progress = skin.block("")
         self._confirm = skin.box(
             self._needed,
             self.typed,
             skin.box(self.send.widget, self.stop_button, self.withdraw_button, classes=("smsotp-act",)),
             classes=("smsotp-main",),
         )
-        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
-        self._sure = skin.box(self._warning, self.reason, answers, classes=("smsotp-main", "smsotp-framed"))
         self._doubts = skin.box(self.doubts.widget, classes=("smsotp-main",))
         self._results = skin.box(self.results.widget, classes=("smsotp-main",))
         return skin.box(
@@ -267,7 +257,7 @@ class CampaignsPage(skin.Shown):
             self._progress,
             self._doubts,
             self._confirm,
-            self._sure,
+            self._withdrawal.widget,
             self._results,
             classes=("smsotp-main", "smsotp-pad"),
         )
@@ -335,15 +325,7 @@ class CampaignsPage(skin.Shown):
     def _focus(self) -> None:
         (self.typed if self.steps.notice.text.startswith("Type ") else self._head).focus()
 
-    def _failed(self, words: str, sign: Sign) -> None:
-        (self._notice if self.steps.opened is None else self._outcome).value = skin.notice(words, sign)
-
     # -- drawing
-
-    def _stepped(self) -> None:
-        if self.steps.stage not in BUSY:
-            self.work.let_go()
-        self._render()
 
     def _render(self) -> None:
         with self._drawing:
@@ -411,11 +393,7 @@ class CampaignsPage(skin.Shown):
         skin.show(self.stop_button, sending)
         skin.show(self.withdraw_button, opened.waiting > 0 and not sending and not asking)
         self.withdraw_button.description = f"Withdraw the other {counted(opened.waiting, 'row')}"
-        skin.show(self._sure, asking)
-        self._warning.value = skin.line(
-            f"{counted(opened.waiting, 'row')} will be taken out for good: this campaign never texts them.", "warn"
-        )
-        self.sure.offer(f"Yes, withdraw {number(opened.waiting)}", opened if asking else None)
+        self._withdrawal.draw(opened.waiting, opened if asking else None)
 
     def _code(self, opened: Opened | None) -> str:
         at = str(opened.ledger.path) if opened else self.steps.places()[self.ledger.value]

@@ -54,12 +54,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for.
-
-    Example:
-        >>> print(Question("phone", region="country", default_region="DE").line())
-        people.sms.normalize("phone", region="country", default_region="DE")
-    """
+    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for."""
 
     column: Hashable
     region: Hashable = NONE_CHOSEN
@@ -141,19 +136,12 @@ class Cleaned:
         return self.judged["result"].isin(USABLE).to_numpy(bool)
 
     def why(self, place: int) -> str:
-        """Return why a row is what it is, in words."""
         row = self.judged.iloc[place]
         return _reason(row["result"], row["problem"], row["note"])
 
 
 def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
-    """Judge a column of a list with its edits; the list itself is not changed.
-
-    Example:
-        >>> people = pd.DataFrame({"phone": ["+12025550123", "(202) 555-0123", "nobody", "202 555 0147"]})
-        >>> clean(people, Question("phone", default_region="US")).table["result"].tolist()
-        ['unchanged', 'duplicate', 'unusable', 'fixed']
-    """
+    """Judge a column of a list with its edits; the list itself is not changed."""
     edits = edits if isinstance(edits, Edits) else Edits(edits)
     frame = edits.frame()
     if question.column == NONE_CHOSEN:
@@ -213,12 +201,7 @@ def filters(cleaned: Cleaned | None) -> list[tuple[str, str]]:
 
 
 def marked(before: str, after: str) -> tuple[Marked, Marked]:
-    """Return both texts in pieces: what was taken away in the first, what was added in the second.
-
-    Example:
-        >>> marked("(202) 555", "+1202555")[1].pieces
-        (('+1', 'ins'), ('202', ''), ('555', ''))
-    """
+    """Return both texts in pieces: what was taken away in the first, what was added in the second."""
     old: list[tuple[str, Literal["", "ins", "del"]]] = []
     new: list[tuple[str, Literal["", "ins", "del"]]] = []
     for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -261,13 +244,7 @@ def place_of(path: str) -> Path:
 
 
 def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tuple[bool, str]:
-    """Say in words what becomes of a row with another number or country: whether it can be texted, and why.
-
-    Example:
-        >>> cleaned = clean(pd.DataFrame({"phone": ["?"]}), Question("phone"))
-        >>> judged_alone(cleaned, 0, "+1 202 555 0123", "")
-        (True, '+12025550123, United States, mobile or landline')
-    """
+    """Say in words what becomes of a row with another number or country: whether it can be texted, and why."""
     asked = cleaned.question.arguments()
     region = [country or None] if "region" in asked else None
     row = phones.normalize([number], **{**asked, "region": region}, evidence=cleaned.evidence or "none").iloc[0]

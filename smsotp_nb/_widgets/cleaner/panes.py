@@ -38,7 +38,6 @@ class RowsView:
         self.draw([])
 
     def draw(self, rows: Sequence[RowView]) -> None:
-        """Show these rows, at most a page of them."""
         self._places = [row.place for row in rows]
         skin.show(self._none, not rows)
         for at, line in enumerate(self._lines):
@@ -201,7 +200,6 @@ class FilesPart:
         self._listen()
 
     def field(self, which: Written) -> ipywidgets.Text:
-        """Return the field that names a file."""
         return {"usable": self.clean_path, "left out": self.path, "questions": self._questions}[which]
 
     def put(self, wanted: Wanted, name: str, *, keep: list[Hashable], source: str | Path | None) -> str:
@@ -298,7 +296,6 @@ class OwnerPart:
         skin.show(self._asking, unusable > 0)
 
     def show(self, card: Card | None) -> None:
-        """Show what became of the answers."""
         self._card.value = card.html() if card else ""
 
 

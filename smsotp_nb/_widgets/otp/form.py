@@ -21,7 +21,7 @@ from ...otp import Challenge, Request, ledger_of
 from ...settings import Secret
 from .. import skin
 from ..inbox import draw
-from ..stages import Sign, Work, plain, sentence
+from ..stages import plain, sentence
 from . import words
 from .steps import RESEND_WAIT, OtpSteps, SandboxClock, View, number_hint
 
@@ -91,10 +91,10 @@ class OtpForm(skin.Shown):
         self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
         now = now or self._clock or utc_now
         books = ledger_of(ledger)
-        self.steps = OtpSteps(client, ledger=books, resend_wait=resend_wait, now=now, changed=self._stepped)
+        self.steps = OtpSteps(client, ledger=books, resend_wait=resend_wait, now=now, changed=self._render)
         self._cn = client.settings.variant == "cn"
         self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
-        self.work = Work(self._failed)
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self._ticking = False
         self._settle = skin.SETTLE
@@ -295,9 +295,6 @@ class OtpForm(skin.Shown):
 
         self.work.begin(what, work)
 
-    def _failed(self, words: str, sign: Sign) -> None:
-        self._notice.value = skin.notice(words, sign)
-
     def _focus(self) -> None:
         """Leave the focus where the next key belongs; on what is disabled or gone it would fall to the notebook."""
         view = self.steps.view()
@@ -307,7 +304,6 @@ class OtpForm(skin.Shown):
         (self.stop_button if view.pausing else target).focus()
 
     def _count_down(self) -> None:
-        """Redraw the countdown once a second while there is one."""
         with self._drawing:
             if self._ticking or not self._counting():
                 return
@@ -335,11 +331,6 @@ class OtpForm(skin.Shown):
             return self._ticking
 
     # -- drawing
-
-    def _stepped(self) -> None:
-        if self.steps.stage not in ("sending", "checking"):
-            self.work.let_go()
-        self._render()
 
     def _hint_number(self) -> None:
         hint, _ = number_hint(self.phone.value)

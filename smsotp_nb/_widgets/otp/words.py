@@ -26,56 +26,43 @@ USED_UP = (
     "An earlier check of this passcode got no answer; if it succeeded, the code is used up, which the service does not "
     "tell. Send a new code."
 )
-Stage = Literal["request", "sending", "entry", "checking", "verified"]
 CHANNELS = {"auto": "automatic channel", "sms": "SMS", "call": "voice call", "whatsapp": "WhatsApp"}
 LONG = 120  # seconds from which a time is told in minutes
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the form knows of a passcode by itself.
-
-    ``age`` and ``lifetime`` in seconds, by the clock named ``clock``; ``left`` of ``most`` wrong codes that the form
-    takes; ``unanswered``: an earlier check got no answer; ``sent``: how many passcodes were asked for so far;
-    ``accepted``: the service said that it took the last one.
-    """
-
-    age: float
-    lifetime: int
-    clock: str
-    left: int
-    most: int
-    unanswered: bool = False
-    sent: int = 1
-    accepted: bool = True
-
-
-def no_match(known: Known) -> str:
+def no_match(
+    *,
+    age: float,
+    lifetime: int,
+    clock: str,
+    left: int,
+    most: int,
+    unanswered: bool = False,
+    sent: int = 1,
+    accepted: bool = True,
+) -> str:
     """Return what to say when the service answers that a code is not valid.
 
-    Example:
-        >>> print(no_match(Known(age=361, lifetime=300, clock="this machine's clock", left=4, most=5)))
-        The service says that the code does not match. By this machine's clock it was sent 6 minutes ago and was valid \
-for 5 minutes: it has most likely expired. Send a new code.
+    Args:
+        age: seconds by the clock named ``clock``, as ``lifetime``.
+        left: of ``most`` wrong codes that the form takes.
+        unanswered: an earlier check got no answer.
+        sent: how many passcodes were asked for so far.
+        accepted: the service said that it took the last one.
     """
-    return f"{NO_MATCH} {_ours(known)}"
-
-
-def _ours(known: Known) -> str:
-    if known.age >= known.lifetime:
-        sent, valid = spoken(known.age), spoken(known.lifetime)
-        how = "sent" if known.accepted else "asked for"
-        since = f"By {known.clock} it was {how} {sent} ago and was valid for {valid}"
-        return f"{since}: it has most likely expired. Send a new code."
-    if known.left <= 0:
+    if age >= lifetime:
+        how = "sent" if accepted else "asked for"
+        since = f"By {clock} it was {how} {spoken(age)} ago and was valid for {spoken(lifetime)}"
+        return f"{NO_MATCH} {since}: it has most likely expired. Send a new code."
+    if left <= 0:
         return (
-            f"That was wrong code {known.most} of the {known.most} that this form takes for one passcode; how many the "
+            f"{NO_MATCH} That was wrong code {most} of the {most} that this form takes for one passcode; how many the "
             "service takes is not known. Send a new code."
         )
-    if known.unanswered:
-        return USED_UP
-    which = "Use the code of the newest message" if known.sent > 1 else "Check it and try again"
-    return f"{which}; {'1 try' if known.left == 1 else f'{known.left} tries'} left in this form."
+    if unanswered:
+        return f"{NO_MATCH} {USED_UP}"
+    which = "Use the code of the newest message" if sent > 1 else "Check it and try again"
+    return f"{NO_MATCH} {which}; {'1 try' if left == 1 else f'{left} tries'} left in this form."
 
 
 def expired(clock: str) -> str:
@@ -84,12 +71,7 @@ def expired(clock: str) -> str:
 
 
 def pause(seconds: float | None, *, longest: float) -> str:
-    """Return what the service asked for when it throttled a request.
-
-    Example:
-        >>> pause(10, longest=300), pause(None, longest=300)
-        ('The service asks for a pause of 10 seconds.', 'The service asks for a pause and does not say how long.')
-    """
+    """Return what the service asked for when it throttled a request."""
     if seconds is None:
         return "The service asks for a pause and does not say how long."
     more = "at least " if seconds >= longest else ""
@@ -108,28 +90,14 @@ def spoken(seconds: float) -> str:
 
 
 def asked(request: Request, to: str) -> str:
-    """Return a request as one line; ``to`` is the number as it may be shown.
-
-    Example:
-        >>> asked(Request("+12025550123", intent="login", channel="sms"), "+1202...0123")
-        'To +1202...0123: SMS, 6 digits, intent login'
-    """
+    """Return a request as one line; ``to`` is the number as it may be shown."""
     channel = CHANNELS[request.channel or "auto"]
     said = [channel, counted(request.length, "digit"), *([f"intent {request.intent}"] if request.intent else [])]
     return f"To {to}: {', '.join(said)}"
 
 
 def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
-    """Return the code that does the same; number and codes stand in it by name, ``ledger`` is a path.
-
-    Example:
-        >>> print(lines(Request("+12025550123", intent="login"), sandbox=True))
-        import smsotp_nb as sms
-        <BLANKLINE>
-        client = sms.Sandbox().client()
-        challenge = sms.otp.send(number, client=client, intent='login')
-        challenge.verify(typed)
-    """
+    """Return the code that does the same; number and codes stand in it by name, ``ledger`` is a path."""
     chosen = {
         "digits": request.digits,
         "intent": request.intent,
@@ -148,7 +116,7 @@ def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
 class View:
     """All that a screen needs: which step, what is enabled, what is the one thing to do next, and the words."""
 
-    stage: Stage
+    stage: str
     step: int
     notice: Notice
     can_send: bool
@@ -187,7 +155,6 @@ def pause_html(view: View) -> str:
 
 
 def verified_html(view: View) -> str:
-    """Return the end of the form, large."""
     if view.stage != "verified":
         return ""
     return (
