@@ -97,9 +97,6 @@ class Pinned:
     process changed the campaign. So each label has a number, the page tells which number was pressed, and what that
     label stood for is done, or nothing. A second press does nothing while the first one is in hand. A page without the
     script does not tell which label was pressed; there it is the present one.
-
-    Attributes:
-        button: the ipywidgets button, to be shown, marked or focused.
     """
 
     def __init__(self, label: str, *classes: str) -> None:

@@ -17,12 +17,7 @@ from .stages import Sign
 
 
 class Doubts:
-    """What is in doubt of a campaign, to be settled row by row, inside a form.
-
-    Attributes:
-        widget: the box to place in a form; it is hidden while nothing is in doubt.
-        settling: the state behind it.
-    """
+    """What is in doubt of a campaign, to be settled row by row; ``widget`` is hidden while nothing is."""
 
     def __init__(self, *, settled: Callable[[str, Sign], None] = lambda *_: None) -> None:
         """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""

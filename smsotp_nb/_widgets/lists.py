@@ -98,11 +98,6 @@ class Upload:
 
     A form never goes on with the file before: ``take`` gets every file that was chosen, one that cannot be read too,
     and returns what is to be said instead where it does not take it.
-
-    Attributes:
-        button: the ipywidgets upload.
-        said: the line.
-        widget: both, to place in a form.
     """
 
     def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:

@@ -90,13 +90,7 @@ NOTHING = "No rows match. Choose another state or search for something else."
 
 
 class ResultsTable:
-    """The rows of a result table, inside a form. Numbers on the page are masked, in the downloaded file they are not.
-
-    Attributes:
-        widget: the box to place in a form; it is hidden until there is a table.
-        view: the table behind it, or None.
-        asked: what the fields ask for.
-    """
+    """The rows of a result table, inside a form. Numbers on the page are masked, in the downloaded file they are not."""
 
     def __init__(self) -> None:
         self.view: ResultsView | None = None

@@ -283,14 +283,7 @@ class Guards:
         return found
 
     def arguments(self, *, tried: int = 0) -> dict[str, Any]:
-        """Return the keyword arguments of ``send``.
-
-        ``tried`` is how many the campaign tried already: its argument counts them, the form asks how many of the others
-        go first.
-
-        Raises:
-            UsageError: a budget without its currency, or half a span of quiet hours.
-        """
+        """Return the keyword arguments of ``send``, whose canary counts those ``tried`` already, too."""
         found = typed(self.fields)
         found |= {"canary": tried + self.first} if self.first else {}
         speed = int(self.fields.get(SPEED) or 0)

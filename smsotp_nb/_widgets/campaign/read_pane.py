@@ -23,18 +23,7 @@ EARLY = (
 
 
 class ReadPane:
-    """Which comparison, the orders and their columns, and the card of the reading.
-
-    Args:
-        ledger: in which the comparisons are recorded.
-        service: whose campaigns count.
-        orders: those that were given in code.
-        changed: called when there is a new reading.
-
-    Attributes:
-        widget: hidden while no comparison is recorded.
-        steps: the state behind it.
-    """
+    """Which comparison, the orders and their columns, and the card of the reading; hidden while none is recorded."""
 
     def __init__(
         self, ledger: Ledger, *, service: str, orders: pd.DataFrame | None, changed: Callable[[], None]

@@ -196,13 +196,7 @@ class ReadingSteps(Stages):
     """The comparisons of a ledger, the orders of one, and its reading.
 
     ``faults`` says which field is why nothing was read; ``reading`` is the last one, None before it.
-
-    Args:
-        ledger: in which the comparisons are recorded.
-        service: whose campaigns count.
-        orders: a row for each order, given in code; without it a file is uploaded.
-        changed: called after every change.
-        now: the clock.
+    ``service`` is that whose campaigns count.
     """
 
     busy = ("reading",)

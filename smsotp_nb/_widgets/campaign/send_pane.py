@@ -19,11 +19,7 @@ from .comparing import CampaignSteps
 
 
 class SendPane:
-    """Fields and buttons; the first recipients stand in sight, the other guards are folded away.
-
-    Args:
-        changed: called when a guard changes.
-    """
+    """Fields and buttons; the first recipients stand in sight, the other guards are folded away."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.faults = FieldFaults()

@@ -33,9 +33,7 @@ KEPT = (
 class Fields:
     """The fields by their names, as attributes, and `faults`, the lines below them.
 
-    Args:
-        given: what was given in code for the suppression list and the rates; it is not shown.
-        typed: called when one of them changes.
+    ``given`` is what was given in code for the suppression list and the rates; it is not shown.
     """
 
     def __init__(
@@ -161,11 +159,7 @@ OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), (
 
 
 class ComparePane:
-    """A second text, who is held out, and how it is counted; folded away until somebody wants it.
-
-    Args:
-        typed: called when one of the fields changes.
-    """
+    """A second text, who is held out, and how it is counted; folded away until somebody wants it."""
 
     def __init__(self, typed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
@@ -231,12 +225,7 @@ HINT = (
 
 
 class WritePane:
-    """The fields laid out.
-
-    Args:
-        upload: whether the list comes in here.
-        take: what an `Upload` does with it.
-    """
+    """The fields laid out; ``upload``: the list comes in here, and is handed to ``take``."""
 
     def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool, take: Callable[[Uploaded], str]) -> None:
         self.fields, self.compare = fields, compare

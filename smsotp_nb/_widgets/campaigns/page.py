@@ -54,15 +54,7 @@ def entry_html(entry: Entry) -> str:
 
 
 def billed(entry: Entry) -> str:
-    """Return what a campaign was billed, each currency by itself.
-
-    Example:
-        >>> import datetime
-        >>> from smsotp_nb._ledger.summing import Billed
-        >>> sums = Billed((("EUR", 1_000_000), ("USD", 2_250_000)), 3)
-        >>> billed(Entry("a", "sandbox:1", datetime.datetime(2026, 11, 12), 3, False, {}, sums))
-        'EUR 1.00 and USD 2.25 billed, 3 messages without a price'
-    """
+    """Return what a campaign was billed, each currency by itself."""
     sums = [money(amount(micros), currency) for currency, micros in entry.billed.micros]
     said = f"{' and '.join(sums)} billed" if sums else "nothing billed"
     unpriced = entry.billed.unpriced
