@@ -11,13 +11,12 @@ import pandas as pd
 
 from . import _planning as planning
 from . import cost, phones, results
-from ._calls import in_our_words
+from ._calling import in_our_words
 from ._cards import Card
 from ._frames import AnyFrame
 from ._ledger import LedgerOrPath
 from ._pandas import STR, texts, with_columns
-from ._phones.evidence import Evidence, Level
-from ._phones.judgement import TEXTABLE, NoteOrRefuse
+from ._phones import TEXTABLE, Evidence, Level, NoteOrRefuse
 from ._planning.wording import TemplateData, Words
 from ._policy import Policy
 from ._wire import Variant, mask

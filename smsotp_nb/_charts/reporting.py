@@ -11,14 +11,13 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 
 from .. import cost
-from .._arguments import not_flag, not_path, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, number, page, places_of
 from .._cost.overview import billed_in_words
 from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read
 from .._ledger import Ledger
 from .._ledger.places import path_of
-from .._ledger.summing import when_sent
+from .._ledger.reading.spending import when_sent
 from .._moments import Now, utc_now
 from .._pandas import STR
 from .._results import contract

@@ -16,12 +16,11 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
-from .._arguments import given, not_flag, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, not_whole, refuse
 from .._cards import Card, safe
 from .._client import Client
 from .._sandbox import Sandbox
-from .._visible import masked
+from .._showing import masked
 from .._wire import mask
 from ..errors import SmsOtpError, UsageError
 from . import skin

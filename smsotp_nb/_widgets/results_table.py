@@ -90,7 +90,7 @@ NOTHING = "No rows match. Choose another state or search for something else."
 
 
 class ResultsTable:
-    """The rows of a result table, inside a form. Numbers on the page are masked, in the downloaded file they are not."""
+    """The rows of a result table in a form; numbers on the page are masked, in the downloaded file they are not."""
 
     def __init__(self) -> None:
         self.view: ResultsView | None = None

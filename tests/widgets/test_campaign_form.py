@@ -266,7 +266,7 @@ def test_a_second_click_while_sending_sends_nothing_twice(steps: CampaignSteps, 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert box.inbox["to"].is_unique
     assert len(box.inbox) == 10
 
@@ -282,9 +282,9 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     steps._changed = lambda: seen.set() if steps.running and steps.running.progress.done else None
     sending = threading.Thread(target=steps.send, args=(Guards(),))
     sending.start()
-    assert seen.wait(20)
+    assert seen.wait(120)
     steps.stop()
-    sending.join(30)
+    sending.join(120)
     sent = len(box.inbox)
     assert 0 < sent < 60
     assert steps.stage == "done"
@@ -664,7 +664,7 @@ def awaited(form: CampaignForm) -> Iterator[CampaignForm]:
     def begin_and_wait(what: object, job: Job) -> None:
         begin(what, lambda: (workers.append(threading.current_thread().name), job())[1])
         for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
-            thread.join(30)
+            thread.join(120)
             workers.extend(["not ended"] * thread.is_alive())
 
     form._settle, form.work.begin = 0.0, begin_and_wait  # type: ignore[method-assign]

@@ -31,7 +31,7 @@ ANOTHER = "had changed when you pressed it"
 
 def join() -> None:
     for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
-        thread.join(30)
+        thread.join(120)
 
 
 def waited(form: Any) -> Any:

@@ -19,8 +19,8 @@ from ..._experiments import ratio
 from ..._experiments.declaring import HOLDOUT
 from ..._planning import Plan, overview
 from ..._progress import span
-from ..._visible import label as called
-from ..._visible import masked
+from ..._showing import label as called
+from ..._showing import masked
 from ..._wire import amount, mask
 from ...problems import PROBLEMS
 from ...results import Progress

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import rates as rate_tables
-from ..._arguments import not_frame, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_frame, refuse
 from ..._cards import Card, Note
 from ..._frames import AnyFrame, as_pandas
 from ..._ledger import LedgerOrPath

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ... import _dates as dates
-from ..._arguments import not_zone
+from ..._calling import not_zone
 from ..._experiments import recalling
 from ..._experiments.assigning import unit_texts
 from ..._experiments.declaring import Declared
@@ -22,7 +22,7 @@ from ..._experiments.experiment import Experiment
 from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
-from ..._visible import label as shown_label
+from ..._showing import label as shown_label
 from ...errors import UsageError
 from ..lists import NONE_CHOSEN, Uploaded
 from ..stages import Notice, Sign, Stages, sentence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import _planning as planning
-from ..._arguments import not_whole, refuse
+from ..._calling import not_whole, refuse
 from ..._cards import counted
 from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
 from ..._ledger.places import not_a_ledger

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from ..._calls import in_our_words
+from ..._calling import in_our_words
 from ..._cards import Card, Note, Table, counted, money, number, safe
 from ..._ledger import Entry, LedgerOrPath
 from ..._planning import Plan
 from ..._services import shown
-from ..._visible import visible
+from ..._showing import visible
 from ..._wire import amount
 from ...results import Progress
 from .. import skin

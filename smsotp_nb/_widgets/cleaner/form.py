@@ -10,11 +10,10 @@ import ipywidgets
 import pandas as pd
 
 from ... import phones
-from ..._arguments import not_text, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_text, refuse
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
-from ..._phones.owner import text_of
+from ..._phones import text_of
 from ...columns import require
 from ...errors import FileExists, SmsOtpError
 from ...recipients import read_recipients, sheets

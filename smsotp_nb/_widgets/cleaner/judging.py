@@ -17,11 +17,7 @@ import pandas as pd
 from ... import phones
 from ..._cards import Marked, State
 from ..._pandas import STR
-from ..._phones import vocabulary
-from ..._phones.beside import free_names
-from ..._phones.edits import without_rows
-from ..._phones.lookup import country_name
-from ..._phones.owner import name_of_row, text_of
+from ..._phones import country_name, free_names, name_of_row, text_of, vocabulary, without_rows
 from ..._results import streaming
 from ...errors import SmsOtpError
 from ...problems import PROBLEMS, in_words

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import ipywidgets
 
-from ..._arguments import not_callable, not_number, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_callable, not_number, refuse
 from ..._cards import Card, Note
 from ..._client import once
 from ..._moments import Now, utc_now

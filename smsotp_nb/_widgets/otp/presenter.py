@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import pandas as pd
 
-from ..._calls import in_our_words
+from ..._calling import in_our_words
 from ..._cards import Card, counted, safe
 from ..._client.meaning import Scrubber, success
 from ..._client.transport import RawReply
