@@ -183,7 +183,7 @@ def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, b
     checked(steps).send(Guards())
     assert steps.notice.text.startswith("Stopped: ")
     assert "B" not in set(told(box).values())
-    steps._changed = lambda: None
+    steps._draw = lambda: None
     steps.send(Guards())
     assert steps.stage == "done"
     assert told(box) == {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}

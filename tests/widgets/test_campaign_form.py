@@ -279,7 +279,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     steps = checked(CampaignSteps(frame, client=client, ledger=ledger))
     box.fault("latency", seconds=0.1)
     seen = threading.Event()
-    steps._changed = lambda: seen.set() if steps.running and steps.running.progress.done else None
+    steps._draw = lambda: seen.set() if steps.running and steps.running.progress.done else None
     sending = threading.Thread(target=steps.send, args=(Guards(),))
     sending.start()
     assert seen.wait(120)
@@ -637,7 +637,7 @@ def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSt
     checked(steps)
     moments = iter(n / 1000 for n in range(10_000))
     steps._clock = lambda: next(moments)
-    steps._changed = lambda: drawn.append(steps.running.progress.done) if steps.running else None
+    steps._draw = lambda: drawn.append(steps.running.progress.done) if steps.running else None
     for done in range(1, 1001):
         steps._heard(Progress(done=done, total=1000))
     assert len(drawn) <= 6

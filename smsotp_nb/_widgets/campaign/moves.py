@@ -309,8 +309,10 @@ class OneCampaign(CampaignState):
             return
         with self._telling(self.stage, "Nothing was changed."):
             gone = campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
-            self._read_results()
-            self._show("done", f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
+            said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
+            with self._telling("done", said):
+                self._read_results()
+                self._show("done", said, "ok")
 
     def _may_withdraw(self, plan: Plan | None) -> bool:
         """Return whether the rows to go are those that were seen; say so where they are not."""
