@@ -28,7 +28,7 @@ from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
-from .._planning import AnyPlan, DatasetPlan
+from .._planning import Plan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -41,14 +41,14 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 class Outlook:
     """What guards look at beforehand: a plan, its campaign if recorded, how it stands to the ledger, and the time."""
 
-    plan: AnyPlan
+    plan: Plan
     campaign: Campaign | None
     prospect: Prospect
     now: datetime
 
     def going(self) -> pd.Series[str] | None:
-        """Return the numbers still to go that no rule of the ledger holds back; None of a plan larger than memory."""
-        if isinstance(self.plan, DatasetPlan):
+        """Return the numbers still to go that no rule of the ledger holds back; None of the plan of a folder."""
+        if self.plan.folder is not None:
             return None
         rows = self.campaign.frame if self.campaign else self.plan.rows
         numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()

@@ -11,7 +11,7 @@ from .._client import Client
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
-from .._planning import AnyPlan
+from .._planning import Plan
 from . import guards
 from .checks import check_kinds
 from .pacing import check_speed
@@ -20,7 +20,7 @@ from .pacing import check_speed
 @in_our_words
 @takes_guards
 def preflight(
-    plan: AnyPlan,
+    plan: Plan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
@@ -31,7 +31,7 @@ def preflight(
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
-    Of a plan of ``plan_dataset`` it does not count whom quiet hours would hold back now.
+    Of the plan of a ``Folder`` it does not count whom quiet hours would hold back now.
 
     Returns:
         A card with the service, the ledger, what has been recorded already, how many people would be texted now and
@@ -77,7 +77,7 @@ def preflight(
     )
 
 
-def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Campaign | None:
     if not ledger.knows(plan.campaign, service=client.service):
         return None  # a test under its name is not the campaign
     return ledger.campaign(plan.campaign, service=client.service)

@@ -18,15 +18,14 @@ from .._calls import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried
-from .._planning import AnyPlan, DatasetPlan, to_oneself
+from .._planning import Plan, to_oneself
 from .._progress import Bar
 from .._wire import Body, SendReply
 from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, SmsOtpWarning, TransportError, UsageError
 from . import guards
 from .addressees import Addressees, Bodies
-from .checks import anybody, check, check_switches
+from .checks import check, check_switches
 from .crew import Crew, with_rests
-from .excerpt import excerpt
 from .pacing import Pacer, check_speed
 from .slots import AHEAD, MOST_AHEAD, Slots
 from .stoppers import ISOLATING, STOPPED, STRANGER, ending
@@ -45,7 +44,7 @@ Outcome = SendReply | ServiceError | TransportError
 @in_our_words
 @takes_guards
 def send(
-    plan: AnyPlan,
+    plan: Plan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
@@ -67,7 +66,7 @@ def send(
     anything else answers, because the address or the key is wrong, the call ends there.
 
     Args:
-        plan: what ``plan(...)`` or ``plan_dataset(...)`` returned.
+        plan: what ``plan(...)`` returned.
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt, and
@@ -85,7 +84,7 @@ def send(
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
         ``results.COLUMNS`` and then the plan's kept columns. If rows are still ``planned``, their ``problem`` says why,
-        and a CampaignIncomplete warning is given. Of a plan larger than memory: ``status, problem`` (str) and ``rows``
+        and a CampaignIncomplete warning is given. Of the plan of a ``Folder``: ``status, problem`` (str) and ``rows``
         (Int64), a row for each status and problem; ``ledger.to_parquet`` writes every row.
 
     Warns:
@@ -113,7 +112,7 @@ def send(
     check_switches(isolate_invalid, repeat_text, progress, stop)
     check_speed(max_per_second)
     with opened(ledger) as book:
-        if not anybody(plan) and not book.knows(plan.campaign, service=client.service):
+        if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
             return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
@@ -131,15 +130,13 @@ def send(
 
 
 @in_our_words
-def send_test(
-    plan: AnyPlan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0
-) -> pd.DataFrame:
+def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
     Each call sends a message. It is recorded, but not as part of the campaign.
 
     Args:
-        plan: the plan whose message is sent; one of ``plan_dataset``, too.
+        plan: the plan whose message is sent.
         to: your own number, with its plus.
         client: as for ``send``.
         ledger: as for ``send``; tests are kept apart from campaigns.
@@ -161,7 +158,7 @@ def send_test(
         ...     box.inbox["text"].tolist()
         ['Hello Ann!']
     """
-    one = to_oneself(excerpt(plan, row), to) if isinstance(plan, DatasetPlan) else to_oneself(plan, to, row=row)
+    one = to_oneself(plan, to, row=row)
     check(one, client, 1)
     with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
@@ -175,7 +172,7 @@ class _Sending:
 
     def __init__(
         self,
-        plan: AnyPlan,
+        plan: Plan,
         client: Client,
         run: Run,
         *,

@@ -31,7 +31,7 @@ from .lock import RunLock
 from .overview import state_line
 from .passcodes import KIND
 from .purging import warn_of_unreached
-from .recording import Planned, PlannedInPieces
+from .recording import Planned
 from .recovering import OWNER_DIED, give_up
 from .standing import OPTED_OUT
 from .store import Store
@@ -302,9 +302,9 @@ class Campaign:
             lock.release()
 
     def _not_its_plan(self, plan: Planned) -> str | None:
-        if isinstance(plan, PlannedInPieces):
+        if getattr(plan, "folder", None) is not None:  # of which no rows are read
             return (
-                "a plan of plan_dataset(...) neither corrects nor extends a campaign: withdraw what is to go, and plan "
+                "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
                 f"it as a campaign of its own with exclude=ledger.campaign({self.name!r})"
             )
         if not isinstance(plan, Planned):

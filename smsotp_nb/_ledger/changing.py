@@ -26,7 +26,6 @@ from .people import hashed, persons, secret_of
 from .recording import (
     LEFT_OUT,
     Planned,
-    PlannedInPieces,
     bodies_of,
     destinations,
     insert_rows,
@@ -160,7 +159,7 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
     )
 
 
-def refusal_in_pieces(plan: PlannedInPieces) -> PlanChanged:
+def refusal_in_pieces(plan: Planned) -> PlanChanged:
     """Return the refusal of a plan larger than memory that is not the one recorded."""
     name = f"ledger.campaign({plan.campaign!r})"
     return PlanChanged(

@@ -21,7 +21,7 @@ from .contacts import Realm
 from .holdouts import NO_PEOPLE
 from .overview import until
 from .reading import digits_of
-from .recording import Planned, PlannedInPieces
+from .recording import Planned
 from .standing import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .store import Store
 from .tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
@@ -167,7 +167,7 @@ def prospect(
 
 
 def prospect_in_pieces(
-    store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
+    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
     done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
@@ -199,7 +199,7 @@ def prospect_in_pieces(
     return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
 
 
-def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
     waiting: list[pd.DataFrame] = []
     keys = np.zeros(0, np.int64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,9 +16,10 @@ from .. import phones
 from .._pandas import STR
 from .._results import contract
 from . import bodies as body_rows
-from . import estimating, hints
+from . import estimating, kept_words
+from .arguments import MadeOf
 from .bodies import Ints, Worded
-from .making import MadeOf
+from .rows import InMemory
 from .segments import Segments
 from .wording import Wording
 
@@ -27,7 +30,7 @@ _HINT_TEXTS = 50
 def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
     """Return the fields of the plan. Of several rows of a person, one that was planned before comes first."""
     asked, numbers = made_of.asked, made_of.numbers
-    words, labels = asked.words, made_of.kept.index
+    words, labels = made_of.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
     problem, note = problems(numbers, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
@@ -46,23 +49,15 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
     rows["est_currency"] = rates["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    planned_to = numbers["to"].iloc[at]
+    said = partial(kept_words.wordings, words, made_of.frame, bodies, first, keep=asked.keep_bodies)
     return {
-        "campaign": asked.campaign,
-        "variant": asked.variant,
-        "chunk_size": asked.chunk_size,
         "kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
-        "segments": wording.segments,
-        "signature_join": wording.join_text,
-        "fingerprint": fingerprint(planned_to, keys[codes]),
-        "body_keys": keys,
-        "hint": hints.passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
-        "_rows": rows,
-        "_bodies": bodies,
+        "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
+        "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
+        "_asked": asked,
+        "_held": InMemory(rows, bodies, keys, said),
         "_estimate": estimate,
-        "_first": first,
-        "_wording": wording,
         "_made_of": made_of,
     }
 
@@ -194,3 +189,38 @@ def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) ->
 def _sample(asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
     shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
     return asked.sampled(bodies.iloc[shown])
+
+
+# -- advice --------------------------------------------------------------------------------------------------------
+
+
+PASSCODE = (
+    "This looks like a verification code. Passcodes belong to otp.send: the service makes, sends and checks the code, "
+    "and nobody stores it."
+)
+
+# "code" in the languages where verification texts are most often seen, and what is asked for by a code that sells.
+_WORDS = re.compile(
+    r"\b(?:code|codes|passcode|otp|pin|one-time|verification|verify|2fa"
+    r"|kode|kod|kód|koodi|código|codigo|codice|cod|mã|sandi|passwort|einmalpasswort|bestätigungscode"
+    r"|sicherheitscode|verificatiecode|doğrulama|verifica|verificación|verificação|vérification|weryfikacyjny|tasdiqlash)\b"
+    r"|код|кода|κωδικός|רקוד|קוד|رمز|كود|कोड|ওটিপি|कूट|รหัส|验证码|驗證碼|校验码|動態碼|認証|コード|인증|코드",
+    re.IGNORECASE,
+)
+_SELLS = re.compile(
+    r"%|\b(?:promo|discount|coupon|voucher|rabatt|gutschein|descuento|cupón|réduction|sconto|zip|postal|dress|qr)\b"
+    r"|优惠|優惠|クーポン|쿠폰|скидк|промокод",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def passcode(texts: Iterable[str]) -> str | None:
+    """Return advice when one of these texts, as people will read it, looks like a verification code."""
+    return PASSCODE if any(map(_looks_like_code, texts)) else None
+
+
+def _looks_like_code(text: str) -> bool:
+    numbers = [found for found in _DIGITS.findall(text) if not _YEAR.fullmatch(found)]
+    return bool(numbers) and bool(_WORDS.search(text)) and not _SELLS.search(text)

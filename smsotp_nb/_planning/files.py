@@ -1,194 +1,143 @@
-"""The plan of a list larger than memory: a value that holds what a send needs and reads the rest from its files."""
+"""The rows and messages of a plan whose list is larger than memory: its Parquet files, read in pieces."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .. import _wire as wire
-from .. import parts
-from .._arguments import not_whole, refuse
-from .._calls import in_our_words
 from .._foreign.gate import ours
-from .._ledger import Piece, Prospect, Wordings
-from .._pandas import STR, lent
-from .._policy import Policy
+from .._ledger import Piece, Wordings
+from .._pandas import STR
 from ..errors import UsageError
 from . import bodies as body_rows
-from . import dataset_overview as overview
 from .bodies import Ints
-from .staging import MEASURED, VARYING
-from .value import Plan
-from .wording import Wording
+from .rows import InMemory, refuse_beyond
+from .staging import MEASURED
 
-_PREVIEWED: Final = 3
+PLANNED, SKIPPED, MESSAGES = "planned.parquet", "skipped.parquet", "bodies.parquet"
 _SAMPLED: Final = 50
 _PIECE: Final = 100_000  # rows
-_ROWS = "a plan larger than memory keeps its rows in files: read planned.parquet and skipped.parquet in plan.folder"
-_BODIES = "a plan larger than memory keeps its messages in bodies.parquet in plan.folder; plan.preview(n) shows some"
-_INSTEAD: Final = {  # what a Plan has and this has not
-    "rows": _ROWS,
-    "bodies": _BODIES,
-    "texts": _BODIES,
-    "wordings": _BODIES,
-    "measure": _BODIES,
-    "estimate_by_segment": f"{_ROWS}; est_parts and est_cost stand there beside the column of segments",
-    "reworded": "a plan larger than memory is planned again for other words: plan_dataset(...) with the same folder",
-}
+_OF_BODIES: Final = (
+    "kind", "text", "content", "template_id", "template_data", "signature", "recipients", "encoding", "est_parts",
+)  # fmt: skip
+_COLUMNS: Final = ("to", "region", "type", "status", "problem", "note", "body", "chunk", "est_parts", "encoding")
+_COSTS: Final = ("est_cost", "est_currency")
+# What a row that is left out has in the columns of planned ones.
+_BLANK: Final = {"body": "Int64", "chunk": "Int64", "est_parts": "Int64", "encoding": STR, "est_currency": STR}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DatasetPlan:
-    """A campaign as it would be sent, of a list larger than memory: what `plan_dataset` returns and ``send`` takes.
+@dataclass(frozen=True, eq=False)
+class InFiles:
+    """The files of a plan in their ``folder``; see `Plan` for the other fields.
 
-    Its rows stand in the folder: ``planned.parquet`` in the order of the requests, ``skipped.parquet`` with the problem
-    of each row that is left out, ``bodies.parquet`` with the different messages. All three name people. Files that were
-    changed after the plan was made are refused when it is sent.
-
-    Attributes:
-        folder: where its files are.
-        campaign, variant, chunk_size, kept, by, segments, signature_join, fingerprint, hint, policy, prospect: as of a
-            `Plan`; the same rows have the same fingerprint there.
-        figures: how many ``rows, planned, bodies, requests`` there are, how many ``parts``, and of how many recipients
-            the parts are ``unknown``.
-        notes: how many planned rows have a note that deserves a look, by code.
-
-    Example:
-        >>> import tempfile
-        >>> import smsotp_nb as sms
-        >>> place = Path(tempfile.mkdtemp())
-        >>> (place / "list").mkdir()
-        >>> pd.DataFrame({"phone": ["+12025550123", "hello"]}).to_parquet(place / "list" / "people.parquet")
-        >>> made = sms.plan_dataset(place / "list", into=place / "plan", to="phone", campaign="demo", text="Hello")
-        >>> made.figures["planned"], made.message(0).text, made.skipped.name
-        (1, 'Hello', 'skipped.parquet')
+    ``said`` are the wordings as the ledger keeps them, ``shown`` the bodies to look at first. A file that was changed
+    after the plan was made is refused with a UsageError.
     """
 
     folder: Path
-    campaign: str
-    variant: wire.Variant
-    chunk_size: int
-    kept: tuple[str, ...]
-    by: str | None
-    segments: tuple[str, ...]
-    signature_join: str
     fingerprint: str
-    hint: str | None
-    policy: Policy | None
     figures: Mapping[str, int]
     notes: Mapping[str, int]
-    _problems: pd.DataFrame = field(repr=False)
-    _estimate: pd.DataFrame = field(repr=False)
-    _wording: Wording = field(repr=False)
-    _said: pd.DataFrame = field(repr=False)
-    _keep_bodies: bool = field(repr=False)
-    _shown: tuple[int, ...] = field(repr=False)  # bodies to look at first
-    prospect: Prospect | None = field(default=None, repr=False)
-
-    if not TYPE_CHECKING:  # mypy knows what there is
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(_INSTEAD.get(name, f"{type(self).__name__!r} object has no attribute {name!r}"))
+    problems: pd.DataFrame = field(repr=False)
+    said: pd.DataFrame = field(repr=False)
+    keep_bodies: bool
+    shown: tuple[int, ...]
 
     @property
-    def problems(self) -> pd.DataFrame:
-        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str: the places of
-        the first three, counted from 0 over all files)."""
-        return lent(self._problems)
+    def rows(self) -> pd.DataFrame:
+        planned = [piece.assign(status="planned", problem=None) for piece in self._read(PLANNED)]
+        skipped = [_blank(piece).assign(status="skipped") for piece in self._read(SKIPPED)]
+        rows = pd.concat([*planned, *skipped]).sort_values("row").reset_index(drop=True)
+        rows = rows.astype({"status": STR, "problem": STR}).drop(columns="row")
+        kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
+        return rows[[*_COLUMNS, *_COSTS, *kept]]
 
     @property
-    def estimate(self) -> pd.DataFrame:
-        """Messages, parts and cost by country, most expensive first; the columns are those of `Plan.estimate`."""
-        return lent(self._estimate)
+    def skipped(self) -> pd.DataFrame:
+        return self.rows.loc[lambda rows: rows["status"].eq("skipped").to_numpy()]
 
     @property
-    def skipped(self) -> Path:
-        """The Parquet file of the rows that will not be sent: ``row, to, region, type, problem, note``, kept ones."""
-        return self.folder / "skipped.parquet"
+    def bodies(self) -> pd.DataFrame:
+        return self._said(0, self.figures["bodies"] - 1)[list(_OF_BODIES)]
 
     @cached_property
     def body_keys(self) -> Ints:
-        """The key of each body, by body number."""
-        with ours(self._bodies_file, "a file of the plan"):
-            keys: Ints = pq.read_table(self._bodies_file, columns=["key"])["key"].to_numpy().copy()
+        path = self._there(MESSAGES)
+        with ours(path, "a file of the plan"):
+            keys: Ints = pq.read_table(path, columns=["key"])["key"].to_numpy().copy()
         keys.setflags(write=False)
         return keys
 
-    @in_our_words
-    def preview(self, n: int = _PREVIEWED) -> pd.DataFrame:
-        """Show n messages as real recipients will read them: the first of each segment, the dearest, then in order.
+    def wordings(self) -> Wordings:
+        return self._wordings(0, self.figures["bodies"] - 1)
 
-        Returns:
-            ``to, text`` (str; ``to`` masked), ``est_parts`` (Int64), ``encoding``, ``forcing`` (str) and ``body``
-            (Int64), by the row that has the message first.
-        """
-        refuse(not_whole("n", n, least=0))
-        asked = [*self._shown, *range(min(n, self.figures["bodies"]))]
-        numbers = sorted(list(dict.fromkeys(asked))[:n])
-        found = pd.concat([self._body(number) for number in numbers]) if numbers else _empty_bodies()
-        texts = self._wording.reads(found)
-        forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
-        to = [wire.mask(f"+{number}") for number in found["number"]]
-        shown = {
-            "to": pd.Series(to, dtype=STR).array,
-            "text": texts.array,
-            "est_parts": found["est_parts"].array,
-            "encoding": found["encoding"].array,
-            "forcing": pd.Series(forcing, dtype=STR).array,
-            "body": pd.array(numbers, dtype="Int64"),
-        }
-        return pd.DataFrame(shown, index=pd.Index(found["first"].astype("int64"), name=None))
-
-    def samples(self) -> list[str]:
-        """Return some messages as people read them; of a template without its text the variables and their values."""
-        many = min(_SAMPLED, self.figures["bodies"])
-        numbers = list(dict.fromkeys([*range(many), *self._shown]))
-        found = pd.concat([self._body(number) for number in numbers]) if numbers else _empty_bodies()
-        return self._wording.sampled(found)
-
-    @in_our_words
-    def message(self, body: int) -> wire.Body:
-        """Return the message of a body number, as it goes on the wire.
-
-        Raises:
-            UsageError: there is no such body, or the plan's files are not those that were planned.
-        """
-        refuse(not_whole("body", body, least=0))
-        if not 0 <= body < self.figures["bodies"]:
-            raise UsageError(f"no body {body}; this plan has {self.figures['bodies']}, numbered from 0")
-        said = self._body(body)
-        asked = self._wording.messages[0].body
-        if asked.kind == "template":
-            data = json.loads(said["template_data"].array[0])
-            found = replace(asked, template_id=str(said["template_id"].array[0]), template_data=tuple(data.items()))
-        else:
-            text = str(said[asked.kind].array[0])
-            found = replace(asked, text=text) if asked.kind == "text" else replace(asked, content=text)
-        if body_rows.body_key(found) != int(self.body_keys[body]):
+    def body(self, number: int) -> pd.DataFrame:
+        """Return one body, as a frame of one row."""
+        body = self._said(number, number)
+        if body_rows.body_keys(body)[0] != self.body_keys[number]:
             raise self._changed()
-        return found
+        return body
+
+    def examples(self, n: int, _by: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return n rows to look at - ``to, body`` - and the body of each."""
+        wanted = [*self.shown, *range(min(n, self.figures["bodies"]))]
+        numbers = sorted(list(dict.fromkeys(wanted))[:n])
+        bodies = self._some(numbers)
+        to = [f"+{number}" for number in bodies["number"]]
+        people = {"to": pd.array(to, dtype=STR), "body": pd.array(numbers, dtype="Int64")}
+        return pd.DataFrame(people, index=pd.Index(bodies["first"].astype("int64"), name=None)), bodies
+
+    def sample(self) -> pd.DataFrame:
+        """Return some bodies to look at for advice."""
+        many = min(_SAMPLED, self.figures["bodies"])
+        return self._some([*dict.fromkeys([*range(many), *self.shown])])
 
     def addressees(self) -> tuple[Ints, Ints]:
-        """Return for each row of the list its number and the key of its body; 0 of those that are left out.
-
-        Raises:
-            UsageError: the plan's files are not those that were planned.
-        """
+        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
         numbers, keys = self._nobody()
-        for piece in self._frames(("row", "to", "body")):
+        for piece in self._read(PLANNED, ("row", "to", "body")):
             self._take_in(piece, numbers, keys)
         self._hold_against_plan(numbers, keys)
         return numbers, keys
+
+    def pieces(self) -> Iterator[Piece]:
+        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
+        for piece in self._read(SKIPPED):
+            yield Piece(_blank(piece), piece["row"].to_numpy("int64"), np.zeros(0, np.int64))
+        numbers, keys = self._nobody()
+        for piece in self._read(PLANNED):
+            self._take_in(piece, numbers, keys)
+            rows = piece.assign(problem=pd.Series(None, index=piece.index, dtype=STR))
+            said = self._wordings(int(rows["body"].min()), int(rows["body"].max()))
+            yield Piece(rows, rows["row"].to_numpy("int64"), self.body_keys, said)
+        self._hold_against_plan(numbers, keys)
+
+    def one(self, row: int) -> InMemory:
+        """Return the row-th planned row of the list, and its body, in memory."""
+        refuse_beyond(row, self.figures["planned"])
+        numbers, _ = self.addressees()
+        place = int(np.flatnonzero(numbers)[row])
+        path = self._there(PLANNED)
+        with ours(path, "a file of the plan"):
+            rows = _frame(pq.read_table(path, filters=pc.field("row") == place))
+        body = int(rows["body"].iloc[0])
+        rows = rows.assign(status=pd.array(["planned"], dtype=STR), problem=pd.array([None], dtype=STR))
+        rows["body"] = pd.array([0], dtype="Int64")
+        bodies = self.body(body)[list(_OF_BODIES)].set_axis(pd.RangeIndex(1, name="body"))
+        said = self._wordings(body, body)
+        # What placeholders are filled with is never kept of a test message.
+        said = Wordings(said.said, said.measures.set_axis(bodies.index), keep=False)
+        return InMemory(rows[[*_COLUMNS, *_COSTS]], bodies, self.body_keys[[body]], lambda: said)
 
     def _nobody(self) -> tuple[Ints, Ints]:
         return np.zeros(self.figures["rows"], np.int64), np.zeros(self.figures["rows"], np.int64)
@@ -205,95 +154,62 @@ class DatasetPlan:
         if _fingerprint(numbers[going], keys[going]) != self.fingerprint:
             raise self._changed()
 
-    def pieces(self) -> Iterator[Piece]:
-        """Give the rows as the ledger records them: those that are left out, then those to go, by request.
-
-        Raises:
-            UsageError: at the end, the plan's files are not those that were planned.
-        """
-        for piece in self._read(self.skipped, None):
-            yield self._piece(piece, "skipped")
-        numbers, keys = self._nobody()
-        for piece in self._frames(None):
-            self._take_in(piece, numbers, keys)
-            yield self._piece(piece, "planned")
-        self._hold_against_plan(numbers, keys)
-
-    def _piece(self, piece: pd.DataFrame, status: str) -> Piece:
-        rows = piece.assign(status=status).astype({"status": STR})
-        if status == "skipped":
-            blank = {"body": "Int64", "chunk": "Int64", "est_parts": "Int64", "encoding": STR, "est_currency": STR}
-            empty = {name: pd.Series(None, index=rows.index, dtype=dtype) for name, dtype in blank.items()}
-            return Piece(rows.assign(**empty, est_cost=np.nan), rows["row"].to_numpy("int64"), np.zeros(0, np.int64))
-        rows = rows.assign(problem=pd.Series(None, index=rows.index, dtype=STR))
-        first, last = int(rows["body"].min()), int(rows["body"].max())
-        return Piece(rows, rows["row"].to_numpy("int64"), self.body_keys, self._wordings(first, last))
-
     def _wordings(self, first: int, last: int) -> Wordings:
         """Return what bodies from one number to another say, and how they pack."""
-        groups = range(self._group(first), self._group(last) + 1)
-        found = pd.concat([self._of_group(group) for group in groups])
-        mine = found.loc[first:last, list(MEASURED)]
-        return Wordings(self._said, mine.astype({"wording": "int64"}), self._keep_bodies)
+        measures = self._said(first, last)[list(MEASURED)].astype({"wording": "int64"})
+        return Wordings(self.said, measures, self.keep_bodies)
 
-    def _body(self, number: int) -> pd.DataFrame:
-        return self._of_group(self._group(number)).loc[[number]]
+    def _some(self, numbers: list[int]) -> pd.DataFrame:
+        return pd.concat([self._said(number, number) for number in numbers]) if numbers else self._said(0, -1)
 
-    def _of_group(self, group: int) -> pd.DataFrame:
-        if not self._bodies_file.is_file():
-            raise self._changed()
-        return _row_group(self._bodies_file, group, self._bodies_file.stat().st_mtime_ns)
-
-    def _group(self, body: int) -> int:
-        return int(np.searchsorted(self._ends, body, "right"))
+    def _said(self, first: int, last: int) -> pd.DataFrame:
+        """Return the bodies from one number to another as their file has them."""
+        path, groups = self._there(MESSAGES), np.searchsorted(self._ends, [first, max(first, last)], "right")
+        there = range(int(groups[0]), min(int(groups[1]) + 1, len(self._ends)))
+        found = pd.concat([_row_group(path, group, path.stat().st_mtime_ns) for group in there or range(1)])
+        return found.loc[first:last]
 
     @cached_property
     def _ends(self) -> Ints:
         """The body number at which each group of rows of the bodies' file ends."""
-        with ours(self._bodies_file, "a file of the plan"), pq.ParquetFile(self._bodies_file) as file:
+        path = self._there(MESSAGES)
+        with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
             sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
         return np.cumsum(np.array(sizes, np.int64))
 
-    @property
-    def _bodies_file(self) -> Path:
-        return self.folder / "bodies.parquet"
-
-    def _frames(self, columns: tuple[str, ...] | None) -> Iterator[pd.DataFrame]:
-        return self._read(self.folder / "planned.parquet", columns)
-
-    def _read(self, path: Path, columns: tuple[str, ...] | None) -> Iterator[pd.DataFrame]:
-        if path.name == "planned.parquet" and not self.figures["planned"]:
+    def _read(self, name: str, columns: tuple[str, ...] | None = None) -> Iterator[pd.DataFrame]:
+        if name == PLANNED and not self.figures["planned"]:
             return
-        if not path.is_file():
-            raise self._changed()
+        path = self._there(name)
         with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
             if not file.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
                 return
             for batch in file.iter_batches(batch_size=_PIECE, columns=None if columns is None else list(columns)):
                 yield _frame(pa.Table.from_batches([batch]))
 
+    def _there(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.is_file():
+            raise self._changed()
+        return path
+
     def _changed(self) -> UsageError:
         return UsageError(
             f"the files in {self.folder} are not those of this plan: they were changed or replaced after it was made. "
-            "Nothing of them was sent; make the plan again with plan_dataset(...)"
+            "Nothing of them was sent; make the plan again with the same Folder"
         )
 
-    def __repr__(self) -> str:
-        return overview.one_line(self)
 
-    def __str__(self) -> str:
-        return str(overview.card(self))
-
-    def _repr_html_(self) -> str:
-        return overview.card(self).html()
-
-
-AnyPlan = Plan | DatasetPlan
+def _blank(skipped: pd.DataFrame) -> pd.DataFrame:
+    empty = {name: pd.Series(None, index=skipped.index, dtype=dtype) for name, dtype in _BLANK.items()}
+    return skipped.assign(**empty, est_cost=np.nan)
 
 
 @lru_cache(maxsize=4)
 def _row_group(path: Path, group: int, _written: int) -> pd.DataFrame:
     with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
+        if not file.metadata.num_row_groups:
+            return _frame(file.read()).set_index("body")
         return _frame(file.read_row_group(group)).set_index("body")
 
 
@@ -306,11 +222,6 @@ def _dtype(kind: pa.DataType) -> Any:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return STR
     return pd.Int64Dtype() if pa.types.is_integer(kind) else None
-
-
-def _empty_bodies() -> pd.DataFrame:
-    names = ("number", "first", "est_parts", "encoding", *VARYING)
-    return pd.DataFrame({name: pd.Series([], dtype="Int64" if name in names[:3] else STR) for name in names})
 
 
 def _fingerprint(numbers: Ints, keys: Ints) -> str:

@@ -12,15 +12,68 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._arguments import given, not_replacement, not_text, refuse
+from .._arguments import given, not_flag, not_replacement, not_text, refuse
 from .._calls import in_our_words
+from .._frames import as_pandas
 from .._pandas import STR
 from ..errors import UsageError
-from .message import Message, unwrapped
 
 TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class Message:
+    """Words of a campaign, and how they are meant. It stands wherever words are given, for all of them or one segment.
+
+    Args:
+        words: a text, ``column("msg")``, a Series of whole messages, a dict with a message for each segment, or what
+            ``template_data`` takes.
+        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
+            stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+
+    Raises:
+        UsageError: no words, or ``literal`` is neither True nor False.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
+        >>> words = sms.Message("{name}, in your letter write [name] where the name goes", literal=True)
+        >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
+        ['Ann, in your letter write [name] where the name goes']
+        >>> words
+        Message('{name}, in your letter write [name] where the name goes', literal=True)
+    """
+
+    words: Any
+    literal: bool
+
+    @in_our_words
+    def __init__(self, words: Any, *, literal: bool = False) -> None:
+        none = words is None or isinstance(words, Message)
+        text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
+        refuse(f"{text} {given(words)}" if none else None, not_flag("literal", literal))
+        object.__setattr__(self, "words", as_pandas(words))
+        object.__setattr__(self, "literal", bool(literal))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message) or self.literal != other.literal:
+            return False
+        if isinstance(self.words, pd.Series):
+            return isinstance(other.words, pd.Series) and self.words.equals(other.words)
+        return not isinstance(other.words, pd.Series) and bool(self.words == other.words)
+
+    __hash__ = None  # type: ignore[assignment]  # its words may be a dict or a Series
+
+    def __repr__(self) -> str:
+        words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
+        return f"Message({words}{', literal=True' if self.literal else ''})"
+
+
+def plain_words(value: Any) -> Any:
+    """Return the words of a `Message`; anything else as it is."""
+    return value.words if isinstance(value, Message) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +123,11 @@ class Wording:
     @property
     def kind(self) -> str:
         return self.messages[0].body.kind
+
+    @property
+    def argument(self) -> str:
+        """The argument that has the messages."""
+        return "template_id" if self.kind == "template" else self.kind
 
     @property
     def signature(self) -> str | None:
@@ -154,7 +212,7 @@ def read(
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, literal = unwrapped({"text": text, "content": content, "template_data": template_data})
+    said, literal = _unwrapped({"text": text, "content": content, "template_data": template_data})
     variables, wrong = _variables(said.pop("template_data"))
     wrong += _not_text(signature=signature, signature_join=signature_join)
     said |= {"template_id": template_id, "template_text": template_text}
@@ -362,3 +420,20 @@ def _check_template_text(parsed: templates.Template | None, template_id: str | N
         known = ", ".join(map(repr, variables)) or "none"
         wrong.append(f"template_text= uses {', '.join(map(repr, unknown))}; template_data= has {known}")
     return wrong
+
+
+def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[Any] | bool]:
+    """Return the arguments of a message with the words alone, and which are literal: all, none or those of segments."""
+    plain, everything, labels = dict(said), False, set()
+    for name in ("text", "content", "template_data"):
+        if name not in plain:
+            continue
+        value = plain[name]
+        if isinstance(value, Message):
+            everything |= value.literal
+            value = value.words
+        if isinstance(value, Mapping):
+            labels |= {label for label, one in value.items() if isinstance(one, Message) and one.literal}
+            value = {label: one.words if isinstance(one, Message) else one for label, one in value.items()}
+        plain[name] = value
+    return plain, everything or frozenset(labels)

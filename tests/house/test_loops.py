@@ -20,7 +20,6 @@ KNOWN: dict[str, list[set[str]]] = {
         {"book", "campaign", "places", "purging", "refusals", "summing"},
     ],
     "_phones": [{"readings", "work"}],
-    "_planning": [{"dataset_overview", "files"}, {"overview", "segment_blocks", "value"}],
 }
 
 
