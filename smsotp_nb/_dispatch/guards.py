@@ -17,14 +17,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .._arguments import given, not_whole
-from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
+from .._arguments import given, not_whole, refuse
+from .._guards import GUARDS, STOP_AFTER_FAILURES
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones.zones import time_zones
@@ -131,7 +131,7 @@ class Admission:
     more: bool = False
 
 
-def read(**given: Unpack[GuardArguments]) -> Guards:
+def read(**arguments: Any) -> Guards:
     """Return checked guards.
 
     Raises:
@@ -142,11 +142,9 @@ def read(**given: Unpack[GuardArguments]) -> Guards:
         {'USD': 50000000}
     """
     wrong: list[str] = []
-    asked: dict[str, Any] = {guard.name: guard.default for guard in GUARDS} | dict(given)
-    found = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in asked.items()}
-    if wrong:
-        raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
-    return Guards(**found)
+    checked = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in arguments.items()}
+    refuse(*wrong, said="nothing was sent: ")
+    return Guards(**checked)
 
 
 def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from .. import _cards as cards
 from .._arguments import not_callable, not_flag, refuse
 from .._calls import in_our_words
 from .._client import Client
-from .._guards import GuardArguments, takes_guards
+from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from . import guards
-from .checks import check_kinds
-from .pacing import check_speed
+from .pacing import not_speed
+from .sending import check_kinds
 
 
 @in_our_words
-@takes_guards
 def preflight(
     plan: Plan,
     *,
@@ -27,7 +24,10 @@ def preflight(
     max_per_second: float | None = None,
     repeat_text: bool = False,
     now: Now = utc_now,
-    **guard_arguments: Unpack[GuardArguments],
+    budget: Budget | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after_failures: int | None = STOP_AFTER_FAILURES,
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
@@ -52,9 +52,8 @@ def preflight(
     """
     check_kinds(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
-    refuse(not_flag("repeat_text", repeat_text), clock)
-    asked = guards.read(**guard_arguments)
-    check_speed(max_per_second)
+    refuse(not_flag("repeat_text", repeat_text), not_speed(max_per_second), clock)
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     with opened(ledger) as book:
         book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)

@@ -68,7 +68,8 @@ class InFiles:
 
     @property
     def bodies(self) -> pd.DataFrame:
-        return self._said(0, self.figures["bodies"] - 1)[list(_OF_BODIES)]
+        many = self.figures["bodies"]
+        return self._said(0, many - 1)[list(_OF_BODIES)].set_axis(pd.RangeIndex(many, name="body"))
 
     @cached_property
     def body_keys(self) -> Ints:

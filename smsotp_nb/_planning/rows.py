@@ -56,7 +56,7 @@ class InMemory:
     @property
     def problems(self) -> pd.DataFrame:
         skipped = self.skipped
-        counted = skipped["problem"].value_counts()
+        counted = skipped["problem"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
         first = [
             ", ".join(map(shown_label, skipped.index[skipped["problem"].eq(problem).to_numpy()][:FIRST].tolist()))
             for problem in counted.index
