@@ -16,7 +16,7 @@ from .._ledger import Claim
 from .._ledger.answers import Ints
 from .._ledger.people import persons
 from .._planning import Plan
-from .._wire.people import mask
+from .._wire import mask
 from ..errors import LedgerError
 
 Flags = npt.NDArray[np.bool_]

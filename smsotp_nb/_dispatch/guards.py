@@ -63,13 +63,8 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How one guard is read and told.
-
-    Attributes:
-        read: the checked value of the argument; what is wrong with it is added to the list.
-        ahead: its lines in ``preflight``, for the checked value.
-        typed: the argument that the form's fields stand for, at least one of them filled in.
-    """
+    """How one guard is read (what is wrong is added to the list), its lines in ``preflight``, and what argument the
+    form's fields make, at least one of them filled in."""
 
     read: Callable[[Any, list[str]], Any]
     ahead: Callable[[Any, Outlook], list[cards.Note]]
@@ -78,12 +73,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight.
-
-    Example:
-        >>> QuietHours(time(21), time(8)).covers(time(23, 30)), QuietHours(time(21), time(8)).covers(time(8))
-        (True, False)
-    """
+    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight."""
 
     begins: time
     ends: time
@@ -136,10 +126,6 @@ def read(**arguments: Any) -> Guards:
 
     Raises:
         UsageError: lists everything wrong.
-
-    Example:
-        >>> read(budget={"USD": 50}).budget
-        {'USD': 50000000}
     """
     wrong: list[str] = []
     checked = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in arguments.items()}
@@ -160,10 +146,6 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         UsageError: a field is half filled in.
-
-    Example:
-        >>> typed({"budget": "USD 50", "canary": 10})
-        {'budget': {'USD': '50'}, 'canary': 10}
     """
     found = {}
     for guard in GUARDS:
@@ -175,11 +157,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Watch:
-    """The guards of one run, shared by all of its threads.
-
-    Args:
-        now: the clock.
-    """
+    """The guards of one run, shared by all of its threads; ``now`` is the clock."""
 
     def __init__(self, guards: Guards, run: Run, *, now: Now = utc_now) -> None:
         self._guards, self._run, self._now = guards, run, now
@@ -431,10 +409,10 @@ def _typed_hours(begins: str, ends: str) -> tuple[str, str]:
     return begins, ends
 
 
-def _whole(name: str) -> Callable[[Any, list[str]], int]:
-    def read(value: Any, wrong: list[str]) -> int:
+def _whole(name: str) -> Callable[[Any, list[str]], Any]:
+    def read(value: Any, wrong: list[str]) -> Any:
         wrong += filter(None, [not_whole(name, value, none=True)])
-        return value  # type: ignore[no-any-return]
+        return value
 
     return read
 

@@ -142,11 +142,6 @@ class Slots:
 
     Args:
         many: how many requests may be under way.
-
-    Example:
-        >>> slots = Slots(1)
-        >>> slots.take(lambda: False), slots.take(lambda: False, seconds=0.01)
-        (True, False)
     """
 
     def __init__(self, many: int) -> None:

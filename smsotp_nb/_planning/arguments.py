@@ -246,7 +246,7 @@ def wording_of(
         own, words = wording.Column(str(texts.name)), said[name]
         said[name] = Message(own, literal=words.literal) if isinstance(words, Message) else own
         columns = texts.to_frame().iloc[:0]
-    read = wording.read(**said, variant=variant)
+    read = wording.read(said, variant)
     still = {name: value for name, value in fill_before.items() if name in read.columns}
     read = replace(read, fill=still | dict(read.fill))
     refuse(*mistakes.no_columns(read, columns), mistakes.signature_beside_text(read, variant))

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
     rows["est_currency"] = rates["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    said = partial(kept_words.wordings, words, made_of.frame, bodies, first, keep=asked.keep_bodies)
+    said = partial(kept_words.wordings, words, bodies, first, keep=asked.keep_bodies)
     return {
         "kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
@@ -112,7 +112,8 @@ def _without_duplicates(
     if segments is not None:
         said[copies] += segments.said_of(copies, firsts)
     problem = problem.mask(marked, "DUPLICATE_OF")
-    return problem, _joined(note, cast("pd.Series[str]", pd.Series(said, dtype=STR)), marked)
+    more: pd.Series[str] = pd.Series(said, dtype=STR)
+    return problem, _joined(note, more, marked)
 
 
 def _joined(note: pd.Series[str], more: pd.Series[str], at: npt.NDArray[np.bool_]) -> pd.Series[str]:
@@ -166,7 +167,7 @@ def _chunks(codes: Ints, size: int) -> Ints:
     rank[order] = np.arange(len(codes)) - begins[codes[order]]
     requests = -(-counts // size)
     before = np.cumsum(requests) - requests
-    return cast("Ints", before[codes] + rank // size)
+    return before[codes] + rank // size
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

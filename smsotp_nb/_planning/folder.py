@@ -70,12 +70,7 @@ class Folder:
 
 
 def megabytes(memory: str) -> int:
-    """Return an amount of memory in MB; 0 of what is none.
-
-    Example:
-        >>> megabytes("2 GB"), megabytes("lots")
-        (2000, 0)
-    """
+    """Return an amount of memory in MB; 0 of what is none."""
     amount = _AMOUNT.match(memory.strip())
     return int(float(amount[1]) * (1000 if amount[2].upper() == "GB" else 1)) if amount else 0
 

@@ -164,7 +164,7 @@ def _said(asking: Asking) -> pd.DataFrame:
     """Return each wording with its placeholders, as the ledger keeps it."""
     words = dataclasses.replace(asking.words, segments=None)
     none = body_rows.table(words.wording, body_rows.Worded({}, ()), _NOBODY)
-    return kept_words.wordings(words, words.frame, none, _NOBODY, keep=asking.asked.keep_bodies).said
+    return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.keep_bodies).said
 
 
 def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, pd.Series]) -> None:

@@ -31,13 +31,6 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
 
     ``frame`` is what the messages are filled from, ``names`` the columns of the recipients, ``codes`` which message
     each row gets where there are several.
-
-    Example:
-        >>> from .wording import read
-        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
-        >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}), ["msg"])[0][:47]
-        "text='msg' is the name of a column: everybody w"
     """
     columns = [name for name in names if isinstance(name, str) and name.strip()]
     foreign = Foreign(frame, columns)
@@ -57,14 +50,6 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     """Return what is wrong with the cells that messages take from a frame: they bring placeholders along.
 
     Arguments as for `found_in`.
-
-    Example:
-        >>> from .wording import column, read
-        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
-        >>> frame = pd.DataFrame({"msg": ["Hi Ann", "Hi %NAME%"]})
-        >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:36]
-        "column 'msg' holds '%NAME%' in row 1"
     """
     names = list(names)
     whole = list(_whole(wording, codes))

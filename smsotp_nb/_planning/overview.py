@@ -86,12 +86,7 @@ def now(prospect: Prospect | None, planned: int) -> list[cards.Figures]:
 
 
 def costs(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known.
-
-    Example:
-        >>> costs(pd.DataFrame({"est_currency": ["USD", "USD", None], "est_cost": [0.0075, 0.0075, None]}))
-        {'USD': 0.015}
-    """
+    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known."""
     known = rows[rows["est_cost"].notna()]
     micros = (known["est_cost"] * 1_000_000).round().astype("int64")
     sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)

@@ -58,12 +58,7 @@ class Segments:
 
 
 def as_labels(column: pd.Series[Any]) -> pd.Series[str]:
-    """Return the cells of a column as they are compared: as text, without blanks around it.
-
-    Example:
-        >>> as_labels(pd.Series([" de", "en", ""])).tolist()
-        ['de', 'en', nan]
-    """
+    """Return the cells of a column as they are compared: as text, without blanks around it."""
     return templates.as_text(column).str.strip()
 
 
@@ -168,11 +163,6 @@ def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...], said: st
 
 
 def meant(label: Any, labels: Sequence[str]) -> str:
-    """Return ``; did you mean ...?`` with the nearest label there is, or nothing.
-
-    Example:
-        >>> meant("DE", ["de", "en"])
-        "; did you mean 'de'?"
-    """
+    """Return ``; did you mean ...?`` with the nearest label there is, or nothing."""
     close = nearest(str(label), labels)
     return f"; did you mean {close!r}?" if close is not None else ""

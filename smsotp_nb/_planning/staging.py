@@ -107,7 +107,7 @@ def _words(frame: pd.DataFrame, words: Words) -> Words:
 def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: bool) -> pd.DataFrame:
     bodies = body_rows.table(words.wording, worded, first)
     bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
-    measures = kept_words.wordings(words, words.frame, bodies, first, keep=keep).measures
+    measures = kept_words.wordings(words, bodies, first, keep=keep).measures
     return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in MEASURED})
 
 

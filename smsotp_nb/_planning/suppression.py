@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
@@ -81,7 +81,7 @@ def _read(
     unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
     if unread.any() and not reading.ignore_unreadable:
         raise _unreadable(numbers[unread], problem[unread], name)
-    return cast("pd.Series[str]", pd.concat(to).dropna().drop_duplicates())
+    return pd.concat(to).dropna().drop_duplicates()
 
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
@@ -111,10 +111,6 @@ def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | 
 
     Raises:
         UsageError: it is none of them.
-
-    Example:
-        >>> usable(iter(["+12025550123"]), "suppress=")
-        ['+12025550123']
     """
     source = as_pandas(source)
     if isinstance(source, (str, Path)):
