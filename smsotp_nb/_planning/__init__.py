@@ -10,10 +10,9 @@ The plan is the dry run. Nothing here opens a connection. The files, in the orde
 - ``suppression``: whom to leave out
 - ``bodies``: the message of each row, equal ones grouped
 - ``kept_words``: what the ledger keeps of the words
-- ``assembly``: rows to requests, in memory
+- ``assembly``: rows to requests, in memory, and what they would cost
 - ``staging``, ``joining``: the same for a folder, a piece at a time and then by DuckDB
-- ``estimating``: what it would cost
-- ``rows``, ``files``: what a plan holds, in memory and in files
+- ``rows``: what a plan holds, in memory or in files
 - ``value``: the plan
 - ``overview``: its card
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -13,10 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import phones
+from .. import rates as rate_tables
 from .._pandas import STR
+from .._phones import lookup
 from .._results import contract
 from . import bodies as body_rows
-from . import estimating, kept_words
+from . import kept_words
 from .arguments import MadeOf
 from .bodies import Ints, Worded
 from .rows import InMemory
@@ -25,6 +28,8 @@ from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
+_KEY = "segment"
+_COUNTS = ("messages", "bodies", "est_parts")
 
 
 def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
@@ -44,10 +49,10 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
     rows = _rows(numbers, problem, note, at, codes, bodies, asked.chunk_size)
-    rates = estimating.rates(rows.iloc[at], asked.rates, today=asked.today)
-    estimate = estimating.by_country(rows.iloc[at], rates)
-    rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
-    rows["est_currency"] = rates["currency"].reindex(rows.index)
+    priced = rates(rows.iloc[at], asked.rates, today=asked.today)
+    estimate = by_country(rows.iloc[at], priced)
+    rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
+    rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
     said = partial(kept_words.wordings, words, bodies, first, keep=asked.keep_bodies)
     return {
@@ -190,6 +195,98 @@ def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) ->
 def _sample(asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
     shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
     return asked.sampled(bodies.iloc[shown])
+
+
+# -- costs -------------------------------------------------------------------------------------------------------------
+
+
+def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> pd.DataFrame:
+    """Return the rate of every planned row, looked up once for every pair of region and type.
+
+    ``currency`` (str), ``micros, low, high`` (float64, millionths of one part) are missing where there is no rate;
+    ``old`` (bool) marks rates past their time.
+    """
+    kinds = planned[["region", "type"]].drop_duplicates()
+    found = [
+        rate_tables.find(book, str(region), str(type_)) for region, type_ in zip(*map(kinds.get, kinds), strict=True)
+    ]
+    table = pd.DataFrame(
+        {
+            "currency": pd.Series([None if rate is None else rate.currency for rate in found], dtype=STR),
+            "micros": pd.Series([None if rate is None else rate.micros for rate in found], dtype="float64"),
+            "low": pd.Series([None if rate is None else rate.low for rate in found], dtype="float64"),
+            "high": pd.Series([None if rate is None else rate.high for rate in found], dtype="float64"),
+            "old": pd.Series([rate is not None and rate.old(today=today) for rate in found], dtype=bool),
+        }
+    )
+    # Both number the pairs by their first appearance.
+    pairs = planned.groupby(["region", "type"], sort=False, dropna=False).ngroup()
+    return table.take(pairs.to_numpy()).set_axis(planned.index)
+
+
+def by_country(planned: pd.DataFrame, rates: pd.DataFrame, many: pd.Series[int] | None = None) -> pd.DataFrame:
+    """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns.
+
+    ``many`` says for how many recipients each row stands; by default for one.
+    """
+    frame = _summed(planned, rates, "region", planned["region"], many)
+    frame.insert(2, "country", pd.Series([lookup.country_name(region) for region in frame["region"]], dtype=STR))
+    order = ["est_cost", "messages", "region"]
+    return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
+
+
+def by_segment(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], labels: tuple[str, ...]
+) -> pd.DataFrame:
+    """Sum planned rows by segment and currency; see ``Plan.estimate_by_segment`` for the columns."""
+    frame = _summed(planned, rates, _KEY, values).rename(columns={_KEY: name})
+    cells = pd.DataFrame({_KEY: values, "body": planned["body"], "encoding": planned["encoding"]})
+    groups = cells.groupby([_KEY, rates["currency"]], dropna=False, sort=True)
+    frame.insert(3, "bodies", pd.Series(groups["body"].nunique().to_numpy(), dtype="Int64"))
+    encodings = groups["encoding"].agg(["nunique", "first"]).reset_index(drop=True)
+    frame["encoding"] = encodings["first"].mask(encodings["nunique"] > 1, "mixed").astype(STR)
+    place = {label: number for number, label in enumerate(labels)}
+    absent = [label for label in labels if label not in set(frame[name])]
+    nobody = {name: pd.Series(absent, dtype=STR), "confidence": "none"} | dict.fromkeys(_COUNTS, 0)
+    whole = pd.concat([frame, pd.DataFrame(nobody).reindex(columns=frame.columns).astype(frame.dtypes)])
+    return whole.sort_values(name, key=lambda of: of.map(place), kind="stable", ignore_index=True)
+
+
+def _summed(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], many: pd.Series[int] | None = None
+) -> pd.DataFrame:
+    """Sum planned rows by a column and currency, in the order of both."""
+    stands_for = pd.Series(1, index=planned.index) if many is None else many
+    parts = planned["est_parts"].astype("float64") * stands_for
+    cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})
+    cells["many"], cells["rated"] = stands_for, rates["micros"] * stands_for
+    for amount in ("micros", "low", "high"):
+        cells[amount] = parts * rates[amount]
+    cells["rate"] = rates["micros"]
+    groups = cells.groupby([name, "currency"], dropna=False, sort=True)
+    sums = groups[["parts", "micros", "low", "high"]].sum(min_count=1).reset_index()
+    confidence = np.where(sums["currency"].isna(), "none", np.where(groups["old"].any(), "old", "known"))
+    return pd.DataFrame(
+        {
+            "currency": sums["currency"].astype(STR),
+            name: sums[name].astype(STR),
+            "messages": pd.array(groups["many"].sum().to_numpy("int64"), dtype="Int64"),
+            "est_parts": sums["parts"].astype("Int64"),
+            "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
+            "est_cost": contract.money(sums["micros"]),
+            "est_low": contract.money(sums["low"]),
+            "est_high": contract.money(sums["high"]),
+            "confidence": pd.Series(confidence, dtype=STR),
+        }
+    )
+
+
+def _rate(groups: Any, by_parts: pd.Series[float]) -> pd.Series[float]:
+    """Return the one rate of each group; where it differs by type of number, the average of a part."""
+    found = groups["rate"].agg(["nunique", "first"]).reset_index(drop=True)
+    mean = (groups["rated"].sum() / groups["many"].sum()).reset_index(drop=True)
+    rate: pd.Series[float] = found["first"].where(found["nunique"] <= 1, by_parts.fillna(mean))
+    return rate
 
 
 # -- advice --------------------------------------------------------------------------------------------------------

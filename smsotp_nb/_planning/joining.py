@@ -23,12 +23,10 @@ from .._pandas import STR
 from .._phones.several import one_phone_digits
 from .._results import contract
 from ..errors import UsageError
+from . import assembly, kept_words, segments
 from . import bodies as body_rows
-from . import estimating, kept_words, segments
-from .assembly import passcode
-from .files import MESSAGES, PLANNED, SKIPPED, InFiles
 from .folder import Source
-from .rows import FIRST, NOTED
+from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
 from .staging import BODIES, KEPT, VARYING, Asking, staged
 
 FILES: Final = (PLANNED, SKIPPED, MESSAGES)
@@ -107,7 +105,7 @@ def planned(
         raise UsageError(
             f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
         ) from None
-    return fields | {"hint": passcode(asking.words.wording.sampled(fields["_held"].sample()))}
+    return fields | {"hint": assembly.passcode(asking.words.wording.sampled(fields["_held"].sample()))}
 
 
 @contextmanager
@@ -138,7 +136,7 @@ def _stage(source: Source, work: Path, asking: Asking) -> None:
 def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[str, Any]:
     asked, words = asking.asked, asking.words
     groups = _groups(connection)
-    rates = estimating.rates(groups, asked.rates, today=asked.today)
+    rates = assembly.rates(groups, asked.rates, today=asked.today)
     unpriced = rates["micros"].isna().to_numpy() | groups["est_parts"].isna().to_numpy()
     held = InFiles(
         target,
@@ -156,7 +154,7 @@ def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[s
         "fingerprint": held.fingerprint,
         "_asked": asked,
         "_held": held,
-        "_estimate": estimating.by_country(groups, rates, groups["many"]),
+        "_estimate": assembly.by_country(groups, rates, groups["many"]),
     }
 
 
@@ -256,7 +254,7 @@ def _placed(batch: pa.RecordBatch, at: int, asking: Asking) -> pa.Table:
     before = cells.pop("rows_before").to_numpy()
     chunk = cells.pop("requests_before").to_numpy() + (at + np.arange(len(batch)) - before) // asking.asked.chunk_size
     rows = pd.DataFrame({"region": cells["region"].to_pandas(), "type": cells["type"].to_pandas()})
-    rates = estimating.rates(rows, asking.asked.rates, today=asking.asked.today)
+    rates = assembly.rates(rows, asking.asked.rates, today=asking.asked.today)
     parts = cells["est_parts"].to_numpy(zero_copy_only=False).astype("float64")
     ours = {
         "chunk": pa.array(chunk, pa.int64()),

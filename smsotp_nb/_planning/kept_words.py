@@ -20,6 +20,7 @@ from .bodies import Ints
 from .wording import OneMessage, Wording
 
 _FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
+MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")  # of each body
 _MOST: Final = 1_000  # sets of characters that are told apart in a plan; the rarest beyond are kept as not known
 
 

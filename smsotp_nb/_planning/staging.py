@@ -23,7 +23,6 @@ from .arguments import Asked, Words
 
 KEPT: Final = "kept_"  # and the number of a kept column
 VARYING: Final = ("text", "content", "template_id", "template_data")
-MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")
 BODIES: Final = pa.schema(
     [
         ("key", pa.int64()),
@@ -32,7 +31,7 @@ BODIES: Final = pa.schema(
         ("signature", pa.string()),
         ("encoding", pa.string()),
         ("est_parts", pa.int64()),
-        *((name, pa.string() if name == "forcing" else pa.int64()) for name in MEASURED),
+        *((name, pa.string() if name == "forcing" else pa.int64()) for name in kept_words.MEASURED),
     ]
 )
 
@@ -108,7 +107,7 @@ def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: 
     bodies = body_rows.table(words.wording, worded, first)
     bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
     measures = kept_words.wordings(words, bodies, first, keep=keep).measures
-    return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in MEASURED})
+    return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in kept_words.MEASURED})
 
 
 def _kept(frame: pd.DataFrame, name: str, words: Words) -> pd.Series:

@@ -21,11 +21,10 @@ from .._pandas import STR, lent
 from .._policy import Policy
 from .._visible import visible
 from ..errors import LedgerError, UsageError
-from . import assembly, bodies, estimating, overview, segments
+from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf, message_of
 from .bodies import Ints
-from .files import InFiles
-from .rows import InMemory
+from .rows import InFiles, InMemory
 from .wording import TemplateData, Words
 
 _PREVIEWED: Final = 3
@@ -167,8 +166,8 @@ class Plan:
         planned = rows[rows["status"].eq("planned").to_numpy() & (self.by is not None)].reset_index(drop=True)
         name = self.by or segments.NAME
         values = segments.as_labels(planned[name] if self.by else planned["note"])
-        rates = estimating.rates(planned, asked.rates, today=asked.today)
-        return estimating.by_segment(planned, rates, name, values, self.segments)
+        rates = assembly.rates(planned, asked.rates, today=asked.today)
+        return assembly.by_segment(planned, rates, name, values, self.segments)
 
     @property
     def texts(self) -> pd.Series[str]:
