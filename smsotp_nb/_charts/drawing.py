@@ -8,13 +8,12 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._arguments import given, not_choice, not_text, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_choice, not_text, not_whole, refuse
 from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
 from .._pandas import is_missing
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount

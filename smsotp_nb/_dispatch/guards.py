@@ -23,11 +23,11 @@ import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .._arguments import given, not_whole, refuse
+from .._calling import given, not_whole, refuse
 from .._guards import GUARDS, STOP_AFTER_FAILURES
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
-from .._phones.zones import time_zones
+from .._phones import time_zones
 from .._planning import Plan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .. import _cards as cards
-from .._arguments import not_callable, not_flag, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
 from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line

@@ -7,8 +7,7 @@ import warnings
 
 import pandas as pd
 
-from .._arguments import given, not_callable, not_flag, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_callable, not_flag, not_whole, refuse
 from .._client import Client
 from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import LedgerOrPath, opened

@@ -14,11 +14,11 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
-from .._arguments import given, not_flag, not_whole, refuse
+from .._calling import given, not_flag, not_whole, refuse
 from .._frames import as_pandas
 from .._pandas import lent
 from .._policy import Policy, not_policy
-from .._visible import NoText, is_whole, text_of
+from .._showing import NoText, is_whole, text_of
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given, not_path, refuse
-from .._calls import in_our_words
-from .._phones.evidence import DRAWN, drawn
+from .._calling import given, in_our_words, not_path, refuse
+from .._phones.judging.evidence import DRAWN, drawn
 from .._recipients import parquet, tables
 from ..errors import FileExists, UsageError
 

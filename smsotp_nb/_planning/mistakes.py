@@ -15,7 +15,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._arguments import given
+from .._calling import given
 from ..columns import absent, listed
 from .foreign_placeholders import Foreign
 from .wording import OneMessage, Wording, for_segments

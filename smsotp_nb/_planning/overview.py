@@ -10,10 +10,10 @@ import pandas as pd
 from .. import _cards as cards
 from .. import _wire as wire
 from .. import phones, rates
-from .._arguments import given
+from .._calling import given
 from .._ledger import Prospect
-from .._visible import label as shown_label
-from .._visible import masked
+from .._showing import label as shown_label
+from .._showing import masked
 from ..problems import of_stage
 from .rows import FIRST, NOTED
 from .segments import BY_ORDER, BY_PRIORITY, as_labels, meant

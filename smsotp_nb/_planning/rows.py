@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from .._foreign.gate import ours
 from .._ledger import Piece, Wordings
 from .._pandas import STR
-from .._visible import label as shown_label
+from .._showing import label as shown_label
 from ..errors import LedgerError, UsageError
 from . import bodies as body_rows
 from .bodies import Ints

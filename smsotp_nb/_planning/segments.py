@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import results, templates
-from .._arguments import given, refuse
+from .._calling import given, refuse
 from ..columns import absent, nearest
 from .wording import Wording, label_of, listed
 

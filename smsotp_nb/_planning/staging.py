@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import phones
-from .._arguments import refuse
-from .._phones.evidence import Evidence
-from .._phones.several import one_phone_digits
+from .._calling.arguments import refuse
+from .._phones.judging.evidence import Evidence
+from .._phones.judging.several import one_phone_digits
 from . import assembly, kept_words, mistakes, segments
 from . import bodies as body_rows
 from .arguments import Asked, Words

@@ -13,13 +13,12 @@ import pandas as pd
 from .. import _cards as cards
 from .. import _wire as wire
 from .. import parts, phones
-from .._arguments import not_a, not_replacement, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
 from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened
 from .._ledger.places import own_place
 from .._pandas import STR, lent
 from .._policy import Policy
-from .._visible import visible
+from .._showing import visible
 from ..errors import LedgerError, UsageError
 from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf, message_of

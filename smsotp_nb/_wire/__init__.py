@@ -5,7 +5,7 @@ The only room that knows a camelCase field, an error number or a length limit. I
 ``money`` amounts.
 """
 
-from .._visible import mask
+from .._showing import mask
 from .envelope import Envelope, Unreadable, read_envelope, request_id
 from .interface import (
     ACCOUNT_CODES,

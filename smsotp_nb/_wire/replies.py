@@ -11,7 +11,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
-from .._visible import mask, masked, visible
+from .._showing import mask, masked, visible
 from .envelope import Unreadable, whole
 from .interface import MAX_RECIPIENTS, is_int
 from .money import amount, micros

@@ -70,6 +70,7 @@ def cells(frame: pd.DataFrame) -> list[list[Any]]:
     return frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -391,6 +392,7 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     assert made.folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "changes",
     [
