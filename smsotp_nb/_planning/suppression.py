@@ -81,7 +81,8 @@ def _read(
     unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
     if unread.any() and not reading.ignore_unreadable:
         raise _unreadable(numbers[unread], problem[unread], name)
-    return pd.concat(to).dropna().drop_duplicates()
+    distinct: pd.Series[str] = pd.concat(to).dropna().drop_duplicates()
+    return distinct
 
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:

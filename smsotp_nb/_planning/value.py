@@ -214,7 +214,9 @@ class Plan:
             },
             index=people.index,
         )
-        return frame if self.by not in people else frame.assign(**{self.by: people[self.by].array})
+        if self.by is None or self.by not in people:
+            return frame
+        return frame.assign(**{self.by: people[self.by].array})
 
     @in_our_words
     def message(self, body: int) -> wire.Body:
@@ -312,7 +314,7 @@ class Plan:
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
         blocks += self.prospect.notes(self.campaign) if self.prospect else []
-        blocks += [cards.Note("!", self.hint)] * bool(self.hint)
+        blocks += [cards.Note("!", self.hint)] if self.hint else []
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
         joined = figures["bodies"] and asked.wording.kind == "content" and asked.wording.signature
