@@ -23,9 +23,9 @@ from babel import numbers as cldr_numbers
 
 from . import _dates as dates
 from . import parts
-from ._arguments import given
+from ._calling import given
 from ._pandas import STR
-from ._visible import cited
+from ._showing.text import cited
 from .errors import UsageError
 
 DEFAULT_LANGUAGE: Final = "en"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from ._calls import in_our_words
+from ._calling import in_our_words
 from ._guards import GUARDS
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ _KNOWN: Final = (
         "plan",
         "skipped",
         "a value of the message is missing",
-        "fill the column that the note names, or pass fill={column: value}",
+        "fill the column that the note names, or write {column|words} in the message",
     ),
     Problem(
         "REJECTED",

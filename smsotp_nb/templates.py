@@ -22,8 +22,7 @@ import pandas as pd
 
 from . import _values as values
 from . import columns
-from ._arguments import not_frame, not_text, refuse
-from ._calls import in_our_words
+from ._calling import in_our_words, not_frame, not_text, refuse
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
 from ._values import Language, Slot
@@ -132,8 +131,12 @@ def fitted(template: Template, names: Collection[Any]) -> Template:
         >>> fitted(parse("{Due: day}"), ["Due: day"]).names
         ('Due: day',)
     """
-    slots = tuple(Slot(one.source, one.source) if one.source in names else one for one in template.slots)
-    return Template(template.literals, slots)
+    return Template(template.literals, tuple(fitted_slot(one, names) for one in template.slots))
+
+
+def fitted_slot(slot: Slot, names: Collection[Any]) -> Slot:
+    """Return a placeholder, or the column whose whole name it is."""
+    return Slot(slot.source, slot.source) if slot.source in names else slot
 
 
 def wrong_slots(slots: Iterable[Slot], frame: pd.DataFrame, currency: str | None) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from json.encoder import encode_basestring
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from .. import parts, templates
 from .._pandas import STR
 from .._parts import many
 from .arguments import Words
-from .segments import BLANK, UNKNOWN, Segments
+from .segments import BLANK, UNKNOWN
 from .wording import OneMessage, Wording
 
 Ints = npt.NDArray[np.int64]
@@ -40,13 +40,22 @@ class Worded:
 
 def word(words: Words) -> Worded:
     """Fill its message for every row of the frame."""
-    wording, frame = words.wording, words.frame
-    if words.segments is not None:
-        return _word_segments(wording, frame, words.segments)
-    if not wording.columns:
+    wording, segments, size = words.wording, words.segments, len(words.frame)
+    if segments is None and not wording.columns:
         return Worded({}, ())
-    values, missing, note = _filled(wording, wording.messages[0], frame)
-    return Worded(values, (("VALUE_MISSING", missing, note),))
+    if segments is None:
+        values, missing, note = _filled(wording, wording.messages[0], words.frame)
+    else:
+        values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
+    if segments is None:
+        return Worded(values, (("VALUE_MISSING", missing, note),))
+    unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
+    lacking = (
+        ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
+        ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
+        ("VALUE_MISSING", missing & (segments.codes >= 0), note),
+    )
+    return Worded(values, lacking, _template_ids(wording, segments.codes))
 
 
 def _filled(
@@ -66,19 +75,6 @@ def _filled(
     return {wording.kind: text}, missing, note
 
 
-def _word_segments(wording: Wording, frame: pd.DataFrame, segments: Segments) -> Worded:
-    """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
-    size, codes = len(frame), segments.codes
-    values, missing, note = _filled_by_segment(wording, frame, codes)
-    unknown, blank = codes == UNKNOWN, codes == BLANK
-    lacking = (
-        ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
-        ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
-        ("VALUE_MISSING", missing & (codes >= 0), note),
-    )
-    return Worded(values, lacking, _template_ids(wording, codes))
-
-
 def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
     if wording.kind != "template":
         return None
@@ -89,6 +85,7 @@ def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
 def _filled_by_segment(
     wording: Wording, frame: pd.DataFrame, codes: Ints
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
+    """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(wording.messages) + 1))
     none, none_at_all = _repeated(None, ends[0]), _repeated(None, len(codes))
@@ -99,8 +96,8 @@ def _filled_by_segment(
         at = order[ends[number] : ends[number + 1]]
         if not len(at):
             continue
-        mine = frame[list(dict.fromkeys(slot.column for slot in wording.slots(message)))].take(at)
-        filled, lacking, note = _filled(wording, message, mine)
+        columns = dict.fromkeys(slot.column for slot in wording.slots(message))
+        filled, lacking, note = _filled(wording, message, frame[list(columns)].take(at))
         for name in names:
             pieces[name].append(filled[name])
         missing.append(lacking)
@@ -246,12 +243,7 @@ def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
 
 
 def body_key(body: wire.Body) -> int:
-    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer.
-
-    Example:
-        >>> body_key(wire.Body(text="Hello")) == body_key(wire.Body(text="Hello"))
-        True
-    """
+    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer."""
     value = getattr(body, _VARYING[body.kind])
     text = _compact(dict(sorted(value))) if body.kind == "template" else value
     return int(_keys(_head(body.kind, body.template_id, body.signature), [text])[0])
@@ -293,4 +285,5 @@ def _or_none(value: Any) -> str | None:
 
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
-    return cast("pd.Series[str]", pd.Series(texts, dtype=STR))
+    made: pd.Series[str] = pd.Series(texts, dtype=STR)
+    return made

@@ -6,22 +6,115 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._arguments import given, not_replacement, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, not_replacement, not_text, refuse
+from .._frames import as_pandas
 from .._pandas import STR
-from .._values import DEFAULT_LANGUAGE, Language, Slot, is_language, slot
+from .._values import (
+    DEFAULT_LANGUAGE,
+    Language,
+    Slot,
+    depends_on_language,
+    is_language,
+    no_currency,
+    no_language,
+    slot,
+)
 from ..errors import UsageError
-from .message import Message, unwrapped
 
 TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
+_SAID: Final = ("text", "content", "template_id", "template_data", "template_text")
+
+
+class Manner(NamedTuple):
+    """How words are meant: the options of a `Message`."""
+
+    literal: bool = False
+    language: str | None = None
+    currency: str | None = None
+
+    def within(self, outer: Manner) -> Manner:
+        """Return how a segment's words are meant where the Message around all segments says what theirs does not."""
+        return Manner(self.literal or outer.literal, self.language or outer.language, self.currency or outer.currency)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class Message:
+    """Words of a campaign, and how they are meant. It stands wherever words are given, for all of them or one segment.
+
+    Args:
+        words: a text, ``column("msg")``, a Series of whole messages, a dict with a message for each segment, or what
+            ``template_data`` takes.
+        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
+            stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+        language: in which numbers, amounts and times are written, such as ``"de"`` or ``"pt-BR"``. By default the key
+            of a segment where that is a language, else English.
+        currency: of ``{column:money}``, such as ``"EUR"``.
+
+    Raises:
+        UsageError: no words, or an option that is none.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"], "owed": [1234.5]})
+        >>> words = sms.Message("Hallo {name}, offen sind {owed:money}.", language="de", currency="EUR")
+        >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
+        ['Hallo Ann, offen sind 1.234,50 €.']
+        >>> words
+        Message('Hallo {name}, offen sind {owed:money}.', language='de', currency='EUR')
+    """
+
+    words: Any
+    literal: bool
+    language: str | None
+    currency: str | None
+
+    @in_our_words
+    def __init__(
+        self, words: Any, *, literal: bool = False, language: str | None = None, currency: str | None = None
+    ) -> None:
+        none = words is None or isinstance(words, Message)
+        text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
+        refuse(
+            f"{text} {given(words)}" if none else None,
+            not_flag("literal", literal),
+            None if language is None else no_language(language),
+            None if currency is None else no_currency(currency),
+        )
+        options = {"words": as_pandas(words), "literal": bool(literal), "language": language, "currency": currency}
+        for name, value in options.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def manner(self) -> Manner:
+        """How the words are meant."""
+        return Manner(self.literal, self.language, self.currency)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message) or self.manner != other.manner:
+            return False
+        if isinstance(self.words, pd.Series):
+            return isinstance(other.words, pd.Series) and self.words.equals(other.words)
+        return not isinstance(other.words, pd.Series) and bool(self.words == other.words)
+
+    __hash__ = None  # type: ignore[assignment]  # its words may be a dict or a Series
+
+    def __repr__(self) -> str:
+        words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
+        options = [f"{name}={value!r}" for name, value in self.manner._asdict().items() if value]
+        return f"Message({', '.join([words, *options])})"
+
+
+def plain_words(value: Any) -> Any:
+    """Return the words of a `Message`; anything else as it is."""
+    return value.words if isinstance(value, Message) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +168,11 @@ class Wording:
         return self.messages[0].body.kind
 
     @property
+    def argument(self) -> str:
+        """The argument that has the messages."""
+        return "template_id" if self.kind == "template" else self.kind
+
+    @property
     def signature(self) -> str | None:
         return self.messages[0].body.signature
 
@@ -98,21 +196,28 @@ class Wording:
             replaced(one, main=templates.fitted(one.main, names)) if one.main and one.own is None else one
             for one in self.messages
         )
-        variables = tuple(
-            (name, Slot(one.source, one.source) if one.source in names else one) for name, one in self.variables
-        )
+        variables = tuple((name, templates.fitted_slot(one, names)) for name, one in self.variables)
         return replaced(self, messages=messages, variables=variables)
+
+    @property
+    def assumed_language(self) -> bool:
+        """Whether a value is written in English because nobody said in which language."""
+        return any(
+            message.assumed and any(depends_on_language(slot) for slot in self.slots(message))
+            for message in self.messages
+        )
 
     def reads(self, bodies: pd.DataFrame) -> pd.Series[str]:
         """Return the texts of these bodies as their recipients read them; NaN where a template's text is unknown."""
         if self.kind == "text":
-            return cast("pd.Series[str]", bodies["text"])
+            whole: pd.Series[str] = bodies["text"]
+            return whole
         if self.kind == "content":
             return _joined(self.join, bodies["content"], self.signature)
         known = {message.body.template_id: message.template_text for message in self.messages if message.template_text}
         if len(self.messages) == 1 and known:
             return self._of_template(bodies, *known.values())
-        texts = cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype=STR))
+        texts: pd.Series[str] = pd.Series(None, index=bodies.index, dtype=STR)
         for template_id, text in known.items():
             mine = bodies["template_id"].eq(str(template_id)).to_numpy(dtype=bool)
             texts = texts.mask(mine, self._of_template(bodies[mine], text).reindex(bodies.index))
@@ -130,7 +235,7 @@ class Wording:
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]
         data = pd.DataFrame(values, columns=names, index=bodies.index, dtype=STR)
-        known = {slot.source: data[slot.column].fillna("").reset_index(drop=True) for slot in text.slots}
+        known = {slot.source: data[slot.source].fillna("").reset_index(drop=True) for slot in text.slots}
         return templates.written(text, known, len(data)).set_axis(bodies.index)
 
 
@@ -154,27 +259,17 @@ def column(name: str) -> Column:
     return Column(name)
 
 
-def read(
-    *,
-    text: Words,
-    content: Words,
-    template_id: str | Mapping[Any, str] | None,
-    template_data: TemplateData,
-    template_text: str | Mapping[Any, str] | None,
-    signature: str | None,
-    signature_join: str | None,
-    variant: wire.Variant,
-    replace: Mapping[str, str] | None,
-) -> Wording:
-    """Read the message's arguments; a mapping says a message for each segment.
+def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
+    """Read the arguments of the message, as `plan` has them; a mapping says a message for each segment.
 
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, manners = unwrapped({"text": text, "content": content, "template_data": template_data})
+    said, manners = _unwrapped({name: message[name] for name in _SAID})
     variables, wrong = _variables(said.pop("template_data"))
+    signature, signature_join = message["signature"], message["signature_join"]
+    replace = message["replace"]
     wrong += _not_text(signature=signature, signature_join=signature_join)
-    said |= {"template_id": template_id, "template_text": template_text}
     by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
     manners = {None if key is None else label_of(key): manner for key, manner in manners.items()}
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
@@ -184,27 +279,19 @@ def read(
     everybody: list[str | None] = [None]
     for label in labels or everybody:
         mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
-        message, found = _message(label, mine, variables, signature, variant, known=not wrong)
+        one, wrong_here = _message(label, mine, variables, signature, variant, known=not wrong)
         manner = manners.get(label, manners[None])
         language = manner.language or (label if label is not None and is_language(label) else None)
-        messages.append(
-            replaced(
-                message,
-                literal=manner.literal,
-                language=Language(language or DEFAULT_LANGUAGE, manner.currency),
-                assumed=language is None,
-            )
-        )
-        complaints += [(label, complaint) for complaint in found]
+        written_in = Language(language or DEFAULT_LANGUAGE, manner.currency)
+        messages.append(replaced(one, literal=manner.literal, language=written_in, assumed=language is None))
+        complaints += [(label, complaint) for complaint in wrong_here]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
     join = _parsed("signature_join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
     if sorted(slot.source for slot in join.slots) != ["content", "signature"]:
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
-    wrong += _check_replace(replace)
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    refuse(*wrong, None if replace is None else not_replacement("replace", replace))
     return Wording(tuple(messages), variables, join, join_text, dict(replace or {}))
 
 
@@ -212,12 +299,7 @@ def read(
 
 
 def label_of(value: Any) -> str | None:
-    """Return a segment's label as it is compared: as text, without blanks around it; None of what is none.
-
-    Example:
-        >>> label_of(" de "), label_of(2), label_of(None)
-        ('de', '2', None)
-    """
+    """Return a segment's label as it is compared: as text, without blanks around it; None of what is none."""
     if not pd.api.types.is_scalar(value):
         return None
     text = templates.as_text(pd.Series([value], dtype=object)).iloc[0]
@@ -225,12 +307,7 @@ def label_of(value: Any) -> str | None:
 
 
 def for_segments(complaints: Iterable[tuple[str | None, str]], segments: int) -> list[str]:
-    """Return complaints of messages, each with its segment, but for those that hold for all of them.
-
-    Example:
-        >>> for_segments([("de", "a"), ("en", "a"), ("de", "b")], 2)
-        ['a', "segment 'de': b"]
-    """
+    """Return complaints of messages, each with its segment, but for those that hold for all of them."""
     where: dict[str, list[str | None]] = {}
     for label, complaint in complaints:
         where.setdefault(complaint, []).append(label)
@@ -276,12 +353,7 @@ def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str])
 
 
 def listed(labels: Iterable[str]) -> str:
-    """Return the labels of segments in words, each as it may be shown.
-
-    Example:
-        >>> listed(["de", "en"])
-        "'de', 'en'"
-    """
+    """Return the labels of segments in words, each as it may be shown."""
     there = [given(label) for label in labels]
     more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
     return ", ".join(there[:_LISTED]) + more
@@ -326,7 +398,7 @@ def _message(
     parsed = _parsed("template_text", text, wrong)
     if text is not None:
         wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
-    return OneMessage(label, body, main, own, parsed, False, Language(), assumed=True), wrong
+    return OneMessage(label, body, main, own, parsed, literal=False, language=Language(), assumed=True), wrong
 
 
 def _joined(join: templates.Template, content: pd.Series[str], signature: str | None) -> pd.Series[str]:
@@ -373,16 +445,27 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
         return None
 
 
-def _check_replace(replace: Any) -> list[str]:
-    wrong = None if replace is None else not_replacement("replace", replace)
-    return [wrong] if wrong else []
-
-
 def _check_template_text(parsed: templates.Template | None, template_id: str | None, variables: list[str]) -> list[str]:
     wrong = [] if template_id is not None else ["template_text= needs template_id="]
-    names = parsed.names if parsed else ()
+    names = [slot.source for slot in parsed.slots] if parsed else []
     unknown = [name for name in names if name not in variables]
     if unknown and template_id is not None:
         known = ", ".join(map(repr, variables)) or "none"
         wrong.append(f"template_text= uses {', '.join(map(repr, unknown))}; template_data= has {known}")
     return wrong
+
+
+def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Any, Manner]]:
+    """Return the arguments of a message with the words alone, and how they are meant: by segment, None for others."""
+    plain, manners = dict(said), {None: Manner()}
+    for name in ("text", "content", "template_data"):
+        value = plain[name]
+        if isinstance(value, Message):
+            manners[None] = value.manner
+            value = value.words
+        if isinstance(value, Mapping):
+            of = {label: one.manner for label, one in value.items() if isinstance(one, Message)}
+            manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
+            value = {label: plain_words(one) for label, one in value.items()}
+        plain[name] = value
+    return plain, manners

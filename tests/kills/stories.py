@@ -25,8 +25,8 @@ from smsotp_nb._client import Client, Patience
 from smsotp_nb._dispatch import send
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.server import ServerStore
-from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.server.store import ServerStore
 from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.results import Progress
@@ -223,7 +223,7 @@ class Story(RuleBasedStateMachine):
         self.service.script(fates)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                mock.patch("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
+                mock.patch("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=2, first_wait=0.001))
             )
             stack.enter_context(mock.patch.object(Pacer, "throttled"))  # waiting has tests of its own
             stack.enter_context(warnings.catch_warnings())

@@ -33,7 +33,7 @@ from ipywidgets import Widget
 from smsotp_nb import _cli, cost
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Campaign, Ledger, listed
-from smsotp_nb._ledger.refusals import refusals
+from smsotp_nb._ledger.reading.refusals import refusals
 from smsotp_nb._people import People
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._sandbox import Sandbox
@@ -146,7 +146,7 @@ def _page(ledger: Ledger) -> None:
 def _opened() -> None:
     """Wait until the page has read a campaign, on a thread of its own."""
     for thread in threading.enumerate():
-        if thread.name == "smsotp-campaigns":
+        if thread.name == "smsotp-form":
             thread.join(SECONDS)
             if thread.is_alive():
                 raise AssertionError("the page stands still")
