@@ -475,6 +475,22 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     assert cleaner.edits.empty
 
 
+def test_a_row_that_is_saved_while_a_file_is_written_keeps_its_own_cells() -> None:
+    """The next row is open by the time that the first one is saved, and stays open."""
+    cleaner, written = PhoneCleaner(PEOPLE).settle(), threading.Event()
+    cleaner.work.begin("a long file", lambda: written.wait(60) and None)
+    cleaner.rows.buttons[2].click()
+    cleaner.editor.number.value = "202 555 0145"
+    cleaner.editor.save_button.click()
+    cleaner.rows.buttons[4].click()
+    cleaner.editor.number.value = "202 555 01"
+    written.set()
+    cleaner.settle()
+    assert cleaner.edits[["row", "after"]].to_numpy().tolist() == [["b", "202 555 0145"]]
+    assert cleaner.editor.opened is not None
+    assert cleaner.editor.number.value == "202 555 01"
+
+
 def test_the_owner_is_asked_and_the_answers_are_merged(tmp_path: Path) -> None:
     people = pd.DataFrame({"name": ["A", "B"], "phone": ["555-0145", "nobody"], "country": "US"}, index=["x", "y"])
     cleaner = PhoneCleaner(people, phone="phone", region="country").settle()
