@@ -391,12 +391,12 @@ def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> Non
 
 def test_pages_and_the_export_appear_when_there_is_something() -> None:
     good = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"]})).settle()
-    assert (good._pages.layout.display, good.files.left_out.layout.display) == ("none", "none")
+    assert (good._leafing.widget.layout.display, good.files.left_out.layout.display) == ("none", "none")
     good.shown.value = "unusable"
     assert good.rows._none.layout.display is None
     assert good.owner._asking.layout.display == "none"
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
-    assert (long._pages.layout.display, long.files.left_out.layout.display) == (None, None)
+    assert (long._leafing.widget.layout.display, long.files.left_out.layout.display) == (None, None)
     assert long.files.write_button.description == "Write 20 rows"
 
 

@@ -351,7 +351,8 @@ class PhoneCleaner(skin.Shown):
     def _merged(self) -> Callable[[], None]:
         cleaned, name = self._cleaned, skin.settled(lambda: self.owner.back.value)
         assert cleaned is not None
-        answers, step = None, Step({})
+        answers: phones.Answers | None = None
+        step = Step({})
         outcome: tuple[str, Sign]
         try:
             answers, step = merge(cleaned, self._edits, name)
