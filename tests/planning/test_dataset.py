@@ -254,6 +254,14 @@ def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, change
         other.reworded(text="Bye")
 
 
+def test_frames_of_files_print_no_control_character(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, pd.DataFrame({"phone": ["+12025550123", "no"], "name": ["\x1b[2J", "\x1b[2J"]}), files=1)
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), keep=["name"], **CALL)
+    for frame in (made.rows, made.skipped, made.bodies, made.texts):
+        assert "\x1b" not in repr(frame)
+    assert made.rows["name"].tolist() == ["\x1b[2J"] * 2
+
+
 def test_a_folder_is_a_value() -> None:
     lists = sms.Folder("lists/", into=Path("work"), memory="1500 MB")
     assert eval(repr(lists), {"Folder": sms.Folder}) == lists
