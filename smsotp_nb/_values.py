@@ -179,7 +179,7 @@ def no_value(texts: pd.Series) -> pd.Series:
         >>> no_value(pd.Series(["#N/A", "Nan", "nan", "#1"], dtype=STR)).tolist()
         [True, False, True, False]
     """
-    marked: pd.Series = texts.str.strip().str.fullmatch(_NO_VALUE).fillna(False).astype(bool)
+    marked: pd.Series = texts.str.strip().str.fullmatch(_NO_VALUE, na=False).astype(bool)
     return marked
 
 
@@ -214,12 +214,12 @@ def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
         return
     if isinstance(dtype, np.dtype) and dtype.kind == "f" and ((column.round(6) == column) | column.isna()).all():
         return
-    if texts.str.match(_SUSPECT).any():
-        truth = texts.str.fullmatch(_TRUTH_WORDS).fillna(False).astype(bool)
+    if texts.str.match(_SUSPECT, na=False).any():
+        truth = texts.str.fullmatch(_TRUTH_WORDS, na=False).astype(bool)
         if truth[texts.notna()].all() or (truth & _holds(column, (bool, np.bool_))).any():
             _refuse(texts, truth, one, "is a truth value", "yes/no", "with your own two words")
-        _refuse(texts, texts.str.fullmatch(_MOMENT), one, "is a time", "date", _OTHER_TIMES)
-        _refuse(texts, texts.str.fullmatch(_NOISE), one, "has more than six decimal places", ".2f", "or money")
+        _refuse(texts, texts.str.fullmatch(_MOMENT, na=False), one, "is a time", "date", _OTHER_TIMES)
+        _refuse(texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money")
     real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
     _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
 
@@ -232,7 +232,7 @@ def _holds(column: pd.Series, kinds: tuple[type, ...]) -> pd.Series:
 
 
 def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str, more: str) -> None:
-    wrong = texts[marked.fillna(False).to_numpy(bool)]
+    wrong = texts[marked.to_numpy(bool)]
     if len(wrong):
         again = _source(Slot("", one.column, form, one.missing))
         where = f"column {one.column!r}, row {cited(wrong.index[0])}: {cited(wrong.iloc[0])}"
@@ -330,9 +330,8 @@ def _writer(one: Slot, language: Language) -> Callable[[Any], str]:
         return _Digits(form, language).write
     if "%" in form:
         return lambda moment: re.sub(r"%.", lambda code: _CODES[code[0]].format(moment), form)
-    found = _TRUTH.fullmatch(form)
-    assert found is not None
-    return lambda truth: found[1 if truth else 2].strip()
+    yes, no = form.split("/")
+    return lambda truth: (yes if truth else no).strip()
 
 
 def shortened(text: str, most: int) -> str:

@@ -179,7 +179,7 @@ def column_texts(frame: pd.DataFrame, slots: Iterable[Slot], language: Language)
     return texts
 
 
-def value_texts(column: AnySeries) -> pd.Series[str]:
+def value_texts(column: pd.Series[Any]) -> pd.Series[str]:
     """Return the values of a column as text, same index, without blanks around them; NaN where there is no value.
 
     Example:

@@ -25,7 +25,7 @@ LEVELS: dict[str, int] = {
     "calling": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
     "dates": 1,
-    "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
+    "recipients": 2, "phones": 2, "values": 2, "templates": 3, "rates": 2, "results": 2,
     "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4, "experiments": 4,
@@ -41,7 +41,7 @@ SAME_LEVEL = {
     *(("columns", "showing"), ("columns", "errors"), ("columns", "calling")),
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
-    ("planning", "ledger"),
+    *(("planning", "ledger"), ("planning", "templates")),
     *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
@@ -50,6 +50,7 @@ LIBRARIES: dict[str, set[str]] = {
     "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
+    "babel": {"values"},
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
     "psycopg": {"ledger"},
