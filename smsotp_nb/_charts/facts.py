@@ -13,9 +13,7 @@ import pandas as pd
 from .. import cost
 from .._cards import Note, counted, number
 from .._cost.sources import Source, is_summed
-from .._ledger import Ledger
-from .._ledger.places import path_of
-from .._ledger.reading.spending import when_sent
+from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now
 from .._pandas import STR
 from .._services import is_rehearsal, shown
@@ -38,8 +36,9 @@ class Facts:
 
 def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
     """Return what a report on ``source`` says of itself; ``frame`` is what was read of it."""
-    recorded = when_sent(source) if isinstance(source, Ledger | str | Path) else None
-    if recorded:
+    if isinstance(source, Ledger | str | Path):
+        with snapshot_of(source) as store:
+            recorded = when_sent(store)
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
     else:
         period, rows = _period(frame, tz), _states(frame)

@@ -15,9 +15,7 @@ from .._calls import in_our_words
 from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.book import opened, read_from
-from .._ledger.server.address import Address
+from .._ledger import Address, Campaign, Ledger, LedgerOrPath, opened, read_from
 from .._pandas import STR
 from .._recipients.reading import read_recipients
 from .._results import contract

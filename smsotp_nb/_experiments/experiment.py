@@ -12,8 +12,7 @@ from .. import _cards as cards
 from .._arguments import not_callable, not_frame, refuse
 from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened, read_from
-from .._ledger.people import purging
+from .._ledger import LedgerOrPath, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require

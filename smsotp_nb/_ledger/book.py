@@ -18,13 +18,13 @@ from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal, name_key
 from .._wire import MessageRecord
-from ..errors import CampaignHeld, LedgerError, UsageError
+from ..errors import LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
 from . import moving
+from .base import LedgerBase
 from .campaign import Campaign
 from .file import copies
-from .file.one_runner import RunLock
 from .file.store import Store
 from .people import purging, retention
 from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
@@ -32,15 +32,13 @@ from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes
-from .record.agreeing import agree
 from .record.recording import AnyPlanned, Planned, PlannedInPieces, record
-from .rows import audit, contacts
+from .rows import audit
 from .rows.damage import understood
 from .rows.kept_columns import names_in
 from .rows.statements import foreseen
 from .sending.comparison import Prospect, prospect, prospect_in_pieces
 from .sending.ownership import Ownership
-from .sending.recovering import OWNER_DIED, give_up
 from .sending.rules import Rules
 from .sending.run import Run
 from .sending.unfinished import Unfinished, unfinished
@@ -50,7 +48,7 @@ _CALLER = 5  # frames above the warning of a purge
 
 
 @understood
-class Ledger:
+class Ledger(LedgerBase):
     """The campaign record: which rows were sent, what they cost, and which are in doubt.
 
     A campaign is identified by its service and its name, so a rehearsal on a sandbox never blocks the real send.
@@ -138,7 +136,8 @@ class Ledger:
             >>> ledger.audit()[["what", "reason"]].values.tolist()
             [['retention', '24 months']]
         """
-        return audit.decisions(self._store)
+        with self._store.reading() as connection:
+            return audit.decisions(connection)
 
     @in_our_words
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
@@ -269,7 +268,7 @@ class Ledger:
             with self._store.reading() as connection:
                 foreseen(connection, *beginning.before_a_run(number))
                 beginning.refuse_contradicted(connection, number)
-            agree(self._store, number, plan, now=self._clock())
+            beginning.agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
@@ -487,56 +486,11 @@ class Ledger:
     def _repr_html_(self) -> str:
         return self.card().html()
 
-    @property
-    def _files(self) -> list[Path]:
-        """The file of the ledger, which nothing may be written over; none if it is on a server."""
-        return [self.path] if isinstance(self.path, Path) else []
-
-    def _end_dead_ones(self, but: int) -> None:
-        """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""
-        with self._store.reading() as connection:
-            found = contacts.unsettled(connection, but=but)
-        for number, name in found:
-            with contextlib.suppress(CampaignHeld):
-                lock = self._lock(number, name)
-                try:
-                    give_up(self._store, number, OWNER_DIED, now=self._clock())
-                finally:
-                    lock.release()
-
-    def _purge(self, number: int, name: str) -> int:
-        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
-        with contextlib.ExitStack() as held:
-            held.callback(self._lock(number, name).release)
-            tests = purging.tests_of(self._store, number)
-            for test in tests:
-                held.callback(self._lock(test, name).release)
-            return purging.purge(self._store, number, tests, now=self._clock())
-
-    def _purged(self, number: int, name: str, kind: str) -> bool:
-        """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
-        if kind == retention.EXPERIMENT:
-            purging.purge_experiment(self._store, number, name, now=self._clock())
-            return True
-        try:
-            self._purge(number, name)
-        except CampaignHeld:
-            return False
-        return True
-
-    def _lock(self, number: int, name: str) -> RunLock:
-        return self._store.lock(number, name)
-
-    def _find(self, service: str, name: str) -> int | None:
-        with self._store.reading() as connection:
-            found = connection.execute(*beginning.which(service, name)).fetchone()
-        return found[0] if found else None
-
 
 LedgerOrPath = Ledger | str | Path | Address
 
 
-def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
+def opened(ledger: object) -> contextlib.AbstractContextManager[Ledger]:
     """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
 
     Raises:
@@ -558,7 +512,7 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
 
 
 @contextlib.contextmanager
-def read_from(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
+def read_from(ledger: object) -> Iterator[Ledger]:
     """`opened` for a block that works with nothing but what it reads: whatever breaks there is a LedgerError.
 
     Example:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,6 +21,7 @@ from .._visible import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
+from .base import LedgerBase
 from .file import copies
 from .file.one_runner import RunLock
 from .file.store import Store
@@ -35,14 +34,12 @@ from .record.approving import Proposal
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned, PlannedInPieces
+from .record.recovering import OWNER_DIED, end_changing, give_up
 from .rows import contacts
 from .rows.damage import understood
-from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
-from .sending.recovering import OWNER_DIED, give_up
-from .sending.rules import OPTED_OUT
-
-if TYPE_CHECKING:
-    from .book import Ledger
+from .rows.statements import Statements
+from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
+from .sending import holds
 
 
 @understood
@@ -55,7 +52,7 @@ class Campaign:
     """
 
     def __init__(
-        self, ledger: Ledger, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
+        self, ledger: LedgerBase, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
     ) -> None:
         self.name, self.service = name, service
         self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
@@ -239,7 +236,7 @@ class Campaign:
         counted there. It may be called while the campaign runs.
         """
         with self._store.writing() as connection:
-            return changing.heed_opt_outs(connection, self._number)
+            return holds.heed_opt_outs(connection, self._number)
 
     @in_our_words
     def correct(self, plan: Planned, *, reason: str | None = None) -> int:
@@ -474,11 +471,11 @@ class Campaign:
     def _pack(self, lock: RunLock, *, now: int) -> None:
         """Pack what is kept beside the rows; they are decided on and recorded, and are read where nothing is packed."""
         try:
-            contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
+            end_changing(self._store, self._number, now=now, mine=lock.is_held)
         except LedgerError as error:
             warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=6)
 
-    def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
+    def _becomes(self, connection: Statements, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""
         return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)
 
@@ -505,7 +502,7 @@ def _requests_seen(rows: pd.DataFrame | Sequence[str]) -> dict[int, int]:
     return {}
 
 
-def _refuse_others(connection: sqlite3.Connection, campaign: int, state: int, seen: dict[int, int], name: str) -> None:
+def _refuse_others(connection: Statements, campaign: int, state: int, seen: dict[int, int], name: str) -> None:
     """Refuse rows whose numbers stand in this campaign, and whose requests are those of another one."""
     if not seen:
         return

@@ -20,6 +20,7 @@ from .file.disk import OWN, beside, notes_folder, runs
 from .file.last_seen import Mark, Marks, Seal, Session
 from .file.locks import Anchor
 from .file.moved import refuse_moved
+from .rows.statements import Statements
 from .rows.tables import APPLICATION_ID, TABLES, VERSION
 
 # The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
@@ -392,7 +393,7 @@ def _marks(path: Path, ledger: bytes) -> Marks:
     )
 
 
-def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:
+def _behind(connection: Statements, seen: list[Session]) -> list[Session]:
     """Return what was seen and is missing now, session by session."""
     missing = []
     known_sessions = {row[0]: row[1:] for row in connection.execute("SELECT token, id, acts, upto FROM session")}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._arguments import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
@@ -13,11 +14,8 @@ from .file.disk import in_memory, lent
 from .file.store import Store
 from .server.address import Address, load_driver, read_address
 
-if TYPE_CHECKING:
-    from .book import Ledger
 
-
-def path_of(ledger: Ledger | str | Path | Address) -> Path | Address:
+def path_of(ledger: object) -> Path | Address:
     """Return the file or the address of a ledger, or of what was given in its place.
 
     Raises:
@@ -62,6 +60,17 @@ def store_of(place: Path | Address, *, create: bool, accept_older: bool = False)
     from .server.store import ServerStore  # the driver is an extra
 
     return ServerStore(place, create=create, accept_older=accept_older)
+
+
+@contextlib.contextmanager
+def snapshot_of(ledger: object) -> Iterator[Store]:
+    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
+    store = store_of(path_of(ledger), create=False)
+    try:
+        with store.snapshot():
+            yield store
+    finally:
+        store.close()
 
 
 def own_place() -> Path | Address:

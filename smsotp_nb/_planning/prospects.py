@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._ledger import LedgerOrPath, Prospect, opened
-from .._ledger.places import own_place
-from .._ledger.record.recording import AnyPlanned
+from .._ledger import AnyPlanned, LedgerOrPath, Prospect, opened, own_place
 from ..errors import LedgerError
 
 

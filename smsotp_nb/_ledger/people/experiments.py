@@ -10,7 +10,6 @@ until the whole list is drawn again, which brings its people back into their arm
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,6 +29,7 @@ from ..rows.columns import MISSING, Columns, accepted_whole
 from ..rows.contacts import Realm, packed
 from ..rows.numbering import inserted
 from ..rows.persons import hashed, persons, secret_of
+from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 from .holdouts import experiment_key
 
@@ -66,7 +66,7 @@ class Experiment:
         """Return whether a campaign is one of its own by its name."""
         return experiment_key(campaign) == name_key(self.name)
 
-    def is_open(self, connection: sqlite3.Connection, now: int) -> bool:
+    def is_open(self, connection: Statements, now: int) -> bool:
         """Return whether an outcome may still count for somebody: until the reading day, or the end of a holdout."""
         if self.until is not None or self.created_at + self.window > now:
             return (self.until or now + 1) > now
@@ -88,25 +88,25 @@ class Drawn:
     stratum: Sequence[str | None]
 
 
-def find(connection: sqlite3.Connection, name: str) -> Experiment | None:
+def find(connection: Statements, name: str) -> Experiment | None:
     """Return the experiment of this name, as it is recorded."""
     found = connection.execute(f"{_EXPERIMENTS} WHERE name_key=?", (name_key(name),)).fetchone()
     return None if found is None else Experiment(*found)
 
 
-def everyone(connection: sqlite3.Connection) -> list[Experiment]:
+def everyone(connection: Statements) -> list[Experiment]:
     """Return all experiments, in the order in which they were first drawn."""
     return [Experiment(*row) for row in connection.execute(f"{_EXPERIMENTS} ORDER BY id").fetchall()]
 
 
-def begin(connection: sqlite3.Connection, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
+def begin(connection: Statements, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
     """Record how an experiment is declared."""
     sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
     number = inserted(connection, sql, (name, name_key(name), declared, now, until))
     return Experiment(number, name, declared, now, until)
 
 
-def add(connection: sqlite3.Connection, experiment: int, drawn: Drawn, *, now: int) -> None:
+def add(connection: Statements, experiment: int, drawn: Drawn, *, now: int) -> None:
     """Record people in their arms; a campaign that runs looks at once whom it has to leave out."""
     if not len(drawn.person):
         return
@@ -126,7 +126,7 @@ def add(connection: sqlite3.Connection, experiment: int, drawn: Drawn, *, now: i
     connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (experiment,))
 
 
-def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
+def assigned(connection: Statements, experiment: int) -> pd.DataFrame:
     """Return who is in which arm, in list order: person, arm, place, at (int64), unit, stratum (objects, or None)."""
     found = connection.execute(
         f"SELECT {', '.join(_ASSIGNED)} FROM assigned WHERE experiment=? ORDER BY place", (experiment,)
@@ -135,7 +135,7 @@ def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("person", "arm", "place", "at"), "int64"))
 
 
-def hide(connection: sqlite3.Connection, experiment: int, people: Ints, codes: Ints) -> None:
+def hide(connection: Statements, experiment: int, people: Ints, codes: Ints) -> None:
     """Replace people by the hashes that stand for them, without unit and stratum."""
     pairs = [*zip(codes.tolist(), people.tolist(), strict=True)]
     connection.executemany(
@@ -149,7 +149,7 @@ def hide(connection: sqlite3.Connection, experiment: int, people: Ints, codes: I
     )
 
 
-def purge(connection: sqlite3.Connection, experiment: int) -> int:
+def purge(connection: Statements, experiment: int) -> int:
     """Replace all people of an experiment by hashes; return how many they were."""
     found = connection.execute("SELECT person FROM assigned WHERE experiment=? AND person>0", (experiment,)).fetchall()
     people = np.array(found, np.int64).ravel()
@@ -158,7 +158,7 @@ def purge(connection: sqlite3.Connection, experiment: int) -> int:
     return len(people)
 
 
-def over(connection: sqlite3.Connection, campaign: int, *, now: int) -> list[int]:
+def over(connection: Statements, campaign: int, *, now: int) -> list[int]:
     """Return the experiments that nobody can read any more, because this campaign, purged, was the last one of theirs.
 
     An experiment that was drawn after the campaign was recorded is still to be sent.
@@ -175,7 +175,7 @@ def over(connection: sqlite3.Connection, campaign: int, *, now: int) -> list[int
     return found
 
 
-def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
+def hidden(connection: Statements, experiment: int) -> Ints:
     """Return the hashes of people of an experiment, but for those who were forgotten and have not opted in since."""
     found = connection.execute(
         "SELECT person FROM assigned WHERE experiment=? AND person<0 AND person NOT IN (SELECT person FROM opted_out)",
@@ -184,7 +184,7 @@ def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
     return np.array(found, np.int64).ravel()
 
 
-def bring_back(connection: sqlite3.Connection, experiment: int, codes: Ints, drawn: Drawn) -> None:
+def bring_back(connection: Statements, experiment: int, codes: Ints, drawn: Drawn) -> None:
     """Put people in the place of their hashes, each with unit and stratum; their arms stay."""
     values = zip(drawn.person.tolist(), drawn.unit, drawn.stratum, codes.tolist(), strict=True)
     connection.executemany(
@@ -266,7 +266,7 @@ def elsewhere(
     return pd.concat(pieces, ignore_index=True) if pieces else empty
 
 
-def _contacts(connection: sqlite3.Connection, campaign: int, *, purged: bool) -> tuple[Ints, Ints]:
+def _contacts(connection: Statements, campaign: int, *, purged: bool) -> tuple[Ints, Ints]:
     """Return whom a campaign may have reached, and when; of a purged one hashes, and when each request ended."""
     if purged:
         if not connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
@@ -289,7 +289,7 @@ def to_go(store: Store, name: str, *, service: str | None = None) -> int:
         return int(connection.execute(sql).fetchone()[0])
 
 
-def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | None) -> list[int]:
+def _campaigns(connection: Statements, key: str | None, service: str | None) -> list[int]:
     """Return the numbers of the campaigns of one service that count, without those that sent nothing."""
     found = connection.execute(
         "SELECT id, name, service, purged FROM campaign k WHERE kind='campaign' AND service=coalesce(?, service) "
@@ -310,7 +310,7 @@ def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | N
     return [row[0] for row in mine if not row[3]]
 
 
-def _rows(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+def _rows(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return the rows of a campaign that may have left: number, state, attempt, price (int64; MISSING if unknown)."""
     columns = Columns(("chunk", "position", "number", "state", "attempt", "price"), ())
     columns.read(connection, campaign, by_row=True)

@@ -9,13 +9,12 @@ more, texts the people of the arm ``plain`` only, and those who have no arm.
 from __future__ import annotations
 
 import json
-import sqlite3
 
 import numpy as np
 
 from ..._services import name_key
 from ..rows.answers import Ints
-from ..rows.statements import Question
+from ..rows.statements import Question, Statements
 
 _HELD = (
     "SELECT group_concat(a.person) FROM experiment e JOIN assigned a ON a.experiment=e.id AND a.arm=0 "
@@ -35,13 +34,13 @@ def experiment_key(campaign: str) -> str:
     return name_key(campaign).partition("/")[0].strip()
 
 
-def held_out(connection: sqlite3.Connection, campaign: str, *, marketing: bool, now: int) -> Ints:
+def held_out(connection: Statements, campaign: str, *, marketing: bool, now: int) -> Ints:
     """Return the people whom experiments hold out of a campaign of this name, forgotten ones as their hashes."""
     asked = (experiment_key(campaign), int(marketing), now)
     return _people(connection.execute(_HELD, asked).fetchone()[0])
 
 
-def in_other_arms(connection: sqlite3.Connection, campaign: str) -> Ints:
+def in_other_arms(connection: Statements, campaign: str) -> Ints:
     """Return the people of all arms but that of a campaign of this name, forgotten ones as their hashes."""
     found = connection.execute(
         "SELECT id, declared FROM experiment WHERE name_key=?", (experiment_key(campaign),)
@@ -71,7 +70,7 @@ def _people(joined: str | None) -> Ints:
 DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
 
 
-def drawn(connection: sqlite3.Connection) -> int:
+def drawn(connection: Statements) -> int:
     """Return how often people were added to experiments."""
     found = connection.execute(*DRAWN).fetchone()
     return int(found[0])

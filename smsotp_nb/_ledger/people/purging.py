@@ -11,7 +11,6 @@ for the next time that somebody opens the file.
 
 from __future__ import annotations
 
-import sqlite3
 import warnings
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -21,10 +20,10 @@ from ...errors import SmsOtpWarning
 from ..file.copies import there
 from ..file.store import Store
 from ..reading.refusals import refused_of
-from ..rows import audit
-from ..rows import runners as fences
+from ..rows import audit, runners
 from ..rows.contacts import pack_hashed
 from ..rows.packed_sums import Packed, pack_sums, sums_for_purge
+from ..rows.statements import Statements
 from ..rows.wordings import delete_words
 from . import experiments
 
@@ -43,7 +42,7 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
     doomed = (campaign, *tests)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
         (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
-        sums = {number: (sums_for_purge(store, number), refused_of(store, number)) for number in doomed}
+        sums = {number: (sums_for_purge(connection, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
         for experiment in [] if before else experiments.over(connection, campaign, now=now):
@@ -79,7 +78,7 @@ def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> i
     return gone
 
 
-def leave_remains(connection: sqlite3.Connection) -> None:
+def leave_remains(connection: Statements) -> None:
     """Note, in the transaction that deletes somebody's rows, that their bytes are still in the file."""
     connection.execute("UPDATE ledger SET remains=1")
 
@@ -125,7 +124,7 @@ def unreached(store: Store) -> str:
     said, gone = [store.remains_where()] * remains(store), []
     for what, path, made, who in copies:
         name = f"the {what} {path} of {_moment(made)}"
-        if who.rpartition(" on ")[2] != fences.machine():
+        if who.rpartition(" on ")[2] != runners.machine():
             said.append(f"{name} ({who})")  # nobody can look there from here
         elif there(path):
             said.append(name)
@@ -138,7 +137,7 @@ def _moment(micros: int) -> str:
     return f"{_EPOCH + timedelta(microseconds=micros):%Y-%m-%d %H:%M} UTC"
 
 
-def _delete(connection: sqlite3.Connection, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
+def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
     if not connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()[0]:
         pack_hashed(connection, campaign, now=now)
         pack_sums(connection, campaign, sums, refused)

@@ -6,7 +6,6 @@ Nothing is deleted by itself: a person calls `Ledger.retain`, and the card of th
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -20,6 +19,7 @@ from ..file.store import Store
 from ..rows import audit
 from ..rows.columns import times
 from ..rows.damage import Unfit
+from ..rows.statements import Statements
 from . import experiments
 
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
@@ -73,7 +73,7 @@ def older(store: Store, moment: int) -> pd.DataFrame:
     return frame.astype({"id": "int64", "campaign": STR, "service": STR, "kind": STR, "rows": "Int64"})
 
 
-def _experiments(connection: sqlite3.Connection, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
+def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
     """Return each experiment that holds people, as campaigns are; of these: name, when it was recorded, its latest."""
     found: list[list[Any]] = []
     for one in experiments.everyone(connection):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 
 import pandas as pd
 
 from ..file.store import Store
 from ..rows.columns import sums_whole
+from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED
 from .frames import outcomes, recorded
 
@@ -73,7 +73,7 @@ def billed(store: Store, campaign: int) -> dict[str, int]:
     return {currency: micros for currency, micros in found.items() if currency is not None}
 
 
-def _billed(connection: sqlite3.Connection, campaign: int, currency: str, state: int) -> Counter[str]:
+def _billed(connection: Statements, campaign: int, currency: str, state: int) -> Counter[str]:
     """Add up the prices of the rows that are accepted or in another state."""
     found = Counter[str]()
     for code, above, below in connection.execute(_BILLED.format(currency=currency), (campaign, ACCEPTED, state)):

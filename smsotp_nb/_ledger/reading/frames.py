@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..record.beginning import refuse_contradicted, whether_contradicted
 from ..record.evidence import source_of
 from ..rows.columns import Columns, accepted_whole, hexadecimal, times, which_billings
 from ..rows.damage import Unfit
-from ..rows.statements import Question, foreseen
+from ..rows.statements import Question, Statements, foreseen
 from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
 
 _OF_LEDGER = (
@@ -36,7 +35,7 @@ _OF_REQUEST = (
 _COUNTRIES = "SELECT id, iso, cc FROM country"
 
 
-def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
+def named_so(connection: Statements, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
     """Return number, service, kept columns as JSON and name of the campaigns of a name, one of each service.
 
     A campaign stands before passcodes whose month has that name, and what is not purged before what is. Tests are found

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
 from ..._pandas import STR
 from ..file.store import Store
 from ..rows.tables import REJECTED
-from .spending import services_asked, snapshot_of, table_of
-
-if TYPE_CHECKING:
-    from ..book import Ledger
+from .spending import services_asked, table_of
 
 COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     **dict.fromkeys(("service", "campaign", "kind"), STR),
@@ -32,16 +28,11 @@ _NAMES: Final = ("at", "region", "type", "currency", "refused")
 _DAY: Final = 86_400_000_000  # microseconds
 
 
-def refusals(ledger: Ledger | str | Path, *, tz: str = "UTC") -> pd.DataFrame:
+def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
     """Return the rejected rows of the campaigns that `spending` sums up, counted; see `COLUMNS`.
 
     ``currency`` is the one of the estimate, because nothing was billed. The days of a purged campaign are in UTC.
     """
-    with snapshot_of(ledger) as store:
-        return _refusals(store, tz)
-
-
-def _refusals(store: Store, tz: str) -> pd.DataFrame:
     campaigns = services_asked(store, None)
     recorded = table_of(store, _SQL.format(""), _NAMES)
     local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)

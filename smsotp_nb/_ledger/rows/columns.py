@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
 from .kept_columns import BETWEEN
 from .persons import recorded
-from .statements import Question
+from .statements import Question, Statements, in_blocks
 from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
@@ -41,7 +40,7 @@ class Columns:
 
     def read(
         self,
-        connection: sqlite3.Connection,
+        connection: Statements,
         campaign: int,
         spelled: Mapping[str, str] = {},
         *,
@@ -110,7 +109,7 @@ class Accepted(NamedTuple):
 
 
 def accepted_whole(
-    connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = (), *, text: str = ""
+    connection: Statements, campaign: int, columns: Sequence[str] = (), *, text: str = ""
 ) -> Iterator[Accepted]:
     """Yield the rows of chunks that were accepted as a whole, in blocks.
 
@@ -127,7 +126,7 @@ def accepted_whole(
         (campaign, ACCEPTED),
     )
     billings = np.zeros((0, 3), np.int64)
-    while chunks := found.fetchmany(CHUNKS):
+    for chunks in in_blocks(found, CHUNKS):
         chunk, attempt, ids, kinds, *texts = zip(*chunks, strict=True)
         rows, kind = unpacked([*map(Whole, ids, kinds)])
         if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
@@ -147,13 +146,13 @@ def which_billings(campaign: int) -> Question:
     return "SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,)
 
 
-def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
+def _billings(connection: Statements, campaign: int) -> Ints:
     """Return country, parts and price of each billing of a campaign, at its number."""
     found = connection.execute(*which_billings(campaign))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
 
 
-def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+def sums_whole(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
     blocks = [pd.DataFrame({"records": [], "parts": [], "price": []}, dtype="int64")]
     for whole in accepted_whole(connection, campaign):

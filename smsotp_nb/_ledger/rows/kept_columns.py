@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ import pandas as pd
 from ...errors import UsageError
 from .answers import Ints
 from .damage import Unfit
-from .statements import Question
+from .statements import Question, Statements
 
 MOST: Final = 2**20  # combinations; more are people rather than groups of them
 BETWEEN: Final = "\x1f"  # stands in no JSON text
@@ -32,7 +31,7 @@ class Combinations:
         self._of_text: dict[str, int] = {}
         self._of_values: dict[str, int] = {}  # as JSON, in which 1, 1.0 and true are three values
 
-    def sql(self, connection: sqlite3.Connection, campaign: int) -> str:
+    def sql(self, connection: Statements, campaign: int) -> str:
         """Return the SQL of a row's combination: a JSON list of its values.
 
         Two paths or more make SQLite answer with a list, in which true stays true; the first is given twice.
@@ -81,7 +80,7 @@ def which_kept(campaign: int) -> Question:
     return "SELECT kept FROM campaign WHERE id=?", (campaign,)
 
 
-def kept_by(connection: sqlite3.Connection, campaign: int) -> list[str]:
+def kept_by(connection: Statements, campaign: int) -> list[str]:
     """Return the names of the columns that a campaign kept."""
     (listed,) = connection.execute(*which_kept(campaign)).fetchone()
     return names_in(listed)
@@ -104,7 +103,7 @@ def _hashable(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
-def known_columns(connection: sqlite3.Connection) -> list[str]:
+def known_columns(connection: Statements) -> list[str]:
     """Return the names of the columns that campaigns kept, each once."""
     listed = connection.execute("SELECT kept FROM campaign ORDER BY id").fetchall()
     return list(dict.fromkeys(name for (names,) in listed for name in names_in(names)))

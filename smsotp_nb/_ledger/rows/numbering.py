@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import LedgerError
-from .statements import foreseen
+from .statements import Result, Statements, foreseen
 
 
-def inserted(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> int:
+def inserted(connection: Statements, sql: str, values: Sequence[Any]) -> int:
     """Insert one row and return its number."""
     return _numbered(connection.execute(sql, values))
 
 
 def numbers_of(
-    connection: sqlite3.Connection, table: str, rows: Sequence[Mapping[str, Any]], *, key: Sequence[str] = ()
+    connection: Statements, table: str, rows: Sequence[Mapping[str, Any]], *, key: Sequence[str] = ()
 ) -> list[int]:
     """Return the number of each of these rows in a table, and record those that are new.
 
@@ -46,12 +45,12 @@ def numbers_of(
     return [numbers[values] for values in keys]
 
 
-def number_of(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> int:
+def number_of(connection: Statements, table: str, row: Mapping[str, Any]) -> int:
     """Return the number of a row as `numbers_of` does of several."""
     return numbers_of(connection, table, [row])[0]
 
 
-def _numbered(result: sqlite3.Cursor) -> int:
+def _numbered(result: Result) -> int:
     if result.lastrowid is None:
         raise LedgerError("the ledger gave a new row no number")
     return result.lastrowid

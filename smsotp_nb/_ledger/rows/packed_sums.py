@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..file.store import Store
 from .answers import Ints
 from .damage import Unfit
 from .kept_columns import Combinations, TooMany, kept_by
 from .row_sums import FACTS, SUMS, days, named, row_sums
+from .statements import Statements
 
 EVER: Final = (-(2**62), 2**62)
 _QUARTER: Final = 900_000_000  # microseconds
@@ -46,24 +45,24 @@ class Packed:
     by_shared: bytes = b""
 
 
-def sums_for_purge(store: Store, campaign: int) -> Packed:
+def sums_for_purge(connection: Statements, campaign: int) -> Packed:
     """Sum up, for `pack_sums`, a campaign whose rows go: without words and kept columns, which go as well."""
-    by_day = row_sums(store, [campaign], EVER, _spans_of(_DAY), words=False)
-    return _packed(by_day if _small(by_day) else row_sums(store, [campaign], EVER, _spans_of(_MONTH), words=False))
+    by_day = row_sums(connection, [campaign], EVER, _spans_of(_DAY), words=False)
+    return _packed(by_day if _small(by_day) else row_sums(connection, [campaign], EVER, _spans_of(_MONTH), words=False))
 
 
-def sums_to_pack(store: Store, campaign: int) -> Packed | None:
+def sums_to_pack(connection: Statements, campaign: int) -> Packed | None:
     """Sum up a campaign's rows, for `pack_sums`; None if the sums are too many to be kept, so that rows are read."""
-    names = shared_columns(store, campaign)
+    names = shared_columns(connection, campaign)
     while names:
         kept = Combinations(names, most=_MOST_SHARED)
         with contextlib.suppress(TooMany):
-            found = row_sums(store, [campaign], EVER, _spans_of(1), words=True, kept=kept)
+            found = row_sums(connection, [campaign], EVER, _spans_of(1), words=True, kept=kept)
             sums = found.groupby(list(FACTS), dropna=False, as_index=False)[list(SUMS)].sum()
             if _small(found) and len(found) <= max(len(sums), found["messages"].sum() // _SHARED_BY):
                 return _packed(sums, found, kept)
         names = names[:-1]
-    sums = row_sums(store, [campaign], EVER, _spans_of(1), words=True)
+    sums = row_sums(connection, [campaign], EVER, _spans_of(1), words=True)
     return _packed(sums) if _small(sums) else None
 
 
@@ -75,17 +74,16 @@ def _spans_of(quarters: int) -> Callable[[Ints], Ints]:
     return lambda micros: micros // (_QUARTER * quarters) * quarters
 
 
-def shared_columns(store: Store, campaign: int) -> list[str]:
+def shared_columns(connection: Statements, campaign: int) -> list[str]:
     """Return the kept columns of which a sample of rows has few combinations, those with the fewest values first."""
-    with store.reading() as connection:
-        names = kept_by(connection, campaign)
-        if not names:
-            return []
-        (rows,) = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()
-        kept, every = Combinations(names, most=_SAMPLE), max(1, rows // _SAMPLE)
-        sql = f"SELECT {kept.sql(connection, campaign)} FROM recipient WHERE campaign=? AND chunk/?*?=chunk LIMIT ?"
-        texts = [text for (text,) in connection.execute(sql, (campaign, every, every, _SAMPLE))]
-        numbers = kept.numbers(texts)
+    names = kept_by(connection, campaign)
+    if not names:
+        return []
+    (rows,) = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()
+    kept, every = Combinations(names, most=_SAMPLE), max(1, rows // _SAMPLE)
+    sql = f"SELECT {kept.sql(connection, campaign)} FROM recipient WHERE campaign=? AND chunk/?*?=chunk LIMIT ?"
+    texts = [text for (text,) in connection.execute(sql, (campaign, every, every, _SAMPLE))]
+    numbers = kept.numbers(texts)
     values = pd.DataFrame([map(json.dumps, each) for each in kept.values()], columns=names)
     sample = values.iloc[numbers]
     few: list[str] = []
@@ -110,7 +108,7 @@ def _compressed(sums: pd.DataFrame, columns: Sequence[str], currencies: list[str
     return zlib.compress(table.T.tobytes())
 
 
-def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed | None, refused: str = "[]") -> None:
+def pack_sums(connection: Statements, campaign: int, packed: Packed | None, refused: str = "[]") -> None:
     """Store a campaign's sums, and what `refusals.refused_of` returned for a purge; those of a purged campaign stay.
 
     None deletes earlier ones. The caller holds the campaign's lock.
@@ -124,7 +122,7 @@ def pack_sums(connection: sqlite3.Connection, campaign: int, packed: Packed | No
     )
 
 
-def unpack_sums(connection: sqlite3.Connection, campaign: int) -> None:
+def unpack_sums(connection: Statements, campaign: int) -> None:
     """Delete sums that are about to become wrong; of a purged campaign nothing else is left."""
     connection.execute(
         "DELETE FROM sums WHERE campaign=? AND campaign NOT IN (SELECT id FROM campaign WHERE purged<>0)", (campaign,)
@@ -143,7 +141,11 @@ class _Stored(NamedTuple):
 
 
 def packed_sums(
-    store: Store, campaigns: Sequence[int], within: tuple[int, int], tz: str, kept: Combinations | None = None
+    connection: Statements,
+    campaigns: Sequence[int],
+    within: tuple[int, int],
+    tz: str,
+    kept: Combinations | None = None,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield number and sums of each campaign that has packed ones from which this span and these days can be told.
 
@@ -151,11 +153,10 @@ def packed_sums(
     """
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     shared = "'[]', ''" if kept is None else "s.shared, s.by_shared"  # the values may be read by fewer people
-    with store.reading() as connection:
-        found = connection.execute(
-            f"SELECT s.campaign, k.rows, k.purged, k.kept, s.currencies, s.sums, {shared} "
-            f"FROM sums s JOIN campaign k ON k.id=s.campaign WHERE s.campaign IN ({numbers})"
-        ).fetchall()
+    found = connection.execute(
+        f"SELECT s.campaign, k.rows, k.purged, k.kept, s.currencies, s.sums, {shared} "
+        f"FROM sums s JOIN campaign k ON k.id=s.campaign WHERE s.campaign IN ({numbers})"
+    ).fetchall()
     for stored in map(_Stored._make, found):
         table = _sums_asked(stored, kept)
         if table is not None:

@@ -8,7 +8,6 @@ is can find out whether a number is among the forgotten ones.
 
 from __future__ import annotations
 
-import sqlite3
 from hashlib import blake2b
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..._phones.several import one_phone_digits, spellings
 from .answers import Ints
 from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
+from .statements import Statements
 
 _HASH_BITS = 62
 
@@ -45,18 +45,18 @@ def persons(numbers: Ints) -> Ints:
     return one_phone_digits(numbers)
 
 
-def secret_of(connection: sqlite3.Connection) -> bytes:
+def secret_of(connection: Statements) -> bytes:
     """Return the key of this ledger's hashes."""
     return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
 
 
-def keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+def keys(connection: Statements, number: int) -> tuple[int, int]:
     """Return the two keys under which a person may stand in a ledger: the number, and the hash of it."""
     person = persons(np.array([number]))
     return int(person[0]), int(hashed(person, secret_of(connection))[0])
 
 
-def stored_as(connection: sqlite3.Connection, number: int) -> list[int]:
+def stored_as(connection: Statements, number: int) -> list[int]:
     """Return what may stand in a recipient's row that is a person's: the numbers that ring one phone, and the hash."""
     person, code = keys(connection, number)
     return [*spellings(person), code]

@@ -6,7 +6,6 @@ by (campaign, time, encoding, currency) hangs on a request, and is looked up onc
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -16,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..file.store import Store
 from .answers import Ints
 from .columns import accepted_whole, which_billings
 from .damage import Unfit
 from .kept_columns import MOST, Combinations
-from .statements import Question, foreseen
+from .statements import Question, Result, Statements, foreseen, in_blocks
 from .tables import ACCEPTED
 
 FACTS: Final = ("number", "at", "encoding", "est_parts", "currency", "measure", "country", "destination")
@@ -40,7 +38,7 @@ class _Requests:
 
 
 def row_sums(
-    store: Store,
+    connection: Statements,
     campaigns: Sequence[int],
     within: tuple[int, int],
     when: Callable[[Ints], Ints],
@@ -51,7 +49,7 @@ def row_sums(
     """Add up the accepted rows by the facts of their request, by country, destination and kept columns.
 
     Args:
-        store: the ledger, in a snapshot.
+        connection: in a snapshot.
         campaigns: their numbers.
         within: first microsecond since 1970, and the first that is no longer included.
         when: returns what sums are made by, such as the day, of times in microseconds.
@@ -61,11 +59,10 @@ def row_sums(
     Returns:
         `FACTS`, as integers that are 0 where unknown, except ``currency`` (str or None); ``combination``; `SUMS`.
     """
-    requests = _requests_of(store, campaigns, within, when, words=words)
-    places = 1 + _highest(store, "country"), 1 + _highest(store, "destination")
-    with store.reading() as connection:
-        blocks = (block for number in requests.campaigns for block in _accepted(connection, number, places, kept))
-        keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
+    requests = _requests_of(connection, campaigns, within, when, words=words)
+    places = 1 + _highest(connection, "country"), 1 + _highest(connection, "destination")
+    blocks = (block for number in requests.campaigns for block in _accepted(connection, number, places, kept))
+    keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
     rest, combination = np.divmod(keys, MOST)
     rest, destination = np.divmod(rest, places[1])
     kind, country = np.divmod(rest, places[0])
@@ -78,22 +75,26 @@ _COUNTED = ("attempt", "country", "destination")
 
 
 def _requests_of(
-    store: Store, campaigns: Sequence[int], within: tuple[int, int], when: Callable[[Ints], Ints], *, words: bool
+    connection: Statements,
+    campaigns: Sequence[int],
+    within: tuple[int, int],
+    when: Callable[[Ints], Ints],
+    *,
+    words: bool,
 ) -> _Requests:
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
-    with store.reading() as connection:
-        sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
-        foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
-        currencies = [str(code) for (code,) in connection.execute(sql) if code]
-        facts: dict[tuple[int, ...], int] = {}
-        of = np.zeros(1 + _highest(store, "attempt"), dtype=np.int32)  # memory only where something is written
-        for block in _request_blocks(connection, numbers, currencies, words=words):
-            block = block[(block[:, 2] >= within[0]) & (block[:, 2] < within[1])]
-            block[:, 2] = when(block[:, 2])
-            rows = pd.DataFrame(block[:, 1:])
-            group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
-            places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
-            of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
+    sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
+    foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
+    currencies = [str(code) for (code,) in connection.execute(sql) if code]
+    facts: dict[tuple[int, ...], int] = {}
+    of = np.zeros(1 + _highest(connection, "attempt"), dtype=np.int32)  # memory only where something is written
+    for block in _request_blocks(connection, numbers, currencies, words=words):
+        block = block[(block[:, 2] >= within[0]) & (block[:, 2] < within[1])]
+        block[:, 2] = when(block[:, 2])
+        rows = pd.DataFrame(block[:, 1:])
+        group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
+        places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
+        of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
     kinds = pd.DataFrame(list(facts), columns=list(FACTS[:6]), dtype="int64")
     mine = tuple(sorted(kinds["number"].unique().tolist()))
     return _Requests(mine, kinds.assign(currency=named(kinds["currency"], currencies)), of)
@@ -104,9 +105,7 @@ def named(places: pd.Series, currencies: Sequence[str]) -> pd.Series:
     return pd.Series(np.array([None, *currencies], dtype=object)[places.to_numpy()], index=places.index, dtype=object)
 
 
-def _request_blocks(
-    connection: sqlite3.Connection, campaigns: str, currencies: list[str], *, words: bool
-) -> Iterator[Ints]:
+def _request_blocks(connection: Statements, campaigns: str, currencies: list[str], *, words: bool) -> Iterator[Ints]:
     """Yield request, campaign, time, and encoding, estimate, currency and measure as numbers, 0 where unknown."""
     cases = " ".join(f"WHEN ? THEN {place}" for place in range(1, len(currencies) + 1))
     sql = (
@@ -126,9 +125,8 @@ def days(micros: Ints, tz: str) -> Ints:
     return local.to_numpy(dtype="datetime64[D]").astype(np.int64)
 
 
-def _highest(store: Store, table: str) -> int:
-    with store.reading() as connection:
-        found = int(connection.execute(*_asked(table)).fetchone()[0])
+def _highest(connection: Statements, table: str) -> int:
+    found = int(connection.execute(*_asked(table)).fetchone()[0])
     if found > _MOST_IDS:
         raise Unfit(f"{table} has the number {found:,}")
     return found
@@ -139,7 +137,7 @@ def _asked(table: str) -> Question:
 
 
 def _accepted(
-    connection: sqlite3.Connection, campaign: int, places: tuple[int, int], kept: Combinations | None
+    connection: Statements, campaign: int, places: tuple[int, int], kept: Combinations | None
 ) -> Iterator[Ints]:
     """Yield request, country and destination in one integer, then parts and price, -1 where unknown, and kept columns.
 
@@ -159,13 +157,13 @@ def _accepted(
         yield np.column_stack([keys, whole.parts, whole.price, numbers])
 
 
-def _with_texts(found: sqlite3.Cursor, kept: Combinations) -> Iterator[Ints]:
-    while rows := found.fetchmany(_BLOCK):
+def _with_texts(found: Result, kept: Combinations) -> Iterator[Ints]:
+    for rows in in_blocks(found, _BLOCK):
         *numbers, texts = zip(*rows, strict=True)
         yield np.column_stack([*(np.array(column, np.int64) for column in numbers), kept.numbers(texts)])
 
 
-def _blocks(connection: sqlite3.Connection, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
+def _blocks(connection: Statements, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
     """Yield a query's rows of integers in blocks that fit into memory."""
     numbers = chain.from_iterable(connection.execute(sql, values))
     while len(block := np.fromiter(islice(numbers, columns * _BLOCK), dtype=np.int64)):

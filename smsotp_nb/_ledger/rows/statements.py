@@ -11,10 +11,10 @@ On a file `guessed` runs the statement at once: there is nothing to gain, and on
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Never, Protocol, cast
+from itertools import islice
+from typing import Any, NamedTuple, Never, Protocol
 
 Row = tuple[Any, ...]
 Question = tuple[str, Sequence[Any]]  # a statement that reads, and its values
@@ -54,6 +54,14 @@ class Result(Protocol):
     def lastrowid(self) -> int | None: ...
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Statements(Protocol):
+    """What takes the ledger's statements: SQLite's connection, that to a server, and a draft."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Result: ...
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
 
 
 class Brought(NamedTuple):
@@ -63,7 +71,8 @@ class Brought(NamedTuple):
     rows: tuple[Row, ...]
 
 
-class Guessed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Guessed:
     """A result that is guessed, read like a cursor."""
 
     guess: Guess
@@ -83,6 +92,9 @@ class Guessed(NamedTuple):
     def fetchall(self) -> list[Row]:
         return [*_known(self.guess.rows)]
 
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.fetchall())
+
 
 @dataclass(slots=True)
 class Draft:
@@ -101,7 +113,8 @@ class Draft:
     def execute(self, _sql: str, _values: Sequence[Any] = ()) -> Never:
         raise NotGuessed
 
-    executemany = execute
+    def executemany(self, _sql: str, _rows: Iterable[Sequence[Any]]) -> Never:
+        raise NotGuessed
 
     def guessed(self, sql: str, values: Sequence[Any], guess: Guess) -> Guessed:
         """Keep a statement and return its guess."""
@@ -152,28 +165,36 @@ class Draft:
         self._brought = [*brought]
 
 
-def guessed(connection: sqlite3.Connection, sql: str, values: Sequence[Any], guess: Guess) -> Result:
+def guessed(connection: Statements, sql: str, values: Sequence[Any], guess: Guess) -> Result:
     """Run a statement, or put it into a draft with what it usually brings."""
     if isinstance(connection, Draft):
         return connection.guessed(sql, values, guess)
     return connection.execute(sql, values)
 
 
-def later(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
+def later(connection: Statements, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
     """Run a statement that returns one row, which nothing of the transaction depends on; return how to read that."""
     if (waits := getattr(connection, "later", None)) is not None:
-        return cast("Callable[[], Row]", waits(sql, values))
+        read: Callable[[], Row] = waits(sql, values)
+        return read
     row: Row = connection.execute(sql, values).fetchone()
     return lambda: row
 
 
-def foreseen(connection: sqlite3.Connection, *questions: Question) -> None:
+def foreseen(connection: Statements, *questions: Question) -> None:
     """Say which statements read next, in exactly these words, so that a server answers them with one message.
 
     Outside of a transaction they see what is recorded now, and are asked anew after the next transaction.
     """
     if (foresee := getattr(connection, "foresee", None)) is not None:
         foresee(questions)
+
+
+def in_blocks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Yield rows in lists of up to this many."""
+    found = iter(rows)
+    while block := list(islice(found, size)):
+        yield block
 
 
 def _known(value: Any) -> Any:

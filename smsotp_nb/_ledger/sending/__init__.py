@@ -4,7 +4,6 @@
 ``comparison``: a plan compared with what is recorded of it, and whom the rules hold back now.
 ``holds``: whom a claim must leave out, decided in its transaction.
 ``ownership``: which live account the name of a campaign belongs to.
-``recovering``: what a runner that died left under way.
 ``rules``: planned rows, and until when each is held back.
 ``run``: one runner's hold on one campaign.
 ``settling``: how requests ended.

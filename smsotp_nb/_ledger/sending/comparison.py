@@ -22,9 +22,9 @@ from ..record import changing
 from ..record.recording import Planned, PlannedInPieces
 from ..rows.columns import times
 from ..rows.contacts import Realm
-from ..rows.tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
 from ..server.address import Address
-from .rules import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
+from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .unheeded import Unheeded, together, unheeded
 
 _SHOWN = 3

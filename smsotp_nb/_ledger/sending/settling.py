@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ from ..record import changing
 from ..record.recording import billing_number
 from ..rows.answers import Country, Whole, by_row, fits, totals_of, whole
 from ..rows.numbering import number_of
-from ..rows.statements import ANY, ONE, guessed
+from ..rows.statements import ANY, ONE, Statements, guessed
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 from .claims import Claim, Ending
 
@@ -32,7 +31,7 @@ class Settling:
     _countries: dict[Country, int] = field(default_factory=dict)
     _billings: dict[Billing, int] = field(default_factory=dict)
 
-    def not_accepted(self, connection: sqlite3.Connection, claim: Claim, ending: Ending) -> None:
+    def not_accepted(self, connection: Statements, claim: Claim, ending: Ending) -> None:
         """Write a request that was not accepted, or of which nobody knows."""
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
@@ -45,7 +44,7 @@ class Settling:
 
     def _write_attempt(
         self,
-        connection: sqlite3.Connection,
+        connection: Statements,
         claim: Claim,
         ending: Ending,
         totals: tuple[object, ...] = (None,) * 5,
@@ -74,7 +73,7 @@ class Settling:
             ANY,
         )
 
-    def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
+    def _write_state(self, connection: Statements, claim: Claim, state: int, problem: str | None) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if state == PLANNED:
             state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
@@ -98,7 +97,7 @@ class Accepted:
     _countries: dict[Country, int] = field(default_factory=dict)
     _billings: dict[Billing, int] = field(default_factory=dict)
 
-    def write(self, connection: sqlite3.Connection) -> None:
+    def write(self, connection: Statements) -> None:
         """Write it; a transaction that was taken back may write it again."""
         claim, reply = self._claim, self._reply
         self._learn(connection)
@@ -126,7 +125,7 @@ class Accepted:
             seconds=self._seconds,
         )
 
-    def _learn(self, connection: sqlite3.Connection) -> None:
+    def _learn(self, connection: Statements) -> None:
         """Find the numbers of the reply's countries and billings; what is new is recorded."""
         known, campaign = self._settling, self._settling.campaign
         for billing in self._reply.messages.tally:
@@ -138,13 +137,13 @@ class Accepted:
                 number = known._billings.get(billing) or billing_number(connection, campaign, kind)
                 self._billings.update({billing: number} if number else {})
 
-    def _accept_whole(self, connection: sqlite3.Connection) -> bool:
+    def _accept_whole(self, connection: Statements) -> bool:
         """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
         sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
         values = (ACCEPTED, self._settling.campaign, self._claim.chunk, self._claim.attempt, SENDING)
         return guessed(connection, sql, values, ONE).rowcount == 1
 
-    def _accept_by_row(self, connection: sqlite3.Connection) -> None:
+    def _accept_by_row(self, connection: Statements) -> None:
         claim, reply, campaign = self._claim, self._reply, self._settling.campaign
         if claim.is_whole:
             spread(connection, campaign, claim.chunk, claim.attempt, usually=ONE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..record.recording import Planned
 from ..rows.answers import Ints
 from ..rows.columns import Columns
 from ..rows.persons import persons
+from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, SKIPPED
 
 RECENT = 7 * 86_400_000_000  # microseconds: what has rested longer is taken for given up
@@ -64,7 +64,7 @@ def _planned_people(plan: Planned) -> Ints:
     return persons(np.array(to.str[1:].astype("int64")))
 
 
-def _meeting(connection: sqlite3.Connection, campaign: int, name: str, people: Ints) -> Unfinished:
+def _meeting(connection: Statements, campaign: int, name: str, people: Ints) -> Unfinished:
     columns = Columns(("number", "chunk", "position", "state"), ())
     columns.read(connection, campaign)
     rows = columns.series()

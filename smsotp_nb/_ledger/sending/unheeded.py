@@ -7,7 +7,6 @@ sent, its plan says how many people that concerns, and by which name they would 
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -16,6 +15,7 @@ from ..._cards import counted
 from ..._services import name_key
 from ..people import experiments
 from ..people.holdouts import held_out, in_other_arms
+from ..rows.statements import Statements
 from .rules import Standing
 
 _SEPARATORS = re.compile(r"[^\w]+|_+")
@@ -55,7 +55,7 @@ class Unheeded:
 
 
 def unheeded(
-    connection: sqlite3.Connection, campaign: str | None, standing: Standing, *, marketing: bool, now: int
+    connection: Statements, campaign: str | None, standing: Standing, *, marketing: bool, now: int
 ) -> tuple[Unheeded, ...]:
     """Return the experiments that are not over, whose holdout would be texted by planned rows of a campaign."""
     if campaign is None:  # a test to oneself
@@ -64,7 +64,7 @@ def unheeded(
 
 
 def _of_open_ones(
-    connection: sqlite3.Connection, campaign: str, standing: Standing, *, marketing: bool, now: int
+    connection: Statements, campaign: str, standing: Standing, *, marketing: bool, now: int
 ) -> Iterator[Unheeded]:
     for one in experiments.everyone(connection):
         heeded = one.owns(campaign) or (one.until is not None and marketing)

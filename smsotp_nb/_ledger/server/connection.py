@@ -8,7 +8,7 @@ of what waited is raised by the statement that sends it, and the transaction is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import psycopg
 from psycopg.adapt import Loader
@@ -111,11 +111,7 @@ class Connection:
     @classmethod
     def to(cls, address: Address) -> Self:
         """Connect to a database."""
-        return cls(
-            psycopg.connect(
-                **address.arguments(), autocommit=True, prepare_threshold=None, cursor_factory=cast("Any", _Cursor)
-            )
-        )
+        return cls(psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None))
 
     @property
     def user(self) -> str:
@@ -163,7 +159,7 @@ class Connection:
         if self.in_transaction and _changes(sql):
             return self._wait(self._text(cursor, sql, values))
         if not self._waiting and not self._foreseen:
-            cursor.execute(cast("Any", spelled(sql)), values)
+            cursor.execute(spelled(sql).encode(), values)
             return cursor
         text = self._text(cursor, sql, values)
         return self._foreseen.pop(text, None) or self.send(text)
@@ -194,7 +190,7 @@ class Connection:
         """Send what waits and a statement in one message; return the cursor with the latter's result."""
         waiting, self._waiting, self._is_heard = self._waiting, [], True
         cursor = self._cursor()
-        cursor.execute(cast("Any", ";".join([one.text for one in waiting] + [text] * bool(text)).encode()))
+        cursor.execute(";".join([one.text for one in waiting] + [text] * bool(text)).encode())
         for one in waiting:
             one.take(_brought(cursor))
             cursor.nextset()
@@ -208,18 +204,18 @@ class Connection:
         return late
 
     def _cursor(self) -> _Cursor:
-        return cast("_Cursor", self._raw.cursor())
+        return _Cursor(self._raw)
 
     @staticmethod
     def _text(cursor: _Cursor, sql: str, values: Sequence[Any]) -> str:
-        return cursor.mogrify(cast("Any", spelled(sql)), values)
+        return cursor.mogrify(spelled(sql).encode(), values)
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Record rows of a table, all in one go."""
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
         if self._waiting:
             self.send()
-        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
+        with self._cursor() as cursor, cursor.copy(into.encode()) as copy:
             for row in rows:
                 copy.write_row(row)
 
@@ -228,7 +224,7 @@ class Connection:
         listed = ", ".join(columns)
         if self._waiting:
             self.send()
-        with self._raw.cursor() as cursor:
+        with self._cursor() as cursor:
             kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
             with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
                 copy.set_types([kind.type_code for kind in kinds])
@@ -243,7 +239,7 @@ class Connection:
         cursor = self._cursor()
         texts = [guarded(self._text(cursor, sql, values), guess) for sql, values, guess in statements]
         try:
-            cursor.execute(cast("Any", ";".join([*self._left(), *began, *texts, "COMMIT"]).encode()))
+            cursor.execute(";".join([*self._left(), *began, *texts, "COMMIT"]).encode())
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError):
             return []
         brought = [_brought(cursor)]

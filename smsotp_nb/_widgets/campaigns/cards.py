@@ -16,7 +16,7 @@ def state_of(entry: Entry) -> tuple[Sign, str]:
 
     Example:
         >>> import datetime
-        >>> from smsotp_nb._ledger.summing import Billed
+        >>> from smsotp_nb._ledger import Billed
         >>> counts = {"planned": 1, "sending": 0, "in_doubt": 2}
         >>> state_of(Entry("a", "sandbox:1", datetime.datetime(2026, 11, 12), 3, False, counts, Billed()))
         ('warn', '2 rows in doubt, 1 row to go')
@@ -50,7 +50,7 @@ def billed(entry: Entry) -> str:
 
     Example:
         >>> import datetime
-        >>> from smsotp_nb._ledger.summing import Billed
+        >>> from smsotp_nb._ledger import Billed
         >>> sums = Billed((("EUR", 1_000_000), ("USD", 2_250_000)), 3)
         >>> billed(Entry("a", "sandbox:1", datetime.datetime(2026, 11, 12), 3, False, {}, sums))
         'EUR 1.00 and USD 2.25 billed, 3 messages without a price'
