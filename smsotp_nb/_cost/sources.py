@@ -124,11 +124,9 @@ def rows(source: Source) -> pd.DataFrame:
 
 def files(source: Source) -> list[Path]:
     """Return the files that a source is read from, which nothing may be written over."""
-    if isinstance(source, Campaign):
-        return files(source._ledger)
-    if not isinstance(source, Ledger | str | Path):
+    if not isinstance(source, Campaign | Ledger | str | Path):
         return []
-    path = path_of(source)
+    path = path_of(source._ledger if isinstance(source, Campaign) else source)
     if not isinstance(path, Path):  # on a server
         return []
     return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]

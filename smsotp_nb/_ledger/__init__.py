@@ -15,8 +15,7 @@ from .people.consents import Said
 from .places import not_a_ledger, own_place, path_of, snapshot_of
 from .reading import spending
 from .reading.cards import state_line, until
-from .reading.refusals import refusals
-from .reading.spending import Billed, when_sent, word_sums
+from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
 from .record.approving import Proposal
 from .record.changing import as_recorded, places
@@ -27,9 +26,8 @@ from .rows.persons import persons
 from .rows.statements import Statements
 from .rows.wordings import OF_WORDS, Wordings
 from .sending.claims import Claim, Ending, Pending, Wanted
-from .sending.comparison import Prospect
+from .sending.comparison import Prospect, Unfinished
 from .sending.run import Run, tried
-from .sending.unfinished import Unfinished
 from .server.address import Address
 
 __all__ = [

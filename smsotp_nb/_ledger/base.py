@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import CampaignHeld
 from .file.one_runner import RunLock
 from .file.store import Store
-from .people import purging, retention
+from .people import purging
 from .record import beginning
 from .record.recovering import OWNER_DIED, give_up
 from .rows import contacts
@@ -51,7 +51,7 @@ class LedgerBase:
 
     def _purged(self, number: int, name: str, kind: str) -> bool:
         """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
-        if kind == retention.EXPERIMENT:
+        if kind == purging.EXPERIMENT:
             purging.purge_experiment(self._store, number, name, now=self._clock())
             return True
         try:

@@ -26,7 +26,7 @@ from .base import LedgerBase
 from .campaign import Campaign
 from .file import copies
 from .file.store import Store
-from .people import purging, retention
+from .people import purging
 from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
@@ -37,11 +37,10 @@ from .rows import audit
 from .rows.damage import understood
 from .rows.kept_columns import names_in
 from .rows.statements import foreseen
-from .sending.comparison import Prospect, prospect, prospect_in_pieces
+from .sending.comparison import Prospect, Unfinished, prospect, prospect_in_pieces, unfinished
 from .sending.ownership import Ownership
 from .sending.rules import Rules
 from .sending.run import Run
-from .sending.unfinished import Unfinished, unfinished
 from .server.address import Address
 
 _CALLER = 5  # frames above the warning of a purge
@@ -427,9 +426,9 @@ class Ledger(LedgerBase):
             >>> len(ledger.retain("24 months"))
             0
         """
-        moment = retention.before(age, self._clock())
-        retention.decide(self._store, age, now=self._clock())
-        found = retention.older(self._store, moment)
+        moment = purging.before(age, self._clock())
+        purging.decide(self._store, age, now=self._clock())
+        found = purging.older(self._store, moment)
         found["purged"] = list(map(self._purged, found["id"], found["campaign"], found["kind"]))
         if found["purged"].any():
             purging.warn_of_unreached(self._store, above=_CALLER)
@@ -477,7 +476,7 @@ class Ledger(LedgerBase):
             No campaign is recorded yet.
         """
         unreached = "; ".join(filter(None, (purging.unreached(self._store), self._store.beyond)))
-        due, approval = retention.due(self._store, self._clock()), approving.required(self._store)
+        due, approval = purging.due(self._store, self._clock()), approving.required(self._store)
         return overview.of_ledger(self.path, self.campaigns(), due, unreached, approval=approval)
 
     def __repr__(self) -> str:

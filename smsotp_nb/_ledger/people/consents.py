@@ -21,9 +21,9 @@ from ..._results.contract import STATES
 from ..file.store import Store
 from ..rows import audit, contacts
 from ..rows.columns import times
-from ..rows.packed_sums import pack_sums, sums_to_pack
 from ..rows.persons import hashed, keys, persons, secret_of, stored_as
 from ..rows.statements import Statements
+from ..rows.sums import pack_sums, sums_to_pack
 from ..rows.tables import PLANNED, SKIPPED
 from . import experiments, texts
 

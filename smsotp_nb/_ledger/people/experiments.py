@@ -27,11 +27,9 @@ from ..record.recording import TOGETHER
 from ..rows.answers import Ints
 from ..rows.columns import MISSING, Columns, accepted_whole
 from ..rows.contacts import Realm, packed
-from ..rows.numbering import inserted
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements
+from ..rows.statements import Question, Statements, inserted
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
-from .holdouts import experiment_key
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
 _READ = ("number", "state", "attempt", "price")
@@ -342,3 +340,63 @@ def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
     found["micros"] = billed.groupby("person")["price"].sum().reindex(found.index, fill_value=0)
     found["currency"] = currencies.set_index("person")["currency"].reindex(found.index).astype(STR)
     return found
+
+
+_HELD = (
+    "SELECT group_concat(a.person) FROM experiment e JOIN assigned a ON a.experiment=e.id AND a.arm=0 "
+    "WHERE e.name_key=? OR ?=1 AND e.until>?"
+)
+_OTHERS = "SELECT group_concat(person) FROM assigned WHERE experiment=? AND arm NOT IN (0, ?)"
+NO_PEOPLE: Ints = np.array([], np.int64)
+
+
+def experiment_key(campaign: str) -> str:
+    """Return the key of the experiment that a campaign of this name belongs to, if there is such an experiment.
+
+    Example:
+        >>> experiment_key("Autumn / plain"), experiment_key("autumn")
+        ('autumn', 'autumn')
+    """
+    return name_key(campaign).partition("/")[0].strip()
+
+
+def held_out(connection: Statements, campaign: str, *, marketing: bool, now: int) -> Ints:
+    """Return the people whom experiments hold out of a campaign of this name, forgotten ones as their hashes."""
+    asked = (experiment_key(campaign), int(marketing), now)
+    return _people(connection.execute(_HELD, asked).fetchone()[0])
+
+
+def in_other_arms(connection: Statements, campaign: str) -> Ints:
+    """Return the people of all arms but that of a campaign of this name, forgotten ones as their hashes."""
+    found = connection.execute(
+        "SELECT id, declared FROM experiment WHERE name_key=?", (experiment_key(campaign),)
+    ).fetchone()
+    number = None if found is None else arm_number(campaign, found[1])
+    return NO_PEOPLE if number is None else _people(connection.execute(_OTHERS, (found[0], number)).fetchone()[0])
+
+
+def arm_number(campaign: str, declared: str) -> int | None:
+    """Return the number of the arm that a campaign of this name texts; arms have numbers from 1, by their names.
+
+    Example:
+        >>> arm_number("Autumn / plain / 2", '{"arms": {"plain": 45, "emoji": 45}}')
+        2
+        >>> arm_number("autumn/reminder", '{"arms": {"plain": 45, "emoji": 45}}') is None
+        True
+    """
+    arm = name_key(campaign).split("/")[1:2]
+    keys = [name_key(name) for name in sorted(json.loads(declared)["arms"])]
+    return next((number for number, key in enumerate(keys, 1) if arm and key == arm[0].strip()), None)
+
+
+def _people(joined: str | None) -> Ints:
+    return np.unique(np.fromstring(joined, np.int64, sep=",")) if joined else NO_PEOPLE
+
+
+DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
+
+
+def drawn(connection: Statements) -> int:
+    """Return how often people were added to experiments."""
+    found = connection.execute(*DRAWN).fetchone()
+    return int(found[0])

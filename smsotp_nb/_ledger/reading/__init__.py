@@ -4,6 +4,5 @@
 ``cards``: the card of a ledger and of a campaign.
 ``frames``: the rows, requests and changes of a campaign.
 ``parquet``: the ledger as a folder of Parquet files.
-``refusals``: how many rows the service refused.
-``spending``: what all campaigns cost, also by what their messages say.
+``spending``: what all campaigns cost, also by what their messages say, and how many rows were refused.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from ...columns import require
 from ...errors import UsageError
 from ..file.store import Store
 from ..rows.kept_columns import Combinations, known_columns
-from ..rows.packed_sums import EVER, packed_sums
-from ..rows.row_sums import FACTS, SUMS, days, row_sums
+from ..rows.sums import EVER, FACTS, SUMS, days, packed_sums, row_sums
+from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
 from .frames import campaign_frame, counts
 
@@ -284,3 +285,54 @@ def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     )
     typed = {name: dtype for name, dtype in _WORD_TYPES.items() if name in names}
     return done.reindex(columns=[*names, *COLUMNS]).astype({**COLUMNS, **typed})
+
+
+_REFUSED: Final[dict[str, str | pd.StringDtype]] = {
+    **dict.fromkeys(("service", "campaign", "kind"), STR),
+    "day": "datetime64[us]",
+    **dict.fromkeys(("region", "type", "currency"), STR),
+    "refused": "Int64",
+}
+_REFUSED_SQL: Final = f"""
+SELECT r.campaign, coalesce(a.settled_at, a.started_at, c.created_at), d.region, d.type, d.currency, count(*)
+FROM recipient r JOIN campaign c ON c.id=r.campaign JOIN destination d ON d.id=r.destination
+LEFT JOIN attempt a ON a.id=r.attempt
+WHERE r.own_state={REJECTED} {{}} GROUP BY 1, 2, 3, 4, 5
+"""
+_REFUSED_BY: Final = ("at", "region", "type", "currency", "refused")
+_DAY: Final = 86_400_000_000  # microseconds
+
+
+def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
+    """Return the rejected rows of the campaigns that `spending` sums up, counted; see `_REFUSED`.
+
+    ``currency`` is the one of the estimate, because nothing was billed. The days of a purged campaign are in UTC.
+    """
+    campaigns = services_asked(store, None)
+    recorded = table_of(store, _REFUSED_SQL.format(""), _REFUSED_BY)
+    local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
+    found = recorded.assign(day=local.dt.normalize())
+    purged = _of_purged(store)
+    if len(purged):
+        found = pd.concat([found, purged]) if len(found) else purged
+    found = found.join(campaigns, how="inner")
+    return found.reindex(columns=list(_REFUSED)).astype(_REFUSED).reset_index(drop=True)
+
+
+# -- what a purge leaves -----------------------------------------------------------------------------------------------
+
+
+def refused_of(store: Store, campaign: int) -> str:
+    """Return the refusals of a campaign as JSON, by day, UTC; they name nobody."""
+    rows = table_of(store, _REFUSED_SQL.format("AND r.campaign=?"), _REFUSED_BY, (campaign,))
+    rows = rows.assign(at=rows["at"] // _DAY * _DAY)
+    by = rows.groupby(list(_REFUSED_BY[:-1]), dropna=False, sort=True)["refused"].sum().reset_index()
+    return json.dumps(by.astype(object).where(by.notna(), None).values.tolist())
+
+
+def _of_purged(store: Store) -> pd.DataFrame:
+    with store.reading() as connection:
+        found = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
+    lines = [(campaign, *line) for campaign, refused in found for line in json.loads(refused)]
+    frame = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")
+    return frame.assign(day=pd.to_datetime(frame["at"].astype("int64"), unit="us"))

@@ -13,8 +13,7 @@ import pandas as pd
 
 from ..._services import name_key
 from ..._wire import MessageRecord
-from ..rows.numbering import inserted, number_of
-from ..rows.statements import Statements
+from ..rows.statements import Statements, inserted, number_of
 from ..rows.tables import ACCEPTED
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from ..file import copies
 from ..file.store import Store
 from ..rows import audit
 from ..rows.answers import MOST_KINDS, Ints
-from ..rows.numbering import inserted, numbers_of
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements, foreseen
+from ..rows.statements import Statements, foreseen, inserted, numbers_of
 from ..rows.tables import PLANNED, SKIPPED
 from ..rows.wordings import Wordings, record_words
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from ..._services import REHEARSAL, is_rehearsal
 from .answers import Ints
-from .packed_sums import unpack_sums
 from .persons import hashed, keyed, persons, recorded, secret_of
 from .statements import Question, Statements, in_blocks
+from .sums import unpack_sums
 from .tables import MAY_HAVE_LEFT
 
 IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends

@@ -241,7 +241,7 @@ CREATE TABLE contacts (          -- whom a campaign may have reached, packed; ab
   body BLOB NOT NULL
 );
 
-CREATE TABLE sums (              -- what a campaign was billed, packed; absent while it runs, see packed_sums
+CREATE TABLE sums (              -- what a campaign was billed, packed; absent while it runs, see sums
   campaign INTEGER PRIMARY KEY,
   currencies TEXT NOT NULL,      -- JSON list
   sums BLOB NOT NULL,

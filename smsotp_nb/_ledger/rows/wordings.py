@@ -14,8 +14,7 @@ from typing import Final
 import pandas as pd
 
 from .answers import Ints
-from .numbering import numbers_of
-from .statements import Statements
+from .statements import Statements, numbers_of
 
 OF_WORDS: Final = ("wording", "version")  # columns of sums
 SAID: Final = ("segment", "template", "text", "variables")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..file.store import Store
-from ..people.holdouts import DRAWN, NO_PEOPLE, drawn
+from ..people.experiments import DRAWN, NO_PEOPLE, drawn
 from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.contacts import IN_FLIGHT, Contacts, Realm

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._policy import Policy
-from ..people.holdouts import NO_PEOPLE, held_out, in_other_arms
+from ..people.experiments import NO_PEOPLE, held_out, in_other_arms
 from ..rows.answers import Ints
 from ..rows.contacts import Contacts, Realm, others
 from ..rows.persons import hashed, keyed, persons, secret_of

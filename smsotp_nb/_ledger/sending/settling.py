@@ -10,8 +10,7 @@ from ..file.store import Store
 from ..record import changing
 from ..record.recording import billing_number
 from ..rows.answers import Country, Whole, by_row, fits, totals_of, whole
-from ..rows.numbering import number_of
-from ..rows.statements import ANY, ONE, Statements, guessed
+from ..rows.statements import ANY, ONE, Statements, guessed, number_of
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 from .claims import Claim, Ending
 

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from ..._cards import counted
 from ..._services import name_key
 from ..people import experiments
-from ..people.holdouts import held_out, in_other_arms
+from ..people.experiments import held_out, in_other_arms
 from ..rows.statements import Statements
 from .rules import Standing
 

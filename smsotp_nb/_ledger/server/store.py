@@ -31,8 +31,7 @@ from ..rows import damage
 from ..rows.statements import Draft, NotGuessed, Row, Statements
 from ..rows.tables import VERSION
 from .address import Address
-from .checks import seen_again
-from .connection import Connection
+from .connection import Connection, seen_again
 from .dialect import tables
 from .last_seen import SEEN, Notes, Sighting
 from .lease import NOW, Lease, runner_of
