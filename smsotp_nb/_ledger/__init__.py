@@ -25,9 +25,9 @@ from .rows.answers import Ints
 from .rows.persons import persons
 from .rows.statements import Statements
 from .rows.wordings import OF_WORDS, Wordings
-from .sending.claims import Claim, Ending, Pending, Wanted
 from .sending.comparison import Prospect, Unfinished
 from .sending.run import Run, tried
+from .sending.settling import Claim, Ending, Pending, Wanted
 from .server.address import Address
 
 __all__ = [

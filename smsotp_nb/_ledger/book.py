@@ -34,8 +34,8 @@ from .reading import parquet
 from .record import approving, beginning, passcodes
 from .record.recording import AnyPlanned, Planned, PlannedInPieces, record
 from .rows import audit
+from .rows.columns import names_in
 from .rows.damage import understood
-from .rows.kept_columns import names_in
 from .rows.statements import foreseen
 from .sending.comparison import Prospect, Unfinished, prospect, prospect_in_pieces, unfinished
 from .sending.ownership import Ownership

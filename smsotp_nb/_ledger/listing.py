@@ -44,14 +44,7 @@ class Listing:
 
 
 def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) -> Listing:
-    """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> from smsotp_nb._ledger import Ledger
-        >>> listed(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)).total
-        0
-    """
+    """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out."""
     with ledger._store.understood():
         return _listed(ledger, name_key(search), first=first, most=most)
 

@@ -43,11 +43,7 @@ _OWN = {of for _, of in _SHIFTED.values()}  # tables of which an empty ledger on
 
 
 def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
-    """Take over the ledger of a file; return how many there are of what people know.
-
-    Raises:
-        LedgerError: it went to another server, or the server's ledger is not empty. CampaignHeld: one is running.
-    """
+    """Take over the ledger of a file; return how many there are of what people know."""
     from .server.connection import Connection  # the driver is an extra
 
     with source.reading() as file:

@@ -70,11 +70,7 @@ class Opened:
             self.session = int(inserted.lastrowid or 0)
 
     def refuse_moved(self) -> None:
-        """Refuse every use of a file whose ledger is on a server, where another process may have moved it a moment ago.
-
-        Raises:
-            LedgerError: it says where the ledger is now.
-        """
+        """Refuse every use of a file whose ledger is on a server; another process may have moved it a moment ago."""
         if not self.moving:
             refuse_moved(self.connection, self.path)
 
@@ -134,12 +130,7 @@ class Opened:
 
 
 def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = False) -> Opened:
-    """Open a ledger; with ``create`` an empty file becomes one.
-
-    Raises:
-        LedgerError: it is not a ledger, has another version, is damaged, or is older than when this user last saw
-            it. Nothing was recorded in it.
-    """
+    """Open a ledger; with ``create`` an empty file becomes one."""
     if not path.exists():
         raise LedgerError(
             f"the ledger {path} is gone: it was deleted or moved. Nothing was sent. Put it back, or "

@@ -16,11 +16,7 @@ from .server.address import Address, load_driver, read_address
 
 
 def path_of(ledger: object) -> Path | Address:
-    """Return the file or the address of a ledger, or of what was given in its place.
-
-    Raises:
-        UsageError: it is neither. LedgerError: there is no ledger at this path.
-    """
+    """Return the file or the address of a ledger, or of what was given in its place."""
     if isinstance(ledger, Address):
         return ledger
     if isinstance(ledger, str | Path):
@@ -80,11 +76,7 @@ def own_place() -> Path | Address:
 
 
 def own_file() -> Path:
-    """Return the path of this user's one ledger; refuse one on a server, whose backups are not files of this package.
-
-    Raises:
-        LedgerError: it is on a server.
-    """
+    """Return the path of this user's one ledger; refuse one on a server, whose backups are not our files."""
     place = users_own()
     if isinstance(place, Path):
         return place
@@ -126,11 +118,7 @@ def is_default(place: object) -> bool:
 
 
 def refuse_lent(path: Path) -> None:
-    """Refuse to begin the record of live campaigns at a default path that may be gone tomorrow.
-
-    Raises:
-        LedgerError: it says what tells so, and what to write.
-    """
+    """Refuse to begin the record of live campaigns at a default path that may be gone tomorrow."""
     if why := lent(path):
         raise LedgerError(
             f"this is {why}. The ledger {path} has no live campaign yet and may be gone tomorrow; the same cell would "

@@ -25,11 +25,7 @@ FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) 
 
 
 def backup(store: Store, path: Path, *, now: int) -> Path:
-    """Write a ledger as of one moment to a new file, for its owner alone.
-
-    Raises:
-        LedgerError: the file already exists or cannot be written.
-    """
+    """Write a ledger as of one moment to a new file, for its owner alone."""
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
     # Noted before it is made: a backup that lacked the note would count as older.
@@ -120,11 +116,7 @@ def there(path: str) -> bool:
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
-    """Replace a ledger by a backup; return the path under which the replaced file is kept.
-
-    Raises:
-        LedgerError: the ledger is in use; the backup is not one, is damaged, or is older than what was last seen.
-    """
+    """Replace a ledger by a backup; return the path under which the replaced file is kept."""
     if not backup.is_file():
         raise LedgerError(f"backup not found: {backup}")
     refuse_others(backup)

@@ -37,11 +37,7 @@ def move_of(connection: Statements) -> Move | None:
 
 
 def refuse_moved(connection: Statements, path: Path) -> None:
-    """Refuse a file whose ledger is on a server.
-
-    Raises:
-        LedgerError: it says where, and what to do.
-    """
+    """Refuse a file whose ledger is on a server."""
     move = move_of(connection)
     if move is None:
         return

@@ -39,11 +39,7 @@ _held: weakref.WeakSet[RunLock] = weakref.WeakSet()
 
 
 class RunLock:
-    """The lock of one campaign, held from construction until ``release``.
-
-    Raises:
-        CampaignHeld: another process, or another call in this one, holds it; the message says which.
-    """
+    """The lock of one campaign, held from construction until ``release``."""
 
     _descriptor: int | None = None
     _process: int | None = None

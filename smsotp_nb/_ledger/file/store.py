@@ -51,14 +51,7 @@ class _Shared:
 
 
 class Store:
-    """One SQLite file, with one connection for each process and one transaction at a time.
-
-    Args:
-        path: the file.
-        create: create it if it does not exist.
-        accept_older: use it although more was seen in it, or in the file that it replaced.
-        moving: use it although its ledger went to a server, to end that.
-    """
+    """One SQLite file, with one connection for each process and one transaction at a time."""
 
     beyond = ""  # in words, where deleted rows stay that no ledger can reach
     packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
@@ -86,11 +79,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[Statements]:
-        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends.
-
-        Raises:
-            LedgerError: the file cannot be written, or is no longer the one that was opened.
-        """
+        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends."""
         with self._turn() as opened:
             self._write_durably(opened.connection, synchronous)
             try:

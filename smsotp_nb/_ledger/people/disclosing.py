@@ -15,7 +15,7 @@ from ..._phones.several import spellings
 from ..file.store import Store
 from ..reading import frames as reading
 from ..rows import contacts
-from ..rows.kept_columns import names_in
+from ..rows.columns import names_in
 from ..rows.persons import keys, persons, stored_as
 from ..rows.statements import Statements
 from . import texts
@@ -39,12 +39,7 @@ def messages(store: Store, number: int) -> list[dict[str, Any]]:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as mappings ready for JSON, exact.
-
-    Example:
-        >>> records(pd.DataFrame({"price": [1e-12, None], "at": pd.to_datetime(["2026-11-12 12:00:00.000001Z", None])}))
-        [{'price': 1e-12, 'at': '2026-11-12T12:00:00.000001+00:00'}, {'price': None, 'at': None}]
-    """
+    """Return the rows of a frame as mappings ready for JSON, exact."""
     return [{str(name): _as_json(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 

@@ -214,9 +214,6 @@ def sent(
         by_all: every campaign counts, whatever it is called.
         since: only requests from this moment on count.
         until: only requests before this moment count.
-
-    Raises:
-        UsageError: several services have such campaigns, one was purged, or a person was billed in two currencies.
     """
     with store.snapshot() as connection:
         mine = _campaigns(connection, None if by_all else name_key(name), service)
@@ -351,12 +348,7 @@ NO_PEOPLE: Ints = np.array([], np.int64)
 
 
 def experiment_key(campaign: str) -> str:
-    """Return the key of the experiment that a campaign of this name belongs to, if there is such an experiment.
-
-    Example:
-        >>> experiment_key("Autumn / plain"), experiment_key("autumn")
-        ('autumn', 'autumn')
-    """
+    """Return the key of the experiment that a campaign of this name belongs to, if there is such an experiment."""
     return name_key(campaign).partition("/")[0].strip()
 
 

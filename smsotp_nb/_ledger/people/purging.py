@@ -180,16 +180,7 @@ EXPERIMENT: Final = "experiment"
 
 
 def before(age: Any, now: int) -> int:
-    """Return the moment that lies so long ago, in microseconds since 1970.
-
-    Raises:
-        UsageError: it is no age such as ``"24 months"``.
-
-    Example:
-        >>> moment = before("24 months", 1_772_000_000_000_000)  # in February 2026
-        >>> str(pd.Timestamp(moment, unit="us", tz="UTC").date())
-        '2024-02-25'
-    """
+    """Return the moment that lies so long ago, in microseconds since 1970."""
     found = _WRITTEN.match(age) if isinstance(age, str) else None
     if found is None or not 1 <= int(found[1]) <= _MOST:
         raise UsageError(

@@ -25,7 +25,7 @@ from ...errors import UsageError
 from ..file import copies
 from ..file.disk import OWN, private_folder
 from ..file.store import Store
-from ..rows.kept_columns import names_in
+from ..rows.columns import names_in
 from ..rows.statements import Statements
 from . import frames as reading
 
@@ -188,11 +188,7 @@ def _make(folder: Path) -> None:
 
 
 def _files(folder: Path, ledger: str) -> dict[int, list[_File]]:
-    """Return the files of earlier calls by campaign.
-
-    Raises:
-        UsageError: a file that a query over the folder would read is of another ledger, or not of this package.
-    """
+    """Return the files of earlier calls by campaign."""
     found: dict[int, list[_File]] = {}
     for path in sorted(folder.glob(copies.PARQUET)):
         file = _read(path)

@@ -20,7 +20,7 @@ from ..._services import is_rehearsal
 from ...columns import require
 from ...errors import UsageError
 from ..file.store import Store
-from ..rows.kept_columns import Combinations, known_columns
+from ..rows.columns import Combinations, known_columns
 from ..rows.sums import EVER, FACTS, SUMS, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
@@ -187,11 +187,7 @@ def when_sent(store: Store) -> Sent:
 
 
 def span_of(since: object, until: object, tz: str) -> tuple[int | None, int | None]:
-    """Return a span in microseconds since 1970.
-
-    Raises:
-        UsageError: a time cannot be read, or the span ends before it begins.
-    """
+    """Return a span in microseconds since 1970."""
     begins, ends = _micros_of(since, "since", tz), _micros_of(until, "until", tz)
     if begins is not None and ends is not None and begins >= ends:
         raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")

@@ -49,11 +49,7 @@ def whether_contradicted(campaign: int) -> Question:
 
 
 def refuse_contradicted(connection: Statements, campaign: int) -> None:
-    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise.
-
-    Raises:
-        Unfit: what is recorded of a chunk contradicts what is recorded of its request.
-    """
+    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise."""
     if connection.execute(*whether_contradicted(campaign)).fetchone()[0]:
         raise Unfit("what it says of rows contradicts what it says of their requests")
 

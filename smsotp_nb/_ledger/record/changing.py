@@ -16,8 +16,7 @@ from ..._cards import counted
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..rows import audit
 from ..rows.answers import Ints, Whole, reordered
-from ..rows.columns import Columns
-from ..rows.kept_columns import names_in
+from ..rows.columns import Columns, names_in
 from ..rows.persons import hashed, persons, secret_of
 from ..rows.statements import Question, Statements
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED

@@ -26,13 +26,6 @@ def record_passcode(store: Store, record: MessageRecord, *, service: str, reques
     """Record a passcode that was sent.
 
     The reply of ``otp.send`` names no currency: it is taken to be that of the service's other replies.
-
-    Args:
-        store: of the ledger.
-        record: what the reply says of it.
-        service: who sent it.
-        request_id: of the reply.
-        now: when it came, microseconds since 1970.
     """
     with store.writing("NORMAL") as connection:
         campaign = _month(connection, service, now)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..file.store import Store
+from ..rows.columns import which_kept
 from ..rows.contacts import pack, unpack, whether_packed, which_by_row
-from ..rows.kept_columns import which_kept
 from ..rows.statements import Question, Statements, foreseen
 from ..rows.sums import pack_sums, sums_to_pack
 from ..rows.tables import IN_DOUBT, SENDING, spread

@@ -44,12 +44,7 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """Whose contacts count: those of every live service, or those of one sandbox.
-
-    Example:
-        >>> Realm("sandbox:1a2b").sql
-        'service=?'
-    """
+    """Whose contacts count: those of every live service, or those of one sandbox."""
 
     service: str
 

@@ -63,12 +63,7 @@ def stored_as(connection: Statements, number: int) -> list[int]:
 
 
 def hashed(people: Ints, secret: bytes) -> Ints:
-    """Return what stands for people when they are forgotten: negative numbers.
-
-    Example:
-        >>> hashed(np.array([12025550123]), b"a").tolist()[0] < 0
-        True
-    """
+    """Return what stands for people when they are forgotten: negative numbers."""
     made = (
         blake2b(b"%d" % person, key=secret, digest_size=8).digest() if person >= 0 else b""
         for person in people.tolist()
@@ -78,12 +73,7 @@ def hashed(people: Ints, secret: bytes) -> Ints:
 
 
 def keyed(bodies: Ints, secret: bytes) -> Ints:
-    """Return what stands for the keys of bodies once their campaign is purged: who knows a text cannot try it.
-
-    Example:
-        >>> keyed(np.array([7, 7, -5]), b"a").tolist() == [7, 7, -5]
-        False
-    """
+    """Return what stands for the keys of bodies once their campaign is purged: who knows a text cannot try it."""
     distinct, which = np.unique(bodies, return_inverse=True)
     digests = [blake2b(b"body %d" % body, key=secret, digest_size=8).digest() for body in distinct.tolist()]
     made = np.array([int.from_bytes(digest, "big", signed=True) for digest in digests], np.int64)

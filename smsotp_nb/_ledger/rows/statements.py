@@ -100,11 +100,7 @@ class Guessed:
 
 @dataclass(slots=True)
 class Draft:
-    """What stands for the connection while the work runs on guesses; it keeps the statements.
-
-    Args:
-        latest: the number of the latest request, as far as it is known.
-    """
+    """What stands for the connection while the work runs on guesses; it keeps the statements."""
 
     latest: int
     statements: list[tuple[str, Sequence[Any]]] = field(default_factory=list, repr=False)
@@ -138,11 +134,7 @@ class Draft:
         return guess.rows is not None and len(set(self._campaigns)) <= 1
 
     def run(self, work: Callable[[Any], Any]) -> Any:
-        """Run a piece of work on guesses and return its result; if it needs one that nobody can guess, nothing is kept.
-
-        Raises:
-            NotGuessed: it does.
-        """
+        """Run work on guesses and return its result; if it needs one that nobody can guess, nothing is kept."""
         latest, many, campaigns = self.latest, len(self.statements), len(self._campaigns)
         try:
             return work(self)
@@ -213,14 +205,7 @@ def inserted(connection: Statements, sql: str, values: Sequence[Any]) -> int:
 def numbers_of(
     connection: Statements, table: str, rows: Sequence[Mapping[str, Any]], *, key: Sequence[str] = ()
 ) -> list[int]:
-    """Return the number of each of these rows in a table, and record those that are new.
-
-    Args:
-        connection: in a transaction that writes.
-        table: its name.
-        rows: values by the names of the columns, the same ones in each row.
-        key: the columns by which a row is known; all of them where none are named.
-    """
+    """Return the number of each of these rows in a table, and record those that are new."""
     if not rows:
         return []
     names = key or tuple(rows[0])

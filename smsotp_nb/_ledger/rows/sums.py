@@ -19,9 +19,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from .answers import Ints
-from .columns import accepted_whole, which_billings
+from .columns import MOST, Combinations, TooMany, accepted_whole, kept_by, which_billings
 from .damage import Unfit
-from .kept_columns import MOST, Combinations, TooMany, kept_by
 from .statements import Question, Result, Statements, foreseen, in_blocks
 from .tables import ACCEPTED
 

@@ -36,12 +36,7 @@ _FARTHEST = 2**62  # beyond every request: between two bounds a server expects f
 
 
 class Holds:
-    """The rules at work on one run.
-
-    Args:
-        campaign: the run's own, whose contacts do not count: it has each person once.
-        service: where it sends.
-    """
+    """The rules at work on one run."""
 
     def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
         self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock

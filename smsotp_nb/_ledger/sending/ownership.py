@@ -60,11 +60,7 @@ class Ownership:
             raise self._refusal(self._lost_to)
 
     def check(self, connection: Statements) -> None:
-        """Refuse at the start what every claim would refuse.
-
-        Raises:
-            LedgerError: people were texted under this name already, by another live account or address.
-        """
+        """Refuse at the start what every claim would refuse."""
         key, _ = self.mine
         owner = _owner(connection, key)
         self.is_recorded = owner == self.service

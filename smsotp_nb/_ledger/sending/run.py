@@ -14,8 +14,18 @@ from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.one_runner import RunLock
 from ..file.store import Store
-from ..reading.billed import Price, billed, of_estimate, prices, spent
-from ..reading.frames import counts, digits_of, fates, how_it_stands, outcomes
+from ..reading.frames import (
+    Price,
+    billed,
+    counts,
+    digits_of,
+    fates,
+    how_it_stands,
+    of_estimate,
+    outcomes,
+    prices,
+    spent,
+)
 from ..record.approving import APPROVED, NOT_APPROVED, may_go
 from ..record.beginning import how_many
 from ..record.passcodes import learn_currency
@@ -25,11 +35,10 @@ from ..rows.answers import Ints
 from ..rows.damage import understood
 from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
 from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
-from .claims import Claim, Ending, Found, Pending, Wanted
 from .holds import Holds, set_aside
 from .ownership import OWNED, Ownership
 from .rules import Rules
-from .settling import Settling
+from .settling import Claim, Ending, Found, Pending, Settling, Wanted
 
 INTERRUPTED = "interrupted a second time before the answer came"
 
@@ -96,11 +105,7 @@ class Run:
         return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
 
     def set_aside(self) -> None:
-        """Record whom the rules hold back now; their chunks are not among `chunks`.
-
-        Raises:
-            LedgerError: the name of the campaign is another account's, which texted these people a moment ago.
-        """
+        """Record whom the rules hold back now; their chunks are not among `chunks`."""
         with self._store.reading() as connection:
             owner = [self._ownership.question] if self._ownership is not None else []
             foreseen(connection, *owner, how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign))

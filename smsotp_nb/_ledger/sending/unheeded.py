@@ -78,13 +78,7 @@ def _of_open_ones(
 
 
 def together(found: list[tuple[Unheeded, ...]]) -> tuple[Unheeded, ...]:
-    """Add up what was found in the pieces of one plan.
-
-    Example:
-        >>> piece = Unheeded("autumn", "spring", 2, 0, "", exempt=False)
-        >>> together([(piece,), (), (piece,)])[0].people
-        4
-    """
+    """Add up what was found in the pieces of one plan."""
     sums: dict[str, Unheeded] = {}
     for one in (one for piece in found for one in piece):
         known = sums.get(one.experiment, replace(one, people=0, others=0))

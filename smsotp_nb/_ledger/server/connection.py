@@ -280,10 +280,6 @@ _COLUMNS = "ledger, system, timeline, database, place, log, requests, version, f
 def guarded(text: str, guess: Guess) -> str:
     """Return a statement that fails unless it brings what is guessed.
 
-    Args:
-        text: the statement as it is sent, with its values.
-        guess: what it brings: how many rows it changes or which whole numbers it returns. Nothing of both: anything.
-
     Example:
         >>> guarded("SELECT 1 FROM attempt", Guess(rows=()))
         'SELECT 1/(CASE WHEN NOT EXISTS (SELECT 1 FROM attempt) THEN 1 ELSE 0 END)'

@@ -128,11 +128,7 @@ class Notes:
         self._known = self._noted()
 
     def refuse_older(self, connection: Statements, seen: Sighting, *, accept_older: bool) -> None:
-        """Refuse a database that lacks what was noted of it before.
-
-        Raises:
-            LedgerOlder: it went back in time, and nobody has said that it may be used.
-        """
+        """Refuse a database that lacks what was noted of it before."""
         self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
         found = self._known.differences(seen) if self._known else ""
         behind = _behind(connection, self._marks.sessions())

@@ -27,11 +27,7 @@ _live: weakref.WeakValueDictionary[bytes, Lease] = weakref.WeakValueDictionary()
 
 
 class Lease:
-    """The hold on one campaign, from construction until ``release``.
-
-    Raises:
-        CampaignHeld: another process holds it; the message says which, since when, and until when it may.
-    """
+    """The hold on one campaign, from construction until ``release``."""
 
     def __init__(self, store: Store, campaign: int, name: str) -> None:
         self._store, self._campaign, self._name = store, campaign, name

@@ -152,13 +152,7 @@ class Served:
 
 
 class ServerStore(Store):
-    """One database, with one connection for each process and one transaction at a time.
-
-    Args:
-        address: of the database.
-        create: make the tables if there are none.
-        accept_older: use it although more was seen in it.
-    """
+    """One database, with one connection for each process and one transaction at a time."""
 
     beyond = "the server's own files: free space until other rows take it, its log, standbys and backups"
     packs_ids = False
