@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .._services import is_rehearsal
 from ..errors import CampaignHeld
 from .file.one_runner import RunLock
 from .file.store import Store
 from .people import purging
+from .places import refuse_lent
 from .record import beginning
 from .record.recovering import OWNER_DIED, give_up
 from .rows import contacts
@@ -22,11 +24,26 @@ class LedgerBase:
     path: Any  # a Path, or the Address of a server's database
     _store: Store
     _clock: Callable[[], int]
+    _is_default: bool
 
     @property
     def _files(self) -> list[Path]:
         """The file of the ledger, which nothing may be written over; none if it is on a server."""
         return [self.path] if isinstance(self.path, Path) else []
+
+    def _refuse_lent(self, service: str) -> None:
+        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
+
+        Raises:
+            LedgerError: it says what tells so, and what to write.
+        """
+        if not self._is_default or is_rehearsal(service):
+            return
+        sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
+        with self._store.reading() as connection:
+            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
+        if not begun:
+            refuse_lent(self.path)
 
     def _end_dead_ones(self, but: int) -> None:
         """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from .._arguments import not_callable, not_flag, not_path, not_text, refuse
 from .._calls import in_our_words
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
-from .._services import is_rehearsal, name_key
+from .._services import is_rehearsal
 from .._wire import MessageRecord
 from ..errors import LedgerError, UsageError
 from ..results import STATES
@@ -27,17 +26,17 @@ from .campaign import Campaign
 from .file import copies
 from .file.store import Store
 from .people import purging
-from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
+from .places import given, is_default, not_a_ledger, own_file, place_of, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes
-from .record.recording import AnyPlanned, Planned, PlannedInPieces, record
+from .record.recording import AnyPlanned, Planned, record
 from .rows import audit
 from .rows.columns import names_in
 from .rows.damage import understood
 from .rows.statements import foreseen
-from .sending.comparison import Prospect, Unfinished, prospect, prospect_in_pieces, unfinished
+from .sending.comparison import Prospect, Unfinished, prospect, unfinished
 from .sending.ownership import Ownership
 from .sending.rules import Rules
 from .sending.run import Run
@@ -201,20 +200,7 @@ class Ledger(LedgerBase):
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
         Nothing is recorded.
         """
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
-                "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
-                (name_key(plan.campaign), service, name_key(plan.campaign)),
-            ).fetchone()
-        number, where = found or (None, service)
-        rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-        asked: Callable[..., Prospect] = prospect_in_pieces if isinstance(plan, PlannedInPieces) else prospect
-        found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
-        approval = approving.state(self._store, number)
-        if approval and not approval.startswith("Approved"):
-            found = replace(found, to_go=0, cost={})
-        return replace(found, approval=approval)
+        return prospect(self._store, plan, service=service, repeat_text=repeat_text, now=self._clock())
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
@@ -224,20 +210,6 @@ class Ledger(LedgerBase):
         """
         own = self._find(service, plan.campaign)
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
-
-    def _refuse_lent(self, service: str) -> None:
-        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
-
-        Raises:
-            LedgerError: it says what tells so, and what to write.
-        """
-        if not self._is_default or is_rehearsal(service):
-            return
-        sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
-        with self._store.reading() as connection:
-            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
-        if not begun:
-            refuse_lent(self.path)
 
     @in_our_words
     def begin(self, plan: AnyPlanned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,13 +13,13 @@ import pandas as pd
 
 from ... import _cards as cards
 from ..._pandas import STR
-from ..._services import shown
+from ..._services import name_key, shown
 from ..file.store import Store
 from ..people.experiments import NO_PEOPLE
 from ..reading.cards import until
 from ..reading.frames import digits_of
-from ..record import changing
-from ..record.recording import Planned, PlannedInPieces
+from ..record import approving, changing
+from ..record.recording import AnyPlanned, Planned, PlannedInPieces
 from ..rows.answers import Ints
 from ..rows.columns import Columns, times
 from ..rows.contacts import Realm
@@ -130,7 +130,25 @@ def _people(many: int) -> str:
     return cards.counted(many, "recipient")
 
 
-def prospect(
+def prospect(store: Store, plan: AnyPlanned, *, service: str | None, repeat_text: bool, now: int) -> Prospect:
+    """Compare a plan with a ledger, see `Ledger.prospect`."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
+            "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
+            (name_key(plan.campaign), service, name_key(plan.campaign)),
+        ).fetchone()
+    number, where = found or (None, service)
+    rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
+    asked: Callable[..., Prospect] = _in_pieces if isinstance(plan, PlannedInPieces) else _in_memory
+    found = asked(store, plan, campaign=number, service=where, rules=rules, now=now)
+    approval = approving.state(store, number)
+    if approval and not approval.startswith("Approved"):
+        found = replace(found, to_go=0, cost={})
+    return replace(found, approval=approval)
+
+
+def _in_memory(
     store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
@@ -169,7 +187,7 @@ def prospect(
     )
 
 
-def prospect_in_pieces(
+def _in_pieces(
     store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
