@@ -20,9 +20,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._arguments import given, not_flag
+from ._calling import given, not_flag
 from ._pandas import STR, holds_text, is_missing
-from ._visible import cited, spelled
+from ._showing import cited, spelled
 from .errors import UsageError
 
 EXCEL: Final = "excel"

@@ -8,13 +8,12 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._arguments import given, not_choice, not_text, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_choice, not_text, not_whole, refuse
 from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
 from .._pandas import is_missing
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount
@@ -207,12 +206,7 @@ def _label(row: dict[str, Any], names: list[str]) -> str:
 
 
 def in_words(name: str, value: Any) -> str:
-    """Return a group as a person calls it: a country by its English name and its code.
-
-    Example:
-        >>> in_words("iso", "NA"), in_words("encoding", "gsm7")
-        ('Namibia NA', 'GSM-7')
-    """
+    """Return a group as a person calls it: a country by its English name and its code."""
     if name == "iso":
         return f"{country_name(str(value))} {value}"
     return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_choice, not_mapping, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone, refuse
 from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas

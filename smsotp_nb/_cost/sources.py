@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
-from .._arguments import given
+from .._calling import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import OF_WORDS, Address, Campaign, Ledger, LedgerOrPath, path_of, snapshot_of
 from .._ledger import spending as summing

@@ -8,8 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import given, not_all_text, not_list, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_all_text, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
 from .._ledger import Address, Campaign, Ledger, snapshot_of
 from .._ledger import spending as summing

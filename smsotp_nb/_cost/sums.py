@@ -7,10 +7,9 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import not_flag, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, refuse
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results import contract
 from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read, rows
 

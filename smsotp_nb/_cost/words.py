@@ -10,8 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import parts
-from .._arguments import given, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_text, not_zone, refuse
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
 from .._ledger import PASSCODE, Campaign, LedgerOrPath, path_of, read_from, snapshot_of, word_sums
 from .._pandas import STR

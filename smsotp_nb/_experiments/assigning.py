@@ -15,7 +15,7 @@ from .._ledger import Ledger, Statements, as_recorded, experiments, persons
 from .._moments import microseconds
 from .._pandas import STR, is_missing
 from .._planning import plan
-from .._visible import spelled
+from .._showing import spelled
 from ..errors import UsageError
 from .declaring import HOLDOUT, Declared, changed
 from .drawing import Codes, drawn, evenly, uniform

@@ -20,7 +20,7 @@ from .reconciling import reconcile
 from .record.approving import Proposal
 from .record.changing import as_recorded, places
 from .record.passcodes import KIND as PASSCODE
-from .record.recording import AnyPlanned, Piece
+from .record.recording import Piece
 from .rows.answers import Ints
 from .rows.persons import persons
 from .rows.statements import Statements
@@ -34,7 +34,6 @@ __all__ = [
     "OF_WORDS",
     "PASSCODE",
     "Address",
-    "AnyPlanned",
     "Billed",
     "Campaign",
     "Claim",

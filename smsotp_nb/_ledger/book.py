@@ -10,9 +10,8 @@ from typing import Any, Self
 import pandas as pd
 
 from .. import _cards as cards
-from .._arguments import given as shown
-from .._arguments import not_callable, not_flag, not_path, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given as shown
+from .._calling import in_our_words, not_callable, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal
@@ -31,7 +30,7 @@ from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes
-from .record.recording import AnyPlanned, Planned, record
+from .record.recording import Planned, record
 from .rows import audit
 from .rows.columns import names_in
 from .rows.damage import understood
@@ -194,7 +193,7 @@ class Ledger(LedgerBase):
         return self._find(service, name) is not None
 
     @in_our_words
-    def prospect(self, plan: AnyPlanned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
+    def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
         """Compare a plan with what is recorded: the campaign of its name, and whom the rules hold back now.
 
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
@@ -212,7 +211,7 @@ class Ledger(LedgerBase):
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
 
     @in_our_words
-    def begin(self, plan: AnyPlanned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
+    def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:

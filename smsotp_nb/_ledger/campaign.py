@@ -11,8 +11,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
-from .._arguments import not_path, not_text, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_path, not_text, refuse
 from .._frames import AnyFrame
 from .._pandas import STR
 from .._wire import Numbers, mask

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from .._arguments import given as shown
+from .._calling import given as shown
 from .._cards import counted
 from .._frames import AnyFrame, as_pandas
-from .._visible import visible
+from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import UsageError
-from .record.recording import Planned, PlannedInPieces
+from .record.recording import Planned
 from .rows.statements import Statements
 
 
@@ -102,9 +102,9 @@ def numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
 
 def not_its_plan(plan: object, name: str) -> str | None:
     """Return in words why something given is no plan of a campaign."""
-    if isinstance(plan, PlannedInPieces):
+    if getattr(plan, "folder", None) is not None:  # of which no rows are read
         return (
-            "a plan of plan_dataset(...) neither corrects nor extends a campaign: withdraw what is to go, and plan "
+            "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
             f"it as a campaign of its own with exclude=ledger.campaign({name!r})"
         )
     if not isinstance(plan, Planned):

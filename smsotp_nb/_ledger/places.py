@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from .._arguments import given as shown
+from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
 from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen, ledger_place
 from .file.disk import in_memory, lent

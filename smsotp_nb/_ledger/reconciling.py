@@ -6,8 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import given
-from .._calls import in_our_words
+from .._calling import given, in_our_words
 from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError

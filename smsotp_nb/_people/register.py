@@ -14,8 +14,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import phones
-from .._arguments import given, not_flag, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, not_text, refuse
 from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, Said, Store, disclosing, opened, purging, read_from

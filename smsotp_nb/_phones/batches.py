@@ -16,14 +16,13 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from .._arguments import given
-from .._calls import in_our_words
+from .._calling import given, in_our_words
 from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError
-from .evidence import NOTHING, Evidence
-from .judgement import TEXTABLE, NoteOrRefuse, normalize
-from .verdicts import verdict
+from .judging.evidence import NOTHING, Evidence
+from .judging.judgement import TEXTABLE, NoteOrRefuse, normalize
+from .judging.verdicts import verdict
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 

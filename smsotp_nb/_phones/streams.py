@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given, not_a, not_frame, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_a, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from ..errors import UsageError
 from .beside import free_names
-from .judgement import normalize, weigh_column
+from .judging.judgement import normalize, weigh_column
 from .summary import Tally, with_reasons
 
 ROW: Final = "row"

@@ -12,17 +12,16 @@ import pandas as pd
 import pyarrow
 import pyarrow.compute
 
-from .._arguments import given, not_frame, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_frame, refuse
 from .._cards import Card, Figures, Table, WithCard, share
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..errors import UsageError
 from ..problems import asked_for
 from .beside import free_names
-from .lookup import country_name
+from .countries import country_name
+from .judging.several import one_phone
 from .met import Met
-from .several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
 EXAMPLES: Final = 3

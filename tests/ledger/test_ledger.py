@@ -459,7 +459,7 @@ def test_a_new_ledger_waits_for_another_process_that_begins_it(tmp_path: Path) -
         wait([opened], timeout=0.5)
         early = opened.done()
         other.execute("ROLLBACK")
-        opened.result(60)
+        opened.result(120)
     assert not early
 
 

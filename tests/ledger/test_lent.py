@@ -54,7 +54,7 @@ def cell(home: Path, url: str, arguments: str = "{}", **environ: str) -> str:
     """Run the same cell in a new kernel, on a machine whose home is this folder."""
     its_own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(home), **environ}
     command = [sys.executable, "-W", "error", "-c", CELL, url, arguments]
-    done = subprocess.run(command, env=its_own, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, env=its_own, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -91,6 +91,7 @@ def test_a_machine_is_known_by_the_disk_under_its_home(mounts: str, said: str) -
     assert pd.Series([found]).str.contains(said).all(), found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "host",
     [{}, {"COLAB_RELEASE_TAG": "1"}, {"KAGGLE_URL_BASE": "https://k.example"}],
@@ -109,6 +110,7 @@ def test_the_same_cell_twice_on_a_machine_that_forgets_texts_nobody(
     assert not service.accepted
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["a path", "a variable", "temporary", "temporary by a variable"])
 def test_the_cell_runs_where_it_is_said_where_the_record_is_kept(
     memory: Path, tmp_path: Path, service: Service, how: str

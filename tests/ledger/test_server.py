@@ -251,6 +251,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert owner.audit()["who"].str.split().str[0].tolist()[:4] == ["anna", "dora", "dora", "emil"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("who", "statement"),
     [
@@ -331,7 +332,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
         whole.run()
         messages = proxy.passed
         cut = 0
-        for number in range(3, messages, max(messages // 25, 1)):
+        for number in range(3, messages, max(messages // 10, 1)):
             work = work_of(judge, through, rows=4, name=f"c{number}")
             proxy.cut_after(number)
             with contextlib.suppress(LedgerError):
@@ -341,7 +342,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
             work.run()
             found = audit(through, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
             assert (found.duplicates, found.lost) == (0, 0), (number, found.odd)
-    assert cut > 20
+    assert cut >= 8
 
 
 # -- a sender that stands still ----------------------------------------------------------------------------------------
@@ -383,6 +384,7 @@ def stopped(child: Child) -> None:
     assert os.WIFSTOPPED(status)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_person_decided(
     judge: Judge, address: str

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from ..._visible import visible
+from ..._showing.text import visible
 from ...errors import LedgerError, LedgerReplaced
 from ..opening import Opened, open_ledger
 from ..rows import damage

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ..._arguments import given
+from ..._calling import given
 from ..._pandas import STR
 from ..._policy import LONGEST
 from ...errors import SmsOtpWarning, UsageError

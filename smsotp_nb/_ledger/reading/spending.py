@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ... import _dates as dates
-from ..._arguments import given
+from ..._calling.arguments import given
 from ..._pandas import STR
 from ..._results.contract import COLUMNS as RESULTS
 from ..._results.contract import money

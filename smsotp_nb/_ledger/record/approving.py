@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ... import _cards as cards
-from ..._arguments import given
+from ..._calling.arguments import given
 from ..._pandas import STR
 from ...errors import UsageError
 from ..file.store import Store

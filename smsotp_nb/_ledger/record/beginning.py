@@ -11,7 +11,7 @@ from ..rows.statements import Question, Statements
 from ..rows.tables import ACCEPTED, SENDING
 from . import changing
 from .changing import whether_corrected
-from .recording import AnyPlanned, PlannedInPieces
+from .recording import Planned
 from .recovering import whether_under_way
 
 _KINDS = {"campaign", "test", "passcode"}
@@ -84,7 +84,7 @@ def before_a_run(campaign: int) -> list[Question]:
     ]
 
 
-def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
+def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock.
 
     Raises:
@@ -97,7 +97,7 @@ def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
         corrected = changing.was_corrected(connection, campaign)
     if known == plan.fingerprint and not corrected:
         return
-    if isinstance(plan, PlannedInPieces):
+    if plan.folder is not None:
         raise changing.refusal_in_pieces(plan)
     with store.snapshot() as connection:
         found = changing.compare(connection, campaign, plan)
@@ -112,7 +112,7 @@ def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
             changing.adopt(connection, campaign, plan, found, what="suppressed", reason=None, now=now)
 
 
-def _refuse_another_name(store: Store, campaign: int, plan: AnyPlanned) -> None:
+def _refuse_another_name(store: Store, campaign: int, plan: Planned) -> None:
     with store.reading() as connection:
         purged, name = connection.execute(*what_named(campaign)).fetchone()
     if name != plan.campaign:

@@ -20,10 +20,10 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from ..._calls import as_printed
+from ..._calling.tracebacks import without_variables
+from ..._calling.words import as_printed
 from ..._schema import FARTHEST, is_text
-from ..._tracebacks import without_variables
-from ..._visible import visible
+from ..._showing.text import visible
 from ...errors import LedgerError, SmsOtpError, SmsOtpWarning, UsageError
 from ...results import STATES
 

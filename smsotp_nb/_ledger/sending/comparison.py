@@ -19,7 +19,7 @@ from ..people.experiments import NO_PEOPLE
 from ..reading.cards import until
 from ..reading.frames import digits_of
 from ..record import approving, changing
-from ..record.recording import AnyPlanned, Planned, PlannedInPieces
+from ..record.recording import Planned
 from ..rows.answers import Ints
 from ..rows.columns import Columns, times
 from ..rows.contacts import Realm
@@ -130,7 +130,7 @@ def _people(many: int) -> str:
     return cards.counted(many, "recipient")
 
 
-def prospect(store: Store, plan: AnyPlanned, *, service: str | None, repeat_text: bool, now: int) -> Prospect:
+def prospect(store: Store, plan: Planned, *, service: str | None, repeat_text: bool, now: int) -> Prospect:
     """Compare a plan with a ledger, see `Ledger.prospect`."""
     with store.reading() as connection:
         found = connection.execute(
@@ -140,7 +140,7 @@ def prospect(store: Store, plan: AnyPlanned, *, service: str | None, repeat_text
         ).fetchone()
     number, where = found or (None, service)
     rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-    asked: Callable[..., Prospect] = _in_pieces if isinstance(plan, PlannedInPieces) else _in_memory
+    asked: Callable[..., Prospect] = _in_pieces if plan.folder is not None else _in_memory
     found = asked(store, plan, campaign=number, service=where, rules=rules, now=now)
     approval = approving.state(store, number)
     if approval and not approval.startswith("Approved"):
@@ -188,7 +188,7 @@ def _in_memory(
 
 
 def _in_pieces(
-    store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
+    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
     done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
@@ -220,7 +220,7 @@ def _in_pieces(
     return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
 
 
-def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
     waiting: list[pd.DataFrame] = []
     keys = np.zeros(0, np.int64)

@@ -18,7 +18,7 @@ from typing import Any
 from ... import __version__
 from ..._cards import counted
 from ..._own_files import READ_WRITE
-from ..._visible import visible
+from ..._showing.text import visible
 from ...errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
 from ..file.last_seen import Mark, Marks, Session

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import psycopg
 
-from ..._visible import visible
+from ..._showing.text import visible
 from ...errors import LedgerError, LedgerReplaced, UsageError
 from ..file import store as stores
 from ..file.last_seen import Session

@@ -1,0 +1,390 @@
+"""The moves of one campaign in the form: write, plan, send, stop, change what has not left, settle what is in doubt."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from contextlib import suppress
+
+import pandas as pd
+
+from ... import _planning as planning
+from ... import phones
+from ..._cards import about, counted
+from ..._dispatch import send, send_test
+from ..._guards import GUARDS
+from ..._ledger import Unfinished, state_line
+from ..._people import People
+from ..._planning import UNASKED, Plan
+from ..._wire import mask
+from ...errors import SmsOtpError, SmsOtpWarning, UsageError
+from ...problems import PROBLEMS, Problem
+from ...results import Progress
+from ..lists import names_of
+from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, complaints, ended_early, refused
+from .choices import Choices, Guards
+from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
+
+LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
+NO_PLAN = "There is no plan yet."
+IN_THE_FORM = "corrected in the form"
+
+
+class OneCampaign(CampaignState):
+    """Write, check and send a campaign; ``guards.first`` go alone, to be looked at before the others."""
+
+    _known: tuple[tuple[str, ...], pd.Series] = ((), pd.Series(dtype=object))
+
+    def campaigns(self) -> list[str]:
+        """Return the names of the recorded campaigns whose people can be left out, the latest first."""
+        return self.ledger.names(service=self.client.service)
+
+    def take(self, frame: pd.DataFrame | None, called: str = IN_CODE) -> bool:
+        """Take another list, or none, and forget all that was planned and sent by the one before.
+
+        Return whether it was taken: not while something is being done with the one before.
+        """
+        if frame is not None:
+            names_of(frame)
+        with self._lock:
+            if self.stage in self.busy:
+                return False
+            self.stage = "write"
+            self.frame, self._called = pd.DataFrame() if frame is None else frame, called
+            self._forget_plan()
+        self._show("write")
+        return True
+
+    def draft(self, choices: Choices) -> Draft:
+        """Plan the first rows, quietly: for the preview beside the text."""
+        head, missing = self.frame.head(LIVE_ROWS), self._missing(choices)
+        if missing:
+            return Draft(problems=tuple(missing.values()))
+        try:
+            plan = self._planned(head, choices)
+        except SmsOtpError as error:
+            return Draft(problems=complaints(error))
+        return Draft(plan, whole=len(head) == len(self.frame))
+
+    def check(self, choices: Choices, *, both: int = 0) -> bool:
+        """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
+
+        ``both`` is how many people a person agreed to text under this name and under that of another campaign, too,
+        which is not finished.
+        """
+        missing = self._missing(choices)
+        if self.stage == "write" and missing:
+            self._refuse("write", f"{NO_PLAN} {' '.join(missing.values())}", "warn", missing)
+            return False
+        if not self._begin({"write"}, "planning", f"Planning {counted(len(self.frame), 'row')} …"):
+            return False
+        begun, self._kind = (self.counts, self.unfinished), choices.kind
+        with self._telling("write", NO_PLAN):
+            met = self._make(choices)
+            if not met or both == in_both(met):
+                self._agreed, self.tested = in_both(met), Notice()
+                self.alone = self.alone if self.unfinished else 0
+                self._show("planned", *self._standing())
+                return True
+            self.counts, self.unfinished = begun
+            self.plan, self.met = None, met
+            words = " ".join(_meeting(one) for one in met)
+            faults = {"campaign": "Another name, the same people."}
+            self._refuse("write", f"{NO_PLAN} {words} {_WAYS_ON}", "warn", faults)
+        return False
+
+    def back(self) -> None:
+        """Go back to the text; nothing is lost, what was sent stays recorded."""
+        if self._begin({"planned", "done"}, "write", ""):
+            self.plan, self.results, self.running = None, None, None
+            self._show("write", *self._before_writing())
+
+    def _make(self, choices: Choices) -> list[Unfinished]:
+        """Plan the whole list; return the unfinished campaigns with its people."""
+        self.plan, self._to, self._suppress = self._planned(self.frame, choices), choices.to, choices.suppress
+        self._look()
+        return self._others()
+
+    def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
+        """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
+        asked = dataclasses.replace(choices, policy=self.policy).arguments()
+        if choices.exclude:
+            asked["exclude"] = self._reached(choices.exclude)
+        return planning.plan(frame, **asked, ledger=UNASKED)
+
+    def _reached(self, campaigns: tuple[str, ...]) -> pd.Series:
+        """Return whom these campaigns may have reached; read once, not with every key."""
+        if self._known[0] != campaigns or self.stage == "planning":
+            found = [self.ledger.campaign(name, service=self.client.service).reached for name in campaigns]
+            self._known = campaigns, pd.concat(found)
+        return self._known[1]
+
+    def _missing(self, choices: Choices) -> Mapping[str, str]:
+        if len(self.frame):
+            return choices.missing()
+        return {"": "The list has no rows." if len(self.frame.columns) else "Choose the list of recipients."}
+
+    def _before_writing(self) -> tuple[str, Sign]:
+        if not self.unfinished:
+            return "", ""
+        said = f"{self.tried:,} of this campaign were texted and keep their text."
+        return f"{said} What you write here is for the other {self.waiting:,}.", "warn"
+
+    # -- one to oneself
+
+    def send_test(self, number: str, default_region: str = "", *, plan: Plan | None = None) -> bool:
+        """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
+        plan = self.plan if plan is None else plan
+        if plan is None or not self._begin({"planned"}, "testing", self.notice.text, still=lambda: plan is self.plan):
+            return False
+        standing = self._before
+        try:
+            to = _number(number, default_region)
+            tested = _tested(send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0])
+        except SmsOtpError as error:
+            tested = Notice(*refused(error, "No test message was sent."))
+        except Exception as error:
+            self._refuse("planned", *broken(error))
+            raise
+        self._show("planned", standing.text, standing.sign)
+        self._tell_tested(tested)
+        return tested.sign == "ok"
+
+    def _tell_tested(self, words: Notice) -> None:
+        self.tested = words
+        self._changed()
+
+    # -- to everybody
+
+    def send(self, guards: Guards, typed: str = "", reason: str = "", *, plan: Plan | None = None) -> None:
+        """Send the plan, or what is left of it with a new text where it has one; blocks until it ends or was stopped.
+
+        ``reason`` is why the text changed, for the record; ``plan`` is the one that the button was pressed for.
+        """
+        plan = self.plan if plan is None else plan
+        if self.stage not in ("planned", "done") or plan is None or not self.to_go:
+            return
+        if plan is not self.plan:
+            self.pressed_another()
+            return
+        faults = guards.faults()
+        if faults:
+            self._refuse(self.stage, f"Not sent. {' '.join(faults.values())}", "warn", faults)
+            return
+        if not self._as_shown("Not sent."):
+            return
+        wanted = self.to_type(guards.first)
+        if wanted and typed.replace(",", "").strip() != wanted:
+            self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
+            return
+        back = self.stage
+        alone = self.tried + self.going(guards.first) if self.going(guards.first) < self.to_go else self.alone
+        if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
+            self.alone = alone
+            self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
+
+    def stop(self) -> None:
+        """Begin no further request; those under way are waited for and recorded."""
+        if self.stage == "sending":
+            self._stop.set()
+            if self.running:
+                self.running = Running(self.running.progress, self.running.seconds, stopping=True)
+            self._changed()
+
+    def _as_shown(self, outcome: str) -> bool:
+        """Return whether what is to go is what was seen; say so where it is not."""
+        with self._telling(self.stage, outcome):
+            meanwhile = self._meanwhile()
+            if meanwhile:
+                self._refuse(self.stage, f"{outcome} {meanwhile}", "warn")
+            return not meanwhile
+        return False
+
+    def _meanwhile(self) -> str:
+        """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
+        campaign = self.recorded()
+        if self.posted_and_to_go(campaign.counts if campaign else {}) != (self.tried, self.waiting):
+            self._look_again()
+            self._show(self.stage, *self._standing())
+            return CHANGED
+        begun_here = bool(self.tried)  # whoever is texted by both was agreed to when it began
+        return "" if begun_here or in_both(self._others()) == self._agreed else _MEANWHILE
+
+    def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
+        self._started, self.running = self._clock(), None
+        try:
+            asked = guards.arguments(tried=self.tried)
+            campaign = self.recorded()
+            if campaign is not None and self.reworded:
+                campaign.correct(plan, reason=reason)
+            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
+                send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
+            self._finished()
+        except UsageError as error:
+            self._refuse_for(error, back, "Not sent.")
+        except SmsOtpError as error:
+            self._broke_off(error, back)
+        except Exception as error:
+            self._refuse(back, *broken(error))
+            raise
+        finally:
+            self._stop.clear()
+
+    def _heard(self, progress: Progress) -> None:
+        """Take one update, and pass on a few a second."""
+        seconds = self._clock() - self._started
+        last = self.running.seconds if self.running else -1.0
+        if seconds - last >= HEARD_EVERY or not progress.left:
+            self.running = Running(progress, seconds, self._stop.is_set())
+            self._changed()
+
+    def _finished(self) -> None:
+        try:
+            self._read_results()
+        except SmsOtpError:  # whose words are about this reading alone: messages have left
+            self._show("done", UNREAD, "bad")
+            return
+        said = self._come_to()
+        self._show("done", said.text, said.sign)
+
+    def _come_to(self) -> Notice:
+        planned, doubt = self.counts["planned"], self.counts["in_doubt"]
+        line = f"{state_line(self.counts)}."
+        if planned:
+            why = self._held_back()
+            line = (
+                f"{_capital(why.meaning)}: {line} {_capital(NEXT.get(why.code, why.next_step))}."
+                if why
+                else f"Not complete: {line}"
+            )
+        line += " Rows in doubt are never sent again automatically." if doubt else ""
+        return Notice(line, "warn" if planned or doubt else "ok")
+
+    def _broke_off(self, error: SmsOtpError, back: str) -> None:
+        """Say of a send that ended with an error whether anything was sent before."""
+        before = self.waiting
+        try:
+            self._look()
+            if self.waiting == before:
+                self._refuse(back, *refused(error, "Not sent."))
+                return
+            self._read_results()
+        except SmsOtpError:
+            self._show("done", UNREAD, "bad")
+        else:
+            self._show("done", *refused(error, ended_early(self.counts)))
+
+    def _held_back(self) -> Problem | None:
+        """Return what held the rest back: the first of these reasons that stands in the rows themselves."""
+        frame = self.results
+        held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
+        return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
+
+    # -- change what has not left, and settle what is in doubt
+
+    def opt_out(self, number: str, source: str, default_region: str = "") -> bool:
+        """Record that a person does not want to be texted; the next request already obeys. Say whether it was done."""
+        if self.stage not in ("planned", "done"):
+            return False
+        if not number.strip() or not source.strip():
+            need = "the number" if source.strip() else "how it came, such as: phone call"
+            field = "stop_source" if number.strip() else "stop_number"
+            self._refuse(self.stage, f"Nothing was recorded. Enter {need}.", "warn", {field: f"Enter {need}."})
+            return False
+        try:
+            People(self.ledger).opt_out(number.strip(), source=source, default_region=default_region or None)
+            self._look_again()
+        except SmsOtpError as error:
+            words, sign = refused(error, "Nothing was recorded.")
+            self._refuse(self.stage, words, sign, {"stop_number": words})
+            return False
+        said = f"{mask(number.strip())} opted out, and no campaign of this ledger texts this number."
+        self._show(self.stage, f"{said} {self._standing()[0]}", "ok")
+        return True
+
+    def withdraw(self, reason: str = "", *, plan: Plan | None = None) -> None:
+        """Take all rows not yet sent out of the campaign for good; ``plan`` as for `send`."""
+        campaign = self.recorded()
+        if campaign is None or not self._may_withdraw(plan):
+            return
+        with self._telling(self.stage, "Nothing was changed."):
+            gone = campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
+            said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
+            with self._telling("done", said):
+                self._read_results()
+                self._show("done", said, "ok")
+
+    def _may_withdraw(self, plan: Plan | None) -> bool:
+        """Return whether the rows to go are those that were seen; say so where they are not."""
+        if self.stage not in ("planned", "done") or not self.waiting:
+            return False
+        if plan is not None and plan is not self.plan:
+            self.pressed_another()
+            return False
+        return self._as_shown("Nothing was changed.")
+
+    def settled(self, words: str, sign: Sign = "ok") -> None:
+        self._look_again()
+        self._show(self.stage, words, sign)
+
+
+# What ends a send for all that is to go, of other texts, too; other reasons hold back rows.
+ENDS = frozenset({"STOPPED", "NO_FUNDS", "FAILING", "ACCOUNT", "UNKNOWN_SERVICE", "THROTTLED", "NOT_SENT"})
+# What may hold rows back, in the order in which one is told where there are several.
+TOLD_FIRST = (
+    *("STOPPED", "NO_FUNDS"),
+    *(guard.code for guard in sorted(GUARDS, key=lambda guard: not guard.ends)),
+    *("SAME_TEXT", "CAPPED"),
+    *("THROTTLED", "ACCOUNT", "NOT_SENT", "UNKNOWN_SERVICE"),
+)
+
+
+_MEANWHILE = (
+    "Another campaign of this ledger began meanwhile with people of this list. Go back to the text and check the plan "
+    "again."
+)
+
+
+def _number(typed: str, default_region: str) -> str:
+    """Return a number as E.164.
+
+    Raises:
+        UsageError: it is none that could be texted.
+    """
+    found = phones.normalize(pd.Series([typed.strip()], dtype=object), default_region=default_region or None).iloc[0]
+    if pd.isna(found["to"]):
+        raise UsageError(f"enter your own number with its plus: this is {PROBLEMS[str(found['problem'])].meaning}")
+    return str(found["to"])
+
+
+def _tested(sent: pd.Series) -> Notice:
+    to = mask(str(sent["to"]))
+    if sent["status"] == "accepted":
+        cost = f", {about(sent['price'], sent['currency'])}" if pd.notna(sent["price"]) else ""
+        parts = f": {counted(int(sent['parts']), 'part')}{cost}" if pd.notna(sent["parts"]) else ""
+        return Notice(f"Test message to {to} accepted{parts}. It is not part of the campaign.", "ok")
+    if sent["status"] == "in_doubt":
+        return Notice(f"No answer came for the test message to {to}: it may arrive all the same.", "warn")
+    known = PROBLEMS.get(str(sent["problem"]))
+    said = known.meaning if known else str(sent["error"] or sent["problem"])
+    return Notice(f"The test message to {to} was not sent: {said}.", "bad")
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+_WAYS_ON = (
+    "To change the text for those to go, keep the name. To begin anew, keep the name, check it and withdraw those to "
+    "go first."
+)
+
+
+def _meeting(one: Unfinished) -> str:
+    texted = f"texted {one.texted:,} of these people and " if one.texted else ""
+    many = counted(one.both, "person is", "people are")
+    return f"Campaign {one.campaign} {texted}has {one.to_go:,} to go: under another name {many} texted by both."
+
+
+STEPS = ("Write", "Check", "Send", "Results")
+IN_THE_FORM = "corrected in the form"
