@@ -189,7 +189,8 @@ def before(age: Any, now: int) -> int:
         )
     # Microseconds have room for years before 1677 and after 2262, where a timestamp's own nanoseconds end.
     begun = pd.Timestamp(_EPOCH + timedelta(microseconds=now)).as_unit("us")
-    moment = begun - pd.DateOffset(**{f"{found[2]}s": int(found[1])})  # type: ignore[arg-type]
+    ago: dict[str, Any] = {f"{found[2]}s": int(found[1])}
+    moment = begun - pd.DateOffset(**ago)
     return (moment.to_pydatetime() - _EPOCH) // timedelta(microseconds=1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -91,7 +91,7 @@ def _key(values: list[object]) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _plain(value: object) -> object:
-    if pd.isna(value):  # type: ignore[call-overload]
+def _plain(value: Any) -> object:
+    if pd.isna(value):
         return None
-    return value if isinstance(value, str) else int(value)  # type: ignore[call-overload]
+    return value if isinstance(value, str) else int(value)
