@@ -14,8 +14,7 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
-from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened
-from .._ledger.places import own_place
+from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place
 from .._pandas import STR, lent
 from .._policy import Policy
 from .._showing import visible

@@ -15,6 +15,8 @@ import pytest
 
 import smsotp_nb
 
+from . import test_loops as loops
+
 PACKAGE = Path(smsotp_nb.__file__).parent
 
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
@@ -64,6 +66,10 @@ LIBRARIES: dict[str, set[str]] = {
     "statsmodels": {"experiments", "cost"},
     "duckdb": {"planning"},
 }
+
+# The rooms inside `_ledger`, each of which imports those before it; the files of the face may import all of them. The
+# file that opens a ledger's file stands beside them and is of the room ``file``.
+LEDGER = ("rows", "file", "server", "record", "reading", "people", "sending", "face")
 
 
 def modules() -> list[tuple[str, str]]:
@@ -128,6 +134,35 @@ def test_imports_run_downhill() -> None:
             if LEVELS[target] >= LEVELS[room]:
                 uphill.append(f"{dotted} (level {LEVELS[room]}) imports {target} (level {LEVELS[target]})")
     assert uphill == []
+
+
+def test_rooms_of_the_ledger_import_downhill() -> None:
+    """Imports for types count as well, and those inside functions."""
+    graph = loops.imports(PACKAGE / "_ledger")
+    uphill = [
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in others
+        if LEDGER.index(_room_of_the_ledger(other)) > LEDGER.index(_room_of_the_ledger(name))
+    ]
+    assert uphill == []
+
+
+def _room_of_the_ledger(dotted: str) -> str:
+    first = "file" if dotted == "opening" else dotted.split(".")[0]
+    return first if first in LEDGER else "face"
+
+
+def test_other_rooms_import_the_face_of_the_ledger() -> None:
+    """A name that another room needs is exported by `_ledger` itself."""
+    inside = [
+        f"{path.relative_to(PACKAGE)} imports {node.module}"
+        for path in PACKAGE.rglob("*.py")
+        if "_ledger" not in path.relative_to(PACKAGE).parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("_ledger.")
+    ]
+    assert inside == []
 
 
 def test_one_library_one_room() -> None:

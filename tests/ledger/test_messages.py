@@ -16,7 +16,7 @@ from smsotp_nb import Ledger, Sandbox, send
 from smsotp_nb._client import Client
 from smsotp_nb._ledger.file.store import _Shared
 from smsotp_nb._ledger.rows.statements import foreseen
-from smsotp_nb._ledger.sending.claims import Wanted
+from smsotp_nb._ledger.sending.settling import Wanted
 from smsotp_nb.errors import LedgerError
 
 COUNTRY = "INSERT INTO country (iso, cc) VALUES (?, ?)"

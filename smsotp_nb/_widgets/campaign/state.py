@@ -18,8 +18,7 @@ import pandas as pd
 from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
-from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
-from ..._ledger.places import not_a_ledger
+from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox.facade import client_of
