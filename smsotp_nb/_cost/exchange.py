@@ -20,7 +20,7 @@ from .._calls import in_our_words
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._pandas import texts as texts_of
-from .._recipients.reading import read_recipients
+from .._recipients import read_recipients
 from .._results import contract
 from ..columns import absent, listed
 from ..errors import UsageError

@@ -19,7 +19,7 @@ from .._ledger import Campaign, Ledger, LedgerOrPath
 from .._ledger.address import Address
 from .._ledger.book import opened, read_from
 from .._pandas import STR
-from .._recipients.reading import read_recipients
+from .._recipients import read_recipients
 from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of

@@ -194,12 +194,7 @@ def one(cell: str) -> tuple[str | None, str]:
 
 
 def default(code: str | None) -> str | None:
-    """Read the ``default_region`` argument; a code nobody knows is an error of the call.
-
-    Example:
-        >>> default("uk")
-        'GB'
-    """
+    """Read the ``default_region`` argument; a code nobody knows is an error of the call."""
     if code is None:
         return None
     read_as, note = one(code) if isinstance(code, str) else (None, "REGION_UNKNOWN")

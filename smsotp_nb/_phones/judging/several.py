@@ -18,8 +18,8 @@ from ..._visible import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells
-from .intake import take_in
 from .weighing import side_by_side
+from .work import take_in
 
 SEVEN: Final = 7  # digits that a number has at least
 

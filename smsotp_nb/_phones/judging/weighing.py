@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.memory import STRING, Mask, Rows, matching
 from ..vocabulary import NOTE_BIT
 from . import answers, prospects, readings
-from .answers import STRING, Mask, Rows
 from .evidence import Evidence, differing, meets, met, mixes, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
-from .work import Second, Work, matching
+from .work import Second, Work
 
 Fronts = npt.NDArray[np.uint8]
 
