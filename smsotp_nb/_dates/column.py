@@ -166,7 +166,7 @@ def _read(column: pd.Series, written: Written, *, by_argument: bool = True, scal
         column = column.astype(column.cat.categories.dtype)
     if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_timestamp(column.dtype.pyarrow_dtype):
         zone = column.dtype.pyarrow_dtype.tz
-        column = column.astype("datetime64[us]" if zone is None else f"datetime64[us, {zone}]")  # type: ignore[call-overload]
+        column = column.astype("datetime64[us]" if zone is None else pd.DatetimeTZDtype("us", zone))
     if column.dtype.kind == "M" and not isinstance(column.dtype, pd.ArrowDtype):
         return _of_times(column)
     found = _blank(len(column))
