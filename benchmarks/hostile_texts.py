@@ -37,8 +37,8 @@ from smsotp_nb._cards.blocks import Message, Note, Table
 from smsotp_nb._phones.vocabulary import REPAIRS
 from smsotp_nb._sandbox import choices, parameters, wording
 from smsotp_nb._sandbox.access import Access
-from smsotp_nb._sandbox.expect import Expectation
-from smsotp_nb._sandbox.faults import Fault
+from smsotp_nb._sandbox.testing.expect import Expectation
+from smsotp_nb._sandbox.testing.faults import Fault
 
 SHORTEST, LONGEST = 512, 1 << 19  # characters
 STEEP = 1.35

@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import _planning as planning
 from . import cost, phones, results
-from ._calls import in_our_words
+from ._calling import in_our_words
 from ._cards import Card
 from ._frames import AnyFrame
 from ._ledger import LedgerOrPath

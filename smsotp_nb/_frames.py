@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.extensions import ExtensionDtype
 
-from ._calls import in_our_words
+from ._calling import in_our_words
 from ._pandas import with_columns
 from .errors import UsageError
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from ._arguments import not_path, refuse
+from ._calling import not_path, refuse
 from .errors import FileExists, UsageError
 
 StrPath = str | os.PathLike[str]

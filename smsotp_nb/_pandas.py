@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ._visible import spelled
+from ._showing import spelled
 
 
 def _str() -> Any:

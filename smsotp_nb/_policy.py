@@ -9,8 +9,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, Final, Literal
 
-from ._arguments import given, not_choice, refuse
-from ._calls import in_our_words
+from ._calling import given, in_our_words, not_choice, refuse
 
 Kind = Literal["marketing", "transactional"]
 KINDS: Final = ("marketing", "transactional")

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TextIO
 
 from ._cards import Block, Card, Figures, Meter, Note, counted, fitted, money, number, terminal_width
-from ._visible import visible
+from ._showing import visible
 from ._wire import amount
 from .results import Progress
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from ._arguments import given
-from ._visible import cited, spelled
+from ._calling import given
+from ._showing import cited, spelled
 from .errors import UsageError
 
 __all__ = ["absent", "listed", "require"]

@@ -31,7 +31,7 @@ also where they are what a row is called.
 
 from __future__ import annotations
 
-from ._visible import masked, said, visible
+from ._showing import masked, said, visible
 
 __all__ = [
     "CampaignHeld",

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
-from ._arguments import not_callable, refuse
-from ._calls import in_our_words
+from ._calling import in_our_words, not_callable, refuse
 from ._moments import Now, utc_now
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 from .errors import LedgerError, SmsOtpWarning, UsageError

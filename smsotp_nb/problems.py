@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from ._calls import in_our_words
+from ._calling import in_our_words
 from ._guards import GUARDS
 
 if TYPE_CHECKING:

@@ -20,12 +20,11 @@ import pandas as pd
 
 from . import _dates as dates
 from . import _wire as wire
-from ._arguments import given, not_path, refuse
-from ._calls import in_our_words
+from ._calling import given, in_our_words, not_path, refuse
 from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
 from ._pandas import STR, is_missing
-from ._visible import NoText, cited, text_of
+from ._showing import NoText, cited, text_of
 from .columns import absent, listed
 from .errors import UsageError
 

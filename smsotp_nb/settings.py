@@ -19,10 +19,8 @@ from types import CellType
 from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
-from ._arguments import given, not_flag
-from ._calls import in_our_words
+from ._calling import bare, given, in_our_words, not_flag
 from ._services import account_id, claims_rehearsal
-from ._tracebacks import bare
 from ._wire import Form, Variant
 from .errors import UsageError
 

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from . import columns
-from ._arguments import given, not_frame, not_mapping, not_text, refuse
-from ._calls import in_our_words
+from ._calling import given, in_our_words, not_frame, not_mapping, not_text, refuse
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
 from .errors import UsageError

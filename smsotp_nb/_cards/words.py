@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
-from .._visible import visible
+from .._showing import visible
 
 MISSING: Final = "–"
 MOST: Final = 20_000  # characters of one text; what others wrote may have any number

@@ -8,8 +8,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._arguments import given, not_choice, not_text, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_choice, not_text, not_whole, refuse
 from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas

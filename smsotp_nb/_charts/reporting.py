@@ -8,8 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import cost
-from .._arguments import not_flag, not_path, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, counted, money, page, places_of
 from .._cost.overview import billed_in_words
 from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .. import _wire as wire
-from .._arguments import given, not_a, not_mapping, refuse
-from .._calls import in_our_words
+from .._calling import bare, given, in_our_words, not_a, not_mapping, refuse
 from .._moments import Now, utc_now
-from .._tracebacks import bare
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Secret, Settings
 from . import signing

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_number, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_number, not_zone, refuse
 from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money
 from .._pandas import STR
 from .._phones import country_name

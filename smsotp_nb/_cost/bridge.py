@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._calls import in_our_words
+from .._calling import in_our_words
 from .._cards import Bar, Card, Note, Table, WithCard, and_more, counted, money, places_of
 from .._cards.blocks import Align
 from .._pandas import STR

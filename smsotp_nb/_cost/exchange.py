@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .. import _dates as dates
-from .._arguments import given, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_text, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._pandas import texts as texts_of

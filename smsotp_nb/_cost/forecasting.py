@@ -8,8 +8,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .. import _dates as dates
-from .._arguments import given, not_a, not_choice, not_number, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_a, not_choice, not_number, not_zone, refuse
 from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
 from .._pandas import STR
 from .._phones import country_name

@@ -10,14 +10,13 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_choice, not_mapping, not_text, not_zone, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone, refuse
 from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.address import Address
 from .._ledger.book import opened, read_from
+from .._ledger.server.address import Address
 from .._pandas import STR
 from .._recipients import read_recipients
 from .._results import contract

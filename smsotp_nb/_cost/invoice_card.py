@@ -10,7 +10,7 @@ import pandas as pd
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, and_more, counted, money, places_by
 from .._dates import spanned
 from .._results import contract
-from .._visible import label as called
+from .._showing import label as called
 from .._wire import mask
 from .sources import records
 

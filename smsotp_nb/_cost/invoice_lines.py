@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .. import _dates as dates
-from .._arguments import given
+from .._calling import given
 from .._cards import counted
 from .._dates import Written
 from .._pandas import STR
 from .._pandas import texts as texts_of
-from .._visible import cited
-from .._visible import label as called
+from .._showing import cited
+from .._showing import label as called
 from ..columns import absent, listed
 from ..errors import SmsOtpWarning, UsageError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .._calls import in_our_words
+from .._calling import in_our_words
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError

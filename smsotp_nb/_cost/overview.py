@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._calls import in_our_words
+from .._calling import in_our_words
 from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share
 from .._pandas import STR
 from .sources import Source, has_estimates, is_summed, read, records

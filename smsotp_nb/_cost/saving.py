@@ -10,8 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import parts
-from .._arguments import not_replacement, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_replacement, refuse
 from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, and_more, counted, money, places_by
 from .._pandas import STR
 from .._planning import Plan, gsm_parts

@@ -7,8 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import not_flag, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, refuse
 from .._pandas import STR
 from .._phones import country_name
 from .._results import contract

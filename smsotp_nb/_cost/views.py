@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .._arguments import not_zone, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_zone, refuse
 from .._pandas import STR
 from .._results import contract
 from .sources import ESTIMATED, NEEDED, Source, derived, is_summed, read, rows

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .._arguments import given, not_flag
+from .._calling import given, not_flag
 from .._pandas import is_missing
-from .._visible import spelled
+from .._showing import spelled
 
 EXCEL: Final = "excel"
 _CENTURY: Final = 69  # two digits of a year from here on are of the twentieth, as strptime has it

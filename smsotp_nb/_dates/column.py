@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._arguments import given
+from .._calling import given
 from .._pandas import STR, holds_text
-from .._visible import cited
+from .._showing import cited
 from ..errors import UsageError
 from .cell import PASS, Parsed, Written, minutes_of, no_date, of_text, of_value, spelled_day
 

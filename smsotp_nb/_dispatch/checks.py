@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._arguments import given, not_callable, not_flag, not_whole, refuse
+from .._calling import given, not_callable, not_flag, not_whole, refuse
 from .._client import Client
 from .._planning import AnyPlan, DatasetPlan
 from .._wire import check_body

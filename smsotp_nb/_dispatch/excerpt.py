@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import _wire as wire
-from .._arguments import not_whole, refuse
+from .._calling import not_whole, refuse
 from .._planning import UNASKED, DatasetPlan, Message, Plan, column, plan
 from ..errors import UsageError
 from .addressees import Bodies

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .._arguments import given, not_whole
+from .._calling import given, not_whole
 from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now

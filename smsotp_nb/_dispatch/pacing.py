@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from .._arguments import not_number, refuse
+from .._calling import not_number, refuse
 from .._client import Gate
 from ..errors import NotSent
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from .. import _cards as cards
-from .._arguments import not_callable, not_flag, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line

@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
-from .._calls import in_our_words
+from .._calling import in_our_words
 from .._client import REPEATABLE, Client, Patience, Tries
 from .._guards import GuardArguments, takes_guards
 from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import columns
-from .._arguments import not_choice, not_whole, refuse
+from .._calling import not_choice, not_whole, refuse
 from .._cards import Card, Note, Table, WithCard
 from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from .._arguments import given, nearest, not_choice, not_mapping, not_text, refuse
+from .._calling import given, nearest, not_choice, not_mapping, not_text, refuse
 from .._policy import Window, window_of, written
 from .._services import name_key
 from ..errors import UsageError

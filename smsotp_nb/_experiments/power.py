@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given, not_number, not_whole, refuse
+from .._calling import given, not_number, not_whole, refuse
 from .._cards import Block, Card, Note, Table, WithCard, counted
 from ..errors import UsageError
 from .joining import HOLDOUT

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import columns
-from .._arguments import not_a, not_choice, not_frame, refuse
+from .._calling import not_a, not_choice, not_frame, refuse
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, utc_now

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from .._arguments import not_replacement, not_text, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_replacement, not_text, refuse
 from . import packing
 from .packing import Encoding
 

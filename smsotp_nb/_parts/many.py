@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import not_all_text, not_texts, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_all_text, not_texts, refuse
 from .packing import GSM, GSM_EXTENSION, JOINED, SINGLE
 
 Ints = npt.NDArray[np.int64]

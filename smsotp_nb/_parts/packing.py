@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from .._arguments import not_text, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_text, refuse
 
 Encoding = Literal["gsm7", "ucs2"]
 

@@ -12,12 +12,12 @@ import pandas as pd
 
 from .. import _dates as dates
 from .. import phones, recipients
-from .._arguments import given, not_zone, refuse
+from .._calling import given, not_zone, refuse
 from .._cards import counted
 from .._frames import as_pandas
-from .._ledger.consents import Said
+from .._ledger.people.consents import Said
 from .._pandas import is_missing
-from .._visible import spelled
+from .._showing import spelled
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from .._arguments import not_frame, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .cells import regions
 from .cells import text as cells

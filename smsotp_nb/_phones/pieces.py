@@ -14,8 +14,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from .._arguments import given, not_a, not_frame, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_a, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..columns import require

@@ -14,8 +14,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.compute
 
-from .._arguments import given, not_frame, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_frame, refuse
 from .._cards import Card, Figures, Table, WithCard, share
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR

@@ -15,8 +15,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones
-from .._arguments import not_flag, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_flag, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from .._pandas import lent

@@ -14,9 +14,9 @@ import pandas as pd
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results, templates
-from .._arguments import given, not_flag, not_frame, not_whole, refuse
+from .._calling import given, not_flag, not_frame, not_whole, refuse
 from .._frames import AnyFrame
-from .._visible import NoText, is_whole, text_of
+from .._showing import NoText, is_whole, text_of
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import refuse
+from .._calling import refuse
 from .._wire import Variant
 from . import arguments
 from .arguments import Asked, Words

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from .._arguments import given, not_flag, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, refuse
 from .._frames import as_pandas
 
 # The arguments in which words may stand as a `Message`.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import templates
-from .._arguments import given
+from .._calling import given
 from ..columns import absent, listed
 from .foreign_placeholders import Foreign
 from .wording import OneMessage, Wording, for_segments

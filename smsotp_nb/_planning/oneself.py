@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 
 from .. import phones
-from .._arguments import not_a, not_whole, refuse
+from .._calling import not_a, not_whole, refuse
 from .._pandas import STR
 from ..errors import UsageError
 from .assembly import fingerprint

@@ -10,8 +10,8 @@ import pandas as pd
 from .. import _cards as cards
 from .. import _wire as wire
 from .. import rates
-from .._visible import label as shown_label
-from .._visible import masked, visible
+from .._showing import label as shown_label
+from .._showing import masked, visible
 from ..problems import of_stage
 from . import segment_blocks
 from .wording import label_of

@@ -8,8 +8,8 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import phones
-from .._arguments import given
-from .._visible import masked
+from .._calling import given
+from .._showing import masked
 from .segments import BY_ORDER, BY_PRIORITY, as_labels, meant
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import results, templates
-from .._arguments import given
+from .._calling import given
 from .._pandas import lent
 from ..columns import absent, nearest
 from ..errors import UsageError

@@ -12,11 +12,11 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones, recipients
-from .._arguments import given
+from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
-from .._visible import cited, spelled
+from .._showing import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
 

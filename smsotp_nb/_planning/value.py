@@ -13,8 +13,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import parts
-from .._arguments import not_replacement, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_replacement, not_whole, refuse
 from .._frames import as_pandas
 from .._ledger import Prospect, Wordings
 from .._pandas import STR, lent

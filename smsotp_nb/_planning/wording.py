@@ -12,8 +12,7 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._arguments import given, not_replacement, not_text, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_replacement, not_text, refuse
 from .._pandas import STR
 from ..errors import UsageError
 from .message import Message, unwrapped

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._arguments import given, not_flag, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, refuse
 from .._foreign.gate import file_at
 from ..errors import UsageError
 from . import comma, parquet, tables, workbook

@@ -21,7 +21,7 @@ import pyarrow.compute
 
 from .._frames import AnySeries, as_pandas
 from .._pandas import STR
-from .._visible import NoText, cited, spelled, text_of
+from .._showing import NoText, cited, spelled, text_of
 from ..errors import UsageError
 
 _SIGNS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the wide ones run where people write Japanese

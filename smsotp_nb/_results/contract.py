@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .. import _dates as dates
-from .._arguments import not_all_text, not_list, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_all_text, not_list, refuse
 from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR, is_missing, with_columns
-from .._visible import spelled
+from .._showing import spelled
 from ..columns import absent, listed
 from ..errors import UsageError
 

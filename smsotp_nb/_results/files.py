@@ -18,13 +18,12 @@ from typing import Any, BinaryIO, Final
 import pandas as pd
 import pyarrow
 
-from .._arguments import given, not_flag, not_path, refuse
-from .._calls import in_our_words
+from .._calling import given, in_our_words, not_flag, not_path, refuse
 from .._foreign.gate import file_at, ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
-from .._visible import cited
+from .._showing import cited
 from ..errors import UsageError
 from . import quoted, workbook
 from .cells import headed, joined, neutral_frame, restored, told

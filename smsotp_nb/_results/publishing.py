@@ -8,8 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from .._arguments import not_whole, refuse
-from .._calls import in_our_words
+from .._calling import in_our_words, not_whole, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._phones import one_phone

@@ -18,7 +18,7 @@ import pandas as pd
 
 from .._foreign.gate import ours, refuse_packed, rows_of
 from .._pandas import STR, holds_text
-from .._visible import cited, spelled
+from .._showing import cited, spelled
 from ..errors import UsageError
 from .cells import headed, joined, map_distinct, neutral_frame, restored, told
 

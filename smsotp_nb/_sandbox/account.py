@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
 from .filing import Accepted
-from .journal import Headers, Journal, Told
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
+from .testing.faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
+from .testing.journal import Headers, Journal, Told
 
 WRITE_BEHIND: Final = 0.2  # seconds a request may be in the journal before it is on file
 

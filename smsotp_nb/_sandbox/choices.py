@@ -13,9 +13,8 @@ from types import NoneType
 from typing import Final
 
 from .. import _wire as wire
-from .._arguments import not_a, not_flag, not_whole, refuse
-from .._calls import made_in_our_words
-from .._visible import is_whole
+from .._calling import made_in_our_words, not_a, not_flag, not_whole, refuse
+from .._showing import is_whole
 from ..settings import Secret
 
 MOST: Final = 1_000_000  # of what is counted

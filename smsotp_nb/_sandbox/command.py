@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from urllib.parse import quote
 
-from .._arguments import refuse
+from .._calling import refuse
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server

@@ -14,12 +14,13 @@ from aiohttp import web
 from .. import _wire as wire
 from .._schema import FARTHEST
 from ..errors import UsageError
-from . import expect, faults, inbox, journal, parameters
+from . import inbox, parameters
 from .account import Account, Concerns
-from .faults import as_bytes
 from .gate import HEADERS
 from .service import money
 from .state import State
+from .testing import expect, faults, journal
+from .testing.faults import as_bytes
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -18,18 +18,28 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .._arguments import given as shown
-from .._arguments import nearest, not_a, not_list, not_mapping, not_number, not_path, not_text, not_whole, refuse
-from .._calls import in_our_words
+from .._calling import given as shown
+from .._calling import (
+    in_our_words,
+    nearest,
+    not_a,
+    not_list,
+    not_mapping,
+    not_number,
+    not_path,
+    not_text,
+    not_whole,
+    refuse,
+)
 from .._services import SandboxService
-from .._visible import visible
+from .._showing import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .choices import Rules
-from .faults import Fault
 from .gate import not_token
 from .server import HOST, Server, is_loopback
 from .service import millionths
+from .testing.faults import Fault
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _wire as wire
-from .._calls import as_printed
+from .._calling import as_printed
 from .._pandas import STR
 from .._results import contract
 from . import inbox

@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from .._arguments import given
+from .._calling import given
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 OWN_SITE: Final = frozenset({"same-origin", "none"})  # none: typed, or opened by a bookmark

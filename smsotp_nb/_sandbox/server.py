@@ -19,18 +19,18 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from .. import _wire as wire
-from .._arguments import not_all_text, not_choice, refuse
+from .._calling import not_all_text, not_choice, refuse
 from ..errors import SmsOtpWarning, UsageError
 from . import gate
 from .account import Account
 from .choices import Rules
 from .desk import Desk
-from .faults import Fault, Faults
 from .gate import Gate
 from .service import MAX_BYTES, Service, millionths
 from .serving import OneLine, Serving, log
 from .state import State
 from .tables import BROKEN, unreadable
+from .testing.faults import Fault, Faults
 
 HOST = "127.0.0.1"
 OWN = frozenset({HOST, "localhost", "::1"})

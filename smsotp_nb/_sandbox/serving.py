@@ -19,8 +19,8 @@ from ..errors import UsageError
 from . import gate
 from .account import Account, Received
 from .desk import ASSETS, as_json
-from .faults import Outcome
 from .service import INVALID_PARAMS, MAX_BYTES, Answer
+from .testing.faults import Outcome
 
 REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
 UNAUTHORIZED: Final = "105001"

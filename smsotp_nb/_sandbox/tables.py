@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
 from .._schema import limit, strange
-from .._visible import visible
+from .._showing import visible
 from ..errors import UsageError
 
 SCHEMA = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .. import _wire as wire
 from .._foreign.gate import file_at
-from .._visible import is_whole
+from .._showing import is_whole
 from ..errors import UsageError
 
 PASSCODE: Mapping[str, str] = {

@@ -15,7 +15,7 @@ import ipywidgets
 import pandas as pd
 
 from .._cards import safe
-from .._visible import masked
+from .._showing import masked
 from .._wire import mask
 from ..errors import SmsOtpError
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._cards import counted, number
 from .._ledger import Campaign
-from .._visible import label as shown_label
+from .._showing import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
 from .stages import PRESSED_ANOTHER, Sign, Stages, refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._visible import mask
+from .._showing import mask
 
 __all__ = ["Numbers", "mask"]
 

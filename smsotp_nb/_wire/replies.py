@@ -12,7 +12,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple, overload
 
-from .._visible import masked, visible
+from .._showing import masked, visible
 from .interface import MAX_RECIPIENTS, is_int
 from .money import amount, micros
 from .people import mask

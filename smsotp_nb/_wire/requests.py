@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._visible import cited, is_whole
+from .._showing import cited, is_whole
 from .interface import (
     CHANNELS,
     CODE,

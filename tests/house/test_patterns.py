@@ -271,6 +271,7 @@ def described(one: Try, size: int) -> str:
     return f"{method} of {head!r} + {piece!r} * {size // len(piece)} + {end!r}"
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("found", PATTERNS, ids=[found.where for found in PATTERNS])
 def test_no_pattern_is_superlinear(found: Found) -> None:
     slow = slow_text(found)
@@ -280,6 +281,7 @@ def test_no_pattern_is_superlinear(found: Found) -> None:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("slow", [r"\w*[A-Z0-9]\w*", r"(a|a)*b", r"[\s,;]*x", r"(a+)+\Z", r"\d+x", r"(?<=\d)\s*,*\s*x"])
 def test_a_superlinear_pattern_is_found(slow: str) -> None:
     assert slow_text(Found("here", re.compile(slow), ("search",)))

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from smsotp_nb import _wire as wire
-from smsotp_nb._sandbox import Sandbox, expect, faults, inbox, journal
+from smsotp_nb._sandbox import Sandbox, inbox
 from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.server import Server
+from smsotp_nb._sandbox.testing import expect, faults, journal
 
 jsonschema = pytest.importorskip("jsonschema")
 US, FR = "+12025550123", "+33199001234"
@@ -29,7 +30,7 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, dict[str, str], Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     try:
         body = None if sent is None else json.dumps(sent)
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})

@@ -19,8 +19,8 @@ from faults.server import BreakingServer, Script
 
 import smsotp_nb as sms
 from smsotp_nb._pandas import STR
-from smsotp_nb._printable import printable
-from smsotp_nb._visible import CONTROLS, visible
+from smsotp_nb._showing.frames import printable
+from smsotp_nb._showing.text import CONTROLS, visible
 
 HOSTILE = "\x1b[2J\x00\x07\x9b\u061c\u202e\u200f\u2066"
 NUMBERS = ("+12025550187", "+14155550143")

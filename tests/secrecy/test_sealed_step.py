@@ -89,7 +89,7 @@ class Called(Strike):
         name = frame.f_globals.get("__name__", "")
         if not name.startswith("smsotp_nb"):
             return None
-        if event == "line" and name != "smsotp_nb._calls":
+        if event == "line" and name != "smsotp_nb._calling.words":
             self.lines += 1
             if self.lines == self.at:
                 raise self.kind("struck")
@@ -175,7 +175,7 @@ def test_the_strikes_would_find_a_step_that_is_open(monkeypatch: pytest.MonkeyPa
     """Without the seal, nearly the first line of the step that is struck shows the key."""
     monkeypatch.setattr(Client, "_once", lambda self, request: self._attempt(request))
     monkeypatch.setitem(globals(), "STEP", Client._attempt.__code__)
-    monkeypatch.setattr("smsotp_nb._calls.without_variables", lambda error: None)
+    monkeypatch.setattr("smsotp_nb._calling.words.without_variables", lambda error: None)
     with speaking(signed=False) as client:
         errors = [Strike(at, Struck).during(lambda: CALLS["own code"](client())) for at in range(1, 40)]
     assert {hit for error in errors if error for hit in hits(variables(error), *SECRETS)} >= {CODE}

@@ -14,8 +14,8 @@ import pytest
 from support.canaries import hits
 
 import smsotp_nb as sms
-from smsotp_nb._tracebacks import without_variables
-from smsotp_nb._visible import without_passwords
+from smsotp_nb._calling.tracebacks import without_variables
+from smsotp_nb._showing.text import without_passwords
 from smsotp_nb.sandbox import Rules
 
 CANARY = "hunter2/canary@c04e"

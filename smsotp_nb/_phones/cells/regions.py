@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._arguments import given
+from ..._calling import given
 from ..._pandas import STR
 from ...errors import UsageError
 from ..countries import countries, main_region

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ..._frames import as_pandas
 from ..._pandas import STR, texts
-from ..._visible import cited, spelled
+from ..._showing import cited, spelled
 from ...errors import UsageError
 
 BLOCK: Final = 1 << 15

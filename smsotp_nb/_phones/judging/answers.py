@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from ..._arguments import not_callable, not_text, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_callable, not_text, refuse
 from .. import reference
 from ..cells import text as cells
 from ..fast import assembly, engine, tables

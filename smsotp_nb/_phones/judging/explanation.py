@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..._arguments import given, not_a, refuse
-from ..._calls import in_our_words
+from ..._calling import given, in_our_words, not_a, refuse
 from .. import reference
 from ..cells import regions, repairs
 from ..cells import text as cells

@@ -18,8 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._arguments import not_callable, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_callable, refuse
 from ..._pandas import STR, without
 from ..cells import scrub
 from ..cells import text as cells

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..._arguments import given, not_choice
+from ..._calling import given, not_choice
 from ...errors import UsageError
 from .. import reference
 from ..countries import calling_code

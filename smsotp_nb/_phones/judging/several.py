@@ -10,11 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 import phonenumbers
 
-from ..._arguments import not_frame, not_series, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_frame, not_series, refuse
 from ..._frames import AnyFrame, AnySeries, as_pandas
 from ..._pandas import STR, is_missing
-from ..._visible import is_whole
+from ..._showing import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from ..._arguments import given, not_frame, not_mapping, refuse
-from ..._calls import in_our_words
+from ..._calling import given, in_our_words, not_frame, not_mapping, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._pandas import STR
 from ...columns import require

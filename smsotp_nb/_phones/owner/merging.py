@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ..._arguments import not_frame, not_path, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_frame, not_path, refuse
 from ..._cards import Card, Figures, Note, State, Table, WithCard, and_more, counted
 from ..._frames import AnyFrame, as_pandas
 from ..._outputs import StrPath

@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from ..._arguments import not_flag, not_frame, not_list, not_path, refuse
-from ..._calls import in_our_words
+from ..._calling import in_our_words, not_flag, not_frame, not_list, not_path, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._outputs import StrPath
 from ..._pandas import STR

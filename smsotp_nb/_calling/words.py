@@ -1,0 +1,198 @@
+"""Calls that Python itself refuses - a misspelt, missing or surplus argument - or that a value breaks, in our words.
+
+What breaks a call without being checked anywhere is looked for once the call has failed: pd.NA, a number of thousands
+of digits, half a character, a list in a cell. Files and frames hold such values.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import inspect
+import itertools
+import numbers
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from typing import Any, Final, ParamSpec, TypeVar
+
+from .._showing import NoText, cited, is_whole, text_of
+from ..errors import SmsOtpError, UsageError
+from .arguments import nearest
+from .tracebacks import without_variables
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+Made = TypeVar("Made", bound=type)
+_OURS = __name__.partition(".")[0] + "."
+_MOST: Final = 100_000  # items of a list, cells of a column, that are looked at
+
+# What others call the same thing; a name that is merely misspelt is found by its letters.
+_OTHER_NAMES = {
+    "phone": "to", "phone_column": "to", "column": "to", "number": "to", "numbers": "to", "recipient": "to",
+    "message": "text", "body": "text", "msg": "text",
+    "sender": "signature", "sender_id": "signature", "from_": "signature",
+    "name": "campaign", "title": "campaign",
+    "country": "default_region", "default_country": "default_region",
+    "rate": "max_per_second", "rate_limit": "max_per_second", "speed": "max_per_second",
+    "workers": "concurrency", "threads": "concurrency", "max_workers": "concurrency",
+    "batch_size": "chunk_size", "limit": "canary", "dry_run": "preflight",
+    "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
+}  # fmt: skip
+
+_CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try it"
+
+
+def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
+
+    A number that no float holds, pd.NA, half a character or a list in a cell is refused by the name of its argument, if
+    the call broke on it.
+
+    A frame that it returns is fit to be printed, see `_showing.frames`; an error shows no variable, see `tracebacks`.
+
+    Raises:
+        UsageError: in place of Python's error. Other errors from within the function, those of callbacks among them,
+            pass as they are.
+
+    Example:
+        >>> @in_our_words
+        ... def greet(frame, *, name="Ann"):
+        ...     return name
+        >>> greet([], names="Ben")
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: greet has no argument names=; did you mean name=? It takes frame, name=
+    """
+    shown: inspect.Signature | None = getattr(function, "__signature__", None)  # else Python itself refuses a name
+
+    @functools.wraps(function)
+    def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        try:
+            if shown and not kwargs.keys() <= shown.parameters.keys():
+                raise TypeError
+            return as_printed(function(*args, **kwargs))
+        except BaseException as error:
+            without_variables(error)
+            wrong = _said(error, function, args, kwargs)
+            if not wrong:
+                raise
+        finally:
+            args, kwargs = (), {}  # type: ignore[assignment]  # a traceback may print the variables of every frame
+        raise UsageError(wrong)
+
+    return call
+
+
+def made_in_our_words(kind: Made) -> Made:
+    """Let a dataclass be made as functions are called, see `in_our_words`."""
+    kind.__init__ = in_our_words(kind.__init__)  # type: ignore[misc]
+    return kind
+
+
+def as_printed(found: Found) -> Found:
+    """Return what a caller is given: frames and columns print no control character, those that a value of ours has too;
+    anything else is as it is.
+    """
+    kind = type(found)
+    if kind.__module__.startswith("pandas"):
+        from .._showing.frames import printable  # pandas: loaded already, or this would be no frame
+
+        return printable(found)  # type: ignore[no-any-return]
+    if kind.__module__.startswith(_OURS) and is_dataclass(found):
+        for one in fields(found):
+            value = getattr(found, one.name, None)
+            if (shown := as_printed(value)) is not value:
+                object.__setattr__(found, one.name, shown)
+    return found
+
+
+def _said(error: BaseException, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return in our words what was wrong with a call; empty if the error is to pass as it is."""
+    if isinstance(error, SmsOtpError) or not isinstance(error, Exception):
+        return ""
+    if isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None:
+        return _why(function, args, kwargs)
+    given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    return next(_broken(error, given), "")
+
+
+def _broken(error: Exception, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which arguments hold what explains an error."""
+    for name, value in given.items():
+        held = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        listed = itertools.islice(held, _MOST) if isinstance(held, list | tuple | set | frozenset) else ()
+        words = filter(None, (_no_value(error, one) for one in (value, *listed)))
+        yield from (f"{name}= cannot be used: {why}" for why in words)
+        if type(value).__module__.partition(".")[0] == "pandas":
+            yield from (f"{name}= cannot be used: {cell}" for cell in _cells(error, value))
+
+
+def _cells(error: Exception, value: Any) -> Iterator[str]:
+    columns = value.items() if value.ndim == 2 else [(None, value)]
+    for name, column in columns:
+        for at, cell in enumerate(itertools.islice(column.array, _MOST)) if column.dtype == object else ():
+            listed = isinstance(cell, list | dict | set) and "unhashable" in str(error)
+            why = f"a {type(cell).__name__}" if listed else _no_value(error, cell)
+            if why and type(cell).__name__ != "NAType":
+                yield ("" if name is None else f"column {cited(name)}, ") + f"place {at} holds {why}"
+
+
+def _no_value(error: Exception, value: Any) -> str:
+    if isinstance(error, ArithmeticError | ValueError | TypeError) and _is_beyond_measure(value):
+        return f"a number of the kind {type(value).__name__} is beyond what can be computed with"
+    if isinstance(error, TypeError) and type(value).__name__ == "NAType":
+        return "it is missing (pd.NA)"
+    if isinstance(error, ValueError) and hasattr(value, "__array__") and "ambiguous" in str(error):
+        return f"{type(value).__name__} in the place of one value"
+    if isinstance(error, UnicodeDecodeError) and isinstance(value, bytes):
+        return "bytes that are no text"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and isinstance(value, str | os.PathLike):
+        return f"text of {len(os.fspath(value)):,} characters is no path of a file"
+    if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and not is_whole(value):
+        return "text with half a character; retype it"
+    return ""
+
+
+def _is_beyond_measure(value: Any) -> bool:
+    if not isinstance(value, numbers.Real | Decimal):
+        return False
+    try:
+        float(value)
+        text_of(value)  # a fraction of two endless numbers may be a small one
+    except (ArithmeticError, ValueError, NoText):
+        return True
+    return False
+
+
+def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    known = {name: it for name, it in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
+    name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[0]
+    unknown = [word for word in kwargs if word not in known]
+    if unknown:
+        return f"{name} has no argument {unknown[0]}={_instead(unknown[0], list(known))}{_takes(known)}"
+    plain = [word for word, it in known.items() if it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)]
+    given = len(args) - ("self" in inspect.signature(function).parameters)
+    if given > len(plain):
+        free = [f"{word}=" for word in known if word not in plain]
+        count = f"{len(plain)} argument{'s' * (len(plain) != 1)} without a name"
+        rest = f"; write the others with theirs, such as {free[0]}" if free else ""
+        return f"{name} takes {count}, got {given}{rest}.{_takes(known)}"
+    missing = [word for word, it in known.items() if it.default is it.empty and word not in (*plain[:given], *kwargs)]
+    needed = [word if word in plain else f"{word}=" for word in missing]
+    if not needed:
+        return f"{name} was given an argument twice, without and with its name.{_takes(known)}"
+    return f"{name} needs {' and '.join(needed)}{_CLIENT * ('client' in missing)}.{_takes(known)}"
+
+
+def _instead(word: str, known: list[str]) -> str:
+    other = _OTHER_NAMES.get(word.lower(), "")
+    if other in known:
+        return f"; did you mean {other}=?"
+    close = nearest(word, known)
+    return close.replace("'?", "=?").replace("'", "") if close else "."
+
+
+def _takes(known: dict[str, inspect.Parameter]) -> str:
+    shown = [word if it.kind is not it.KEYWORD_ONLY else f"{word}=" for word, it in known.items()]
+    return f" It takes {', '.join(shown)}"

@@ -1,0 +1,1 @@
+"""What a test farm asks of a sandbox: faults, the requests as they came, and what a test expects."""

@@ -1,0 +1,429 @@
+"""Every request to the three operations as it was received, and what was answered: refused and struck ones too.
+
+The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are dropped. With a
+state file they are also kept there. They are written after the replies, so that the journal costs requests almost
+nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, ClassVar, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote_plus
+
+from .. import parameters
+from ..clock import moment
+from ..state import State
+
+MOST: Final = 5_000
+MOST_BYTES: Final = 16 << 20
+LONGEST: Final = 64 << 10  # bytes kept of one body, and of one reply
+WEIGHT: Final = 512  # bytes that an entry takes beside what it holds
+OUTCOMES: Final = ("accepted", "answered", "refused", "struck")
+_UTF8: Final = codecs.getincrementaldecoder("utf-8")
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+_HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
+
+# What hides a secret: access key, signature, token, cookie, each by its name, and the key wherever else it stands.
+MASK: Final = "***"
+_WORDS: Final = ("key", "secret", "token", "passw", "authorization", "cookie")  # one stands in every secret name
+_SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key|authorization|cookie", re.I)
+# In a query `signature` is the one of the request; in a body it is the sender's name and stays.
+_SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
+_SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_SECRET_FIELD: Final = re.compile(
+    rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
+    r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
+    re.I | re.S,
+)
+SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
+
+
+def masked_target(path: str, secrets: Iterable[str] = ()) -> str:
+    """Return the target of a request, its path and query, without its secrets.
+
+    Example:
+        >>> masked_target("/?action=otp.send&accessKeyId=abc&signature=Zm9v")
+        '/?action=otp.send&accessKeyId=***&signature=***'
+    """
+    before, mark, query = path.partition("?")
+    pairs = (_pair(piece) for piece in query.split("&"))
+    return _wherever(before + mark + "&".join(pairs), secrets)
+
+
+def _pair(piece: str) -> str:
+    name, mark, _value = piece.partition("=")
+    return f"{name}={MASK}" if mark and _is_secret_query(name) else piece
+
+
+@lru_cache(maxsize=512)  # the same few names come with every request
+def _is_secret_query(name: str) -> bool:
+    return _SECRET_QUERY.search(unquote_plus(name)) is not None
+
+
+@lru_cache(maxsize=512)
+def _is_secret_header(name: str) -> bool:
+    return _SECRET_HEADER.search(name) is not None
+
+
+def masked_header(name: str, value: str, secrets: Iterable[str] = ()) -> str:
+    """Return the value of a header, masked where its name says that it is a secret."""
+    return MASK if _is_secret_header(name) else _wherever(value, secrets)
+
+
+def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
+    """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets.
+
+    Example:
+        >>> masked_text('{"accessKeyId": "abc", "to": "+12025550123", "signature": "Acme"}')
+        '{"accessKeyId": "***", "to": "+12025550123", "signature": "Acme"}'
+    """
+    lowered = body.lower()
+    if any(word in lowered for word in _WORDS):  # most bodies have none, and this is the quicker question
+        body = _SECRET_FIELD.sub(rf'\1"{MASK}"', body)
+    return _wherever(body, secrets)
+
+
+def _wherever(value: str, secrets: Iterable[str]) -> str:
+    """Return a text with all secrets masked that are too long to be ordinary words."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            value = value.replace(secret, MASK)
+    return value
+
+
+def keys_of(path: str) -> tuple[str, ...]:
+    """Return the secrets in the query of a request, to be masked wherever else they occur.
+
+    Example:
+        >>> keys_of("/?action=otp.send&accessKeyId=a%2Fb")
+        ('a/b', 'a%2Fb', 'a%2fb')
+    """
+    pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
+    as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
+    spelled = [way(value) for way in (unquote_plus, str, _in_small_letters, _in_capitals) for value in as_sent]
+    return tuple(dict.fromkeys(spelled))
+
+
+def _in_small_letters(value: str) -> str:
+    """Write the numbers behind percent signs as .NET does."""
+    return _PERCENT.sub(lambda found: found[0].lower(), value)
+
+
+def _in_capitals(value: str) -> str:
+    return _PERCENT.sub(lambda found: found[0].upper(), value)
+
+
+class Entry(NamedTuple):
+    """One request, including its secrets; only `Told` may leave the journal.
+
+    ``at`` is in microseconds of the sandbox's clock. ``size`` and ``reply_size`` count all bytes received and answered;
+    ``body`` and ``reply`` hold the first of them. ``status`` is 0 if nothing was answered.
+    """
+
+    n: int
+    at: int
+    method: str
+    path: str
+    headers: Headers
+    body: bytes
+    size: int
+    fault: str
+    status: int
+    code: str
+    reply: bytes
+    reply_size: int
+    accepted: int
+    request_id: str
+
+    def __repr__(self) -> str:
+        return f"Entry({self.n})"
+
+    def weight(self) -> int:
+        return WEIGHT + len(self.path) + _weight(self.headers) + len(self.body) + len(self.reply)
+
+
+@lru_cache(maxsize=256)
+def _weight(headers: Headers) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
+
+
+_FAULT: Final = Entry._fields.index("fault")
+
+
+class Told:
+    """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
+
+    def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
+        self.entry = entry
+        self._signers = secrets
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        return (*_keys(self.entry.path), *self._signers)
+
+    @property
+    def action(self) -> str:
+        return dict(parse_qsl(self.entry.path.partition("?")[2])).get("action", "")
+
+    @property
+    def outcome(self) -> str:
+        """accepted (messages), answered (a passcode was checked), refused, or struck by a fault."""
+        if self.entry.fault not in ("", "latency"):
+            return "struck"
+        if self.entry.code != "0":
+            return "refused"
+        return "accepted" if self.entry.accepted else "answered"
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The object of the body, empty where it is none."""
+        try:
+            found = json.loads(self.entry.body)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def to(self) -> list[str]:
+        """The numbers that the body names."""
+        named = self.fields.get("to")
+        return [one for one in (named if isinstance(named, list) else [named]) if isinstance(one, str)]
+
+    def brief(self) -> dict[str, Any]:
+        """Return it without headers, body and reply."""
+        entry = self.entry
+        return {
+            "n": entry.n,
+            "at": moment(entry.at),
+            "action": self.action,
+            "to": self.to,
+            "outcome": self.outcome,
+            "status": entry.status or None,
+            "code": entry.code or None,
+            "fault": entry.fault or None,
+            "accepted": entry.accepted,
+            "request_id": entry.request_id,
+        }
+
+    def whole(self) -> dict[str, Any]:
+        """Return all of it; a body or reply that is not text is in base64."""
+        entry = self.entry
+        body, encoding = self.body
+        reply, reply_encoding = self._text(entry.reply)
+        return self.brief() | {
+            "method": entry.method,
+            "path": _masked_target(entry.path, self._secrets),
+            "headers": self.headers(),
+            "body": body,
+            "encoding": encoding,
+            "size": entry.size,
+            "reply": reply,
+            "reply_encoding": reply_encoding,
+            "reply_size": entry.reply_size,
+        }
+
+    @property
+    def body(self) -> tuple[str, str]:
+        """The body as text, and its encoding: utf-8, or base64 if it is not text."""
+        return self._text(self.entry.body)
+
+    def headers(self) -> list[list[str]]:
+        """Return the headers as name and value, in the order they came."""
+        found: list[list[str]] = json.loads(_masked_headers(self.entry.headers, self._secrets))
+        return found
+
+    def _text(self, raw: bytes) -> tuple[str, str]:
+        cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
+        try:
+            return masked_text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
+        except UnicodeDecodeError:
+            return base64.b64encode(raw).decode(), "base64"
+
+    def kept(self) -> tuple[Any, ...]:
+        """Return the row for the state file: masked, except for the reply, which is the sandbox's own."""
+        entry = self.entry
+        body, encoding = self.body
+        masked = body.encode() if encoding == "utf-8" else entry.body
+        return (
+            *(entry.n, entry.at, entry.method, _masked_target(entry.path, self._secrets)),
+            *(_masked_headers(entry.headers, self._secrets), masked, entry.size),
+            *entry[_FAULT:],
+        )
+
+
+# A client asks for the same address with the same headers again and again, unless it signs.
+
+
+@lru_cache(maxsize=256)
+def _keys(path: str) -> tuple[str, ...]:
+    return keys_of(path)
+
+
+@lru_cache(maxsize=256)
+def _masked_target(path: str, secrets: tuple[str, ...]) -> str:
+    return masked_target(path, secrets)
+
+
+@lru_cache(maxsize=256)
+def _masked_headers(headers: Headers, secrets: tuple[str, ...]) -> str:
+    """Return headers as JSON: an array of name and value for each."""
+    read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers)
+    return json.dumps([[name, masked_header(name, value, secrets)] for name, value in read])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(parameters.Section):
+    """Which requests are asked for: also by ``action``, an operation, and by ``outcome``, one of `OUTCOMES`.
+
+    ``to`` is a number that the body names, ``text`` a piece of the body; ``brief`` leaves headers, body and reply out.
+
+    Example:
+        >>> Wanted.read({"outcome": "refused"}).outcome
+        'refused'
+    """
+
+    READERS: ClassVar[parameters.Readers] = {
+        "action": str,
+        "outcome": parameters.one_of(*OUTCOMES),
+        "brief": parameters.flag,
+    }
+
+    action: str | None = None
+    outcome: str | None = None
+    brief: bool = False
+
+    def fits(self, told: Told) -> bool:
+        """Return whether a request is one of those asked for."""
+        return (
+            self.after < told.entry.n
+            and (self.before is None or told.entry.n < self.before)
+            and (self.action is None or told.action == self.action)
+            and (self.outcome is None or told.outcome == self.outcome)
+            and (self.to is None or self.to in told.to)
+            and (self.text is None or self.text.lower() in told.body[0].lower())
+        )
+
+
+class Journal:
+    """The last requests of one account.
+
+    Args:
+        state: where they are kept when it has a file.
+        now: the sandbox's clock, microseconds.
+        secrets: masked wherever they occur, such as the secret of HMAC mode.
+    """
+
+    def __init__(self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
+        self._state = state
+        self._now = now
+        self._secrets = tuple(secrets)
+        self._entries: deque[Entry] = deque()
+        self._weights: deque[int] = deque()
+        self._bytes = 0
+        self._written = 0
+        self.last = self._written = int(state.fact("requests") or 0)
+        self._load()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _load(self) -> None:
+        for row in self._state.journal():
+            headers = tuple((name.encode("latin-1"), value.encode()) for name, value in json.loads(row["headers"]))
+            self._append(Entry(*row)._replace(headers=headers))
+
+    def add(
+        self,
+        *,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: bytes,
+        fault: str = "",
+        status: int = 0,
+        code: str = "",
+        reply: bytes = b"",
+        accepted: int = 0,
+        request_id: str = "",
+    ) -> Told:
+        """Record one request and return it; a body longer than `LONGEST` is cut off, and so is a reply."""
+        self.last += 1
+        entry = Entry(
+            self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
+            status, code, reply[:LONGEST], len(reply), accepted, request_id,
+        )  # fmt: skip
+        self._append(entry)
+        return Told(entry, self._secrets)
+
+    def _append(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._weights.append(entry.weight())
+        self._bytes += self._weights[-1]
+        while len(self._entries) > MOST or self._bytes > MOST_BYTES:
+            self._entries.popleft()
+            self._bytes -= self._weights.popleft()
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether something has yet to be written to the file; never true without one."""
+        return self._state.path is not None and self._written < self.last
+
+    def write(self) -> None:
+        """Write new entries to the file, and delete there what was dropped here."""
+        if not self.unwritten:
+            return
+        told = (Told(entry, self._secrets) for entry in self._after(self._written))
+        rows = [one.kept() for one in told]
+        self._keep(rows, first=self._entries[0].n)
+
+    def _after(self, n: int) -> list[Entry]:
+        """Return the entries after a number, oldest first."""
+        return list(islice(self._entries, max(0, len(self._entries) - (self.last - n)), None))
+
+    def select(self, wanted: Wanted) -> Iterator[Told]:
+        """Yield the requests that are asked for."""
+        entries = [entry for entry in self._after(wanted.after) if wanted.before is None or entry.n < wanted.before]
+        told = (Told(entry, self._secrets) for entry in (reversed(entries) if wanted.newest else entries))
+        return islice((one for one in told if wanted.fits(one)), wanted.limit)
+
+    def clear(self) -> None:
+        """Forget every request; numbers are not used again."""
+        self._entries.clear()
+        self._weights.clear()
+        self._bytes = 0
+        self._keep([], first=self.last + 1)
+
+    def _keep(self, rows: Iterable[Sequence[Any]], *, first: int) -> None:
+        self._state.keep_journal(rows, first=first, last=self.last)
+        self._written = self.last
+
+
+def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
+    """Yield the JSON object ``{"requests": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
+    last, mark = journal.last, b"\n"
+    yield b'{"requests": ['
+    for told in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
+        yield mark + _as_json(told.brief() if wanted.brief else told.whole())
+        mark = b",\n"
+    yield f'\n], "last": {last}}}\n'.encode()
+
+
+def _as_json(told: Mapping[str, Any]) -> bytes:
+    """Return JSON; half a character, which a request may hold and no text that is kept, is written as its number."""
+    written = json.dumps(told, ensure_ascii=False)
+    try:
+        return written.encode()
+    except UnicodeEncodeError:
+        return _HALF.sub(lambda found: f"\\\\u{ord(found[0]):04x}", written).encode()
