@@ -17,38 +17,22 @@ import pyarrow.compute as pc
 
 from ..fast import digits
 from ..fast.digits import Digits
-from ..fast.memory import SHARED, STRING, Mask, Rows, matching, replaced, taken
-from ..vocabulary import PROBLEM_CODE, Bits, Codes, bits
+from ..fast.memory import SHARED, STRING, ByCode, Mask, Rows, matching, replaced, taken
+from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes, bits
 from . import repairs
 
 MET, DELETED, NOTED = 1 << 31, 1 << 30, 21  # flags of a table's entry; where its notes begin
 CODE: Final = (1 << NOTED) - 1
-NOTES: Final = (("INVISIBLE_REMOVED",), ("DIGITS_TRANSLATED",))
-
-
-class _Becomes:
-    """What each character becomes: a code point, whether it is dropped, and what is noted (bits of ``NOTES``)."""
-
-    def __init__(self) -> None:
-        self.table = np.zeros(0x110000, np.uint32)
-
-    def take(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        found: npt.NDArray[np.uint32] = self.table.take(codes)
-        new = codes[found == 0]
-        if len(new):
-            for code in np.unique(new).tolist():
-                self.table[code] = _entry(chr(code))
-            found = self.table.take(codes)
-        return found
+NOTES: Final = ("INVISIBLE_REMOVED", "DIGITS_TRANSLATED")
 
 
 def _entry(sign: str) -> int:
     text, notes = repairs.characters(sign)
-    noted = sum(1 << place for place, (note,) in enumerate(NOTES) if note in notes)
+    noted = sum(1 << place for place, note in enumerate(NOTES) if note in notes)
     return MET | (noted << NOTED) | (ord(text) if text else DELETED)
 
 
-BECOMES: Final = _Becomes()
+BECOMES: Final = ByCode(_entry, np.uint32)
 
 
 def written(texts: pa.Array) -> tuple[pa.Array, Bits]:
@@ -59,7 +43,7 @@ def written(texts: pa.Array) -> tuple[pa.Array, Bits]:
     row = np.repeat(np.arange(len(texts)), lengths)
     notes = np.zeros(len(texts), np.uint32)
     for place, note in enumerate(NOTES):
-        notes[row[(found >> np.uint32(NOTED + place)) & np.uint32(1) == 1]] |= bits(note)
+        notes[row[(found >> np.uint32(NOTED + place)) & np.uint32(1) == 1]] |= NOTE_BIT[note]
     kept = (found & np.uint32(DELETED)) == 0
     return _of_codes(found[kept] & np.uint32(CODE), row[kept], len(texts)), notes
 

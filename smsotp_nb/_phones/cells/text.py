@@ -144,16 +144,11 @@ def read(column: pd.Series, *, narrow: bool = False) -> Cells:
     return _of_objects(column.astype(object))
 
 
-def matches(text: pd.Series, pattern: str) -> npt.NDArray[np.bool_]:
+def matches(texts: pd.Series | pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
     """Search a pattern (in RE2's dialect) in every text; a missing text does not match."""
-    found = pc.match_substring_regex(pa.array(text, pa.large_string(), from_pandas=True), pattern)
-    return np.asarray(pc.fill_null(found, False), dtype=bool)
-
-
-def matches_in(texts: pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
-    """Search a pattern in every text of an Arrow column; a missing text does not match."""
-    found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
-    return np.asarray(found.to_numpy(), dtype=bool)
+    if isinstance(texts, pd.Series):
+        texts = pa.array(texts, pa.large_string(), from_pandas=True)
+    return np.asarray(pc.fill_null(pc.match_substring_regex(texts, pattern), False), dtype=bool)
 
 
 def _of_strings(column: pd.Series) -> Cells:

@@ -257,40 +257,25 @@ class Recognizer:
         return known
 
     def _new_state(self, places: frozenset[int]) -> int:
-        nodes = [self.graph.nodes[place] for place in places]
-        label = frozenset(node.tag for node in nodes if isinstance(node, Accept))
-        steps = [node for node in nodes if isinstance(node, Step)]
-        sticky = frozenset(place for place in places if _is_sticky(self.graph.nodes[place]))
+        nodes = {place: self.graph.nodes[place] for place in places}
+        label = frozenset(node.tag for node in nodes.values() if isinstance(node, Accept))
+        steps = [node for node in nodes.values() if isinstance(node, Step)]
+        sticky = frozenset(place for place, node in nodes.items() if isinstance(node, Accept) and node.sticky)
         if sticky == places:  # nothing can change any more
-            return self._sink(label)
+            return self._merged(label, ())
         after = [
             frozenset().union(sticky, *(self._reachable(step.then) for step in steps if digit in step.digits))
             for digit in range(10)
         ]
         return self._merged(label, tuple(self._state(reached) for reached in after))
 
-    def _sink(self, label: Label) -> int:
-        number = self._by_meaning.get((label, ()))
-        if number is None:
-            number = self._append(label, (len(self.labels),) * 10)
-            self._by_meaning[label, ()] = number
-        return number
-
     def _merged(self, label: Label, following: tuple[int, ...]) -> int:
-        number = self._by_meaning.get((label, following))
-        if number is None:
-            number = self._append(label, following)
-            self._by_meaning[label, following] = number
+        """Return the state of this meaning; one that nothing follows leads to itself."""
+        number = self._by_meaning.setdefault((label, following), len(self.labels))
+        if number == len(self.labels):
+            self.labels.append(label)
+            self.following.append(following or (number,) * 10)
         return number
-
-    def _append(self, label: Label, following: tuple[int, ...]) -> int:
-        self.labels.append(label)
-        self.following.append(following)
-        return len(self.labels) - 1
-
-
-def _is_sticky(node: object) -> bool:
-    return isinstance(node, Accept) and node.sticky
 
 
 @dataclass(slots=True)

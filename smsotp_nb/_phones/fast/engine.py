@@ -94,25 +94,14 @@ Rows = npt.NDArray[Any]  # positions
 Flags = npt.NDArray[Any]  # bool
 
 
-class Plans:
-    """Look up the plans of regions as written, each distinct region of a column once."""
-
-    def __init__(self, it: Tables) -> None:
-        self.tables = it
-        self.plans = it.region_plan()
-
-    def read(self, regions: pa.Array) -> Ints:
-        """Return the plan of each region (of a text column, with a dictionary or without)."""
-        if not isinstance(regions, pa.DictionaryArray):
-            regions = pc.dictionary_encode(regions, memory_pool=SHARED)
-        plans = np.array([*(self._plan(name) for name in regions.dictionary.to_pylist()), NO_REGION], np.int32)
-        rows: Ints = plans.take(pc.fill_null(regions.indices, len(plans) - 1).to_numpy())
-        return rows
-
-    def _plan(self, name: str | None) -> int:
-        if name is None:
-            return NO_REGION
-        return self.plans.get(name, ODD_REGION if name.upper() in self.plans else NO_REGION)
+def _plans(regions: pa.Array, it: Tables) -> Ints:
+    """Return the plan of each region as it is written (of a text column, with a dictionary or without)."""
+    if not isinstance(regions, pa.DictionaryArray):
+        regions = pc.dictionary_encode(regions, memory_pool=SHARED)
+    known, names = it.region_plan(), [name or "" for name in regions.dictionary.to_pylist()]
+    plans = [known.get(name, ODD_REGION if name.upper() in known else NO_REGION) for name in names]
+    rows: Ints = np.array([*plans, NO_REGION], np.int32).take(pc.fill_null(regions.indices, len(plans)).to_numpy())
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +124,11 @@ class Again:
 class Stretch:
     """Rows on their way from text to verdict."""
 
-    def __init__(self, texts: pa.Array, regions: pa.Array, plans: Plans) -> None:
+    def __init__(self, texts: pa.Array, regions: pa.Array, it: Tables) -> None:
         self.texts = _missing_as_empty(texts)
         self.regions = regions
-        self.tables = plans.tables
-        self.plan = plans.read(regions)
+        self.tables = it
+        self.plan = _plans(regions, it)
         self.found: Digits = digits.read(*digits.bytes_of(self.texts))
         self.direct: Flags  # rows whose digits were read without a closer look, by a plan that needs none
         self.reading: Reading
@@ -282,9 +271,8 @@ def _stretches(
 
 
 def _each(texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None) -> Iterator[Columns]:
-    plans = Plans(it)
     for first in range(0, max(len(texts), 1), CHUNK):
-        yield Stretch(_piece(texts, first), _piece(regions, first), plans).answer()
+        yield Stretch(_piece(texts, first), _piece(regions, first), it).answer()
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
 

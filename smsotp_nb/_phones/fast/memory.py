@@ -6,6 +6,7 @@ Arrow's allocator and numpy's would each keep the most that was ever needed, so 
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -61,3 +62,20 @@ def matching(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
     found = pc.match_substring_regex(chosen, pattern, memory_pool=SHARED)
     some: Rows = rows[np.asarray(found.fill_null(False) if found.null_count else found, bool)]
     return some
+
+
+class ByCode:
+    """A number above 0 for every code point, worked out when the code point first occurs."""
+
+    def __init__(self, number_of: Callable[[str], int], kind: type[np.unsignedinteger[Any]]) -> None:
+        self.number_of = number_of
+        self.table = np.zeros(0x110000, kind)
+
+    def take(self, codes: npt.NDArray[np.uint32]) -> Any:
+        numbers = self.table.take(codes)
+        new = codes[numbers == 0]
+        if not len(new):
+            return numbers
+        for code in np.unique(new).tolist():
+            self.table[code] = self.number_of(chr(code))
+        return self.table.take(codes)

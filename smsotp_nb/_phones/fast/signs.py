@@ -40,7 +40,7 @@ from phonenumbers import phonenumberutil
 
 from . import digits
 from .digits import Digits
-from .memory import SHARED, taken
+from .memory import SHARED, ByCode, taken
 
 PROBE: Final = "+4930901820"
 CLASS: Final = re.compile(r"(?<!\\)\[(?P<members>(?:\\.|[^\[\]\\])+)\]", re.DOTALL)
@@ -118,22 +118,7 @@ def _reads_as_probe(text: str) -> bool:
         return False
 
 
-class _Fates:
-    """The fate of every code point, looked up once when it is first met; 255 is not met yet."""
-
-    def __init__(self) -> None:
-        self.table = np.full(0x110000, 255, np.uint8)
-
-    def take(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
-        fates: npt.NDArray[np.uint8] = self.table.take(codes)
-        if (fates == 255).any():
-            for code in np.unique(codes[fates == 255]).tolist():
-                self.table[code] = ord(fate(chr(code)))
-            fates = self.table.take(codes)
-        return fates
-
-
-FATES: Final = _Fates()
+FATES: Final = ByCode(lambda sign: ord(fate(sign)), np.uint8)
 
 
 def in_ascii(texts: pa.Array) -> pa.Array:

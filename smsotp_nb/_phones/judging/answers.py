@@ -19,7 +19,7 @@ from ..._calling import in_our_words, not_callable, not_text, refuse
 from .. import reference
 from ..cells import text as cells
 from ..fast import assembly, engine, tables
-from ..fast.engine import Plans, Progress, Stretch
+from ..fast.engine import Progress, Stretch
 from ..fast.memory import SHARED, STRING, Mask, Rows, replaced, taken
 from ..fast.tables import KINDS, Tables
 from ..reference import Answer
@@ -157,12 +157,7 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
 def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
     """Return a stretch whose digits have been read, for ``told``; None if asking phonenumbers itself is quicker."""
     it = _tables(len(texts))
-    return None if it is None else Stretch(texts, regions, _plans(it))
-
-
-@cache
-def _plans(it: Tables) -> Plans:
-    return Plans(it)
+    return None if it is None else Stretch(texts, regions, it)
 
 
 def told(stretch: Stretch) -> Answers:

@@ -173,7 +173,7 @@ def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
 
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
     """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
-    return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
+    return ~cells.matches(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
 def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:

@@ -229,18 +229,10 @@ def _digit(stretch: Stretch, at: Places, end: Places) -> Places:
     return np.where(at < end, stretch.found.signs.take(at, mode="clip"), BEHIND).astype(np.int32)
 
 
-def _none_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001 - one shape for all
-    return 0
-
-
-def _two_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001
-    return 2
-
-
 BEHIND: Final = 99
 FIRST_DIGIT: Final = np.array([*(int(str(code)[0]) for code in range(1000)), 0], np.uint8)  # the last one is for none
 SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
-    IDD: _two_before,
-    WITH_PLUS: _none_before,
+    IDD: lambda *_: 2,
+    WITH_PLUS: lambda *_: 0,
     CODE_ONCE: _before_second_code,
 }
