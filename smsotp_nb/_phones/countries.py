@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 import phonenumbers
-from phonenumbers import timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +182,9 @@ def time_zones(e164: str) -> tuple[str, ...]:
         >>> time_zones("+12025550123"), time_zones("+33199001234")
         (('America/New_York',), ('Europe/Paris',))
     """
+    # Its table of prefixes is large, and a sandbox needs none of it.
+    from phonenumbers import timezone
+
     try:
         number = phonenumbers.parse(e164)
     except phonenumbers.NumberParseException:
