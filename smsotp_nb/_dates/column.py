@@ -118,7 +118,7 @@ def one(name: str, value: Any, *, example: str = "'2026-11-01'", what: str = "a 
         smsotp_nb.errors.UsageError: since= can be read in two ways, '03/10/2026'; write '2026-10-03' if it is 3 October
         2026, '2026-03-10' if 10 March 2026
     """
-    found = _read(pd.Series([value], dtype=object), Written(), scalar=True)
+    found = read(pd.Series([value], dtype=object), scalar=True)
     if found.unclear:
         raise UsageError(f"{name}= {found.unclear}")
     if found.wrong or np.isnat(found.wall[0]):
@@ -127,13 +127,14 @@ def one(name: str, value: Any, *, example: str = "'2026-11-01'", what: str = "a 
     return found
 
 
-def read(column: pd.Series, written: Written | None = None, *, by_argument: bool = True) -> Dates:
+def read(column: pd.Series, written: Written | None = None, *, by_argument: bool = True, scalar: bool = False) -> Dates:
     """Read a column of dates.
 
     Args:
         column: text, real times, or objects of both.
         written: how dates are written, if the caller says so.
         by_argument: the caller can say so by dayfirst= and format=; else the cells have to be written otherwise.
+        scalar: the column is the value of an argument.
 
     Example:
         >>> found = read(pd.Series(["03/10/2026", "25/10/2026"]))
@@ -142,26 +143,7 @@ def read(column: pd.Series, written: Written | None = None, *, by_argument: bool
         >>> print(read(pd.Series(["03/10/2026"])).unclear.partition("; ")[2])
         pass dayfirst=True if it is 3 October 2026, dayfirst=False if 10 March 2026
     """
-    return _read(column, written or Written(), by_argument=by_argument)
-
-
-def days(column: pd.Series, where: str) -> pd.Series:
-    """Return a column of days as datetime64[us]; blank cells are missing.
-
-    Raises:
-        UsageError: a cell is no day, or can be read in two ways.
-    """
-    found = _read(column, Written(), by_argument=False)
-    if found.unclear:
-        raise UsageError(f"{where} has {found.unclear}")
-    if found.wrong:
-        place, why = next(iter(found.wrong.items()))
-        raise UsageError(f"{where} must hold days such as 2026-10-03; row {cited(column.index[place])} has {why}")
-    read: pd.Series = pd.Series(found.wall, index=column.index, name=column.name).dt.as_unit("us")
-    return read
-
-
-def _read(column: pd.Series, written: Written, *, by_argument: bool = True, scalar: bool = False) -> Dates:
+    written = written or Written()
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     if isinstance(column.dtype, pd.ArrowDtype) and pa.types.is_timestamp(column.dtype.pyarrow_dtype):
@@ -175,6 +157,22 @@ def _read(column: pd.Series, written: Written, *, by_argument: bool = True, scal
     cells = (column if texts is None else texts).to_numpy(object)
     _of_cells([(int(place), cells[place]) for place in rest], found, column, written, (by_argument, scalar))
     return found
+
+
+def days(column: pd.Series, where: str) -> pd.Series:
+    """Return a column of days as datetime64[us]; blank cells are missing.
+
+    Raises:
+        UsageError: a cell is no day, or can be read in two ways.
+    """
+    found = read(column, by_argument=False)
+    if found.unclear:
+        raise UsageError(f"{where} has {found.unclear}")
+    if found.wrong:
+        place, why = next(iter(found.wrong.items()))
+        raise UsageError(f"{where} must hold days such as 2026-10-03; row {cited(column.index[place])} has {why}")
+    moments: pd.Series = pd.Series(found.wall, index=column.index, name=column.name).dt.as_unit("us")
+    return moments
 
 
 def _blank(rows: int) -> Dates:

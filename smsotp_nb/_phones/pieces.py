@@ -23,21 +23,12 @@ from .judging.answers import verdict
 from .judging.evidence import NOTHING, Evidence
 from .judging.judgement import normalize, weigh_column
 from .judging.policy import TEXTABLE, NoteOrRefuse
+from .reference import COLUMNS
 from .summary import Tally, free_names, with_reasons
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 
-VERDICT_SCHEMA: Final = pa.schema(
-    [
-        ("e164", pa.string()),
-        ("region", pa.string()),
-        ("cc", pa.string()),
-        ("valid", pa.bool_()),
-        ("type", pa.string()),
-        ("reason", pa.string()),
-        ("extension", pa.string()),
-    ]
-)
+VERDICT_SCHEMA: Final = pa.schema([(name, pa.bool_() if name == "valid" else pa.string()) for name in COLUMNS])
 NORMALIZE_SCHEMA: Final = pa.schema([(name, pa.string()) for name in ("to", "region", "cc", "type", "problem", "note")])
 TAKEN_PREFIX: Final = "sms_"
 

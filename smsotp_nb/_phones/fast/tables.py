@@ -129,7 +129,9 @@ def read(file: Path) -> Tables | None:
     with np.load(file) as stored:
         if set(stored.files) != {field.name for field in fields(Tables)}:
             return None
-        return Tables(**{name: stored[name] for name in stored.files} | {"following": _unpacked(stored["following"])})
+        return Tables(
+            **{name: stored[name] for name in stored.files} | {"following": automata.flat(stored["following"])}
+        )
 
 
 def write(tables: Tables, file: Path) -> None:
@@ -137,10 +139,6 @@ def write(tables: Tables, file: Path) -> None:
     arrays = {field.name: getattr(tables, field.name) for field in fields(tables)}
     arrays["following"] = (tables.following.reshape(-1, automata.STRIDE)[:, :10] // automata.STRIDE).astype(np.uint16)
     np.savez_compressed(file, **arrays)
-
-
-def _unpacked(following: npt.NDArray[np.uint16]) -> Int32:
-    return automata.flat(following)
 
 
 def build() -> Tables:
