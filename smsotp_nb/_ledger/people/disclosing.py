@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..._pandas import is_missing
-from ..._phones.judging.several import spellings
+from ..._phones import spellings
 from ..book import Ledger
 from ..campaign import Campaign
 from ..file.store import Store
