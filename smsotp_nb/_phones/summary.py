@@ -24,6 +24,15 @@ from .countries import country_name
 from .judging.several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
+Numbers = npt.NDArray[np.int64]
+
+EXAMPLES: Final = 3
+SHOWN_REGIONS: Final = 12
+REPAIRS_END: Final = list(NOTES).index("REGION_CASE")
+REPAIR_NOTES: Final = frozenset(list(NOTES)[:REPAIRS_END])
+
+ASKS: Final = {code: ask for code in PROBLEMS if (ask := asked_for(code)) is not None}
+
 
 def free_names(new: Iterable[str], taken: Iterable[Hashable]) -> dict[str, str]:
     """Return a name for each new column: its own or, if the list has that, ``sms_...``, then ``sms_..._2``.
@@ -41,9 +50,6 @@ def free_names(new: Iterable[str], taken: Iterable[Hashable]) -> dict[str, str]:
         named[name] = next(one for one in tries if one not in used)
         used.add(named[name])
     return named
-
-
-Numbers = npt.NDArray[np.int64]
 
 
 class Met:
@@ -88,14 +94,6 @@ def _holds(run: Numbers, numbers: Numbers) -> npt.NDArray[np.bool_]:
     inside = place < len(run)
     inside[inside] = run[place[inside]] == numbers[inside]
     return inside
-
-
-EXAMPLES: Final = 3
-SHOWN_REGIONS: Final = 12
-REPAIRS_END: Final = list(NOTES).index("REGION_CASE")
-REPAIR_NOTES: Final = frozenset(list(NOTES)[:REPAIRS_END])
-
-ASKS: Final = {code: ask for code in PROBLEMS if (ask := asked_for(code)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,12 @@ from .memory import SHARED, picked, taken
 from .prefixes import NO_REGION, ODD_REGION, PARSED, Reading
 from .tables import Tables
 
+Ints = npt.NDArray[Any]  # int32
+Rows = npt.NDArray[Any]  # positions
+Flags = npt.NDArray[Any]  # bool
+Progress = Callable[[int], None]
+
+CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
 FIRST_SAMPLE: Final = 4_000
 SAMPLE: Final = 32_000
 SMALL: Final = 20_000  # below this many rows nothing is won
@@ -87,11 +93,6 @@ def _drawn(texts: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
     """Draw rows at random, but the same for the same list; in the list's order."""
     rows = np.unique(np.random.default_rng(0).integers(0, len(texts), size))
     return picked(texts, rows)
-
-
-Ints = npt.NDArray[Any]  # int32
-Rows = npt.NDArray[Any]  # positions
-Flags = npt.NDArray[Any]  # bool
 
 
 def _plans(regions: pa.Array, it: Tables) -> Ints:
@@ -223,11 +224,6 @@ def _extension(columns: Columns, found: signs.Extensions, asked: Asked) -> pa.Ar
     place[found.rows] = np.arange(len(found.rows))
     place[[row for row, _ in told]] = len(found.rows) + np.arange(len(told))
     return taken(texts, pa.array(place, mask=(place < 0) | (columns.code < 0)))
-
-
-CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
-
-Progress = Callable[[int], None]
 
 
 def verdict(
