@@ -58,17 +58,6 @@ def look_up(number: str, region: str | None = None) -> Lookup:
     )
 
 
-def example(region: str, kind: str = "MOBILE") -> str:
-    """Return phonenumbers' own example number of a region in E.164, or ``""`` where it has none of that kind.
-
-    Example:
-        >>> look_up(example("DE")).type
-        'MOBILE'
-    """
-    number = phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind))
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164) if number else ""
-
-
 def calling_code(iso: str) -> str:
     """Return the calling code of an alpha-2 region as digits, ``""`` for one that has none.
 
