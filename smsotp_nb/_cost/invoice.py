@@ -16,7 +16,7 @@ from .._dates import Written
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Address, Campaign, Ledger, opened, read_from
 from .._pandas import STR
-from .._recipients.reading import read_recipients
+from .._recipients import read_recipients
 from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of

@@ -17,7 +17,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import parts, templates
 from .._pandas import STR
-from .._parts import many
+from .._parts import forcing, measure
 from .arguments import Words
 from .segments import BLANK, UNKNOWN
 from .wording import OneMessage, Wording
@@ -219,17 +219,17 @@ def estimate_parts(texts: pd.Series[str]) -> pd.DataFrame:
 
 
 def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
-    """Return what `many.measure` says of the texts, and parts and encoding of their plain form."""
+    """Return what `measure` says of the texts, and parts and encoding of their plain form."""
     known = texts.notna().to_numpy()
     given = texts[known].tolist()
-    found, after = many.measure(given), many.measure(plain[known].tolist())
+    found, after = measure(given), measure(plain[known].tolist())
     frame = pd.DataFrame(
         {
             "encoding": np.where(found.wide, "ucs2", "gsm7"),
             "parts": found.parts,
             "units": found.units,
             "over": found.over,
-            "forcing": pd.Series(many.forcing(given), dtype=STR),
+            "forcing": pd.Series(forcing(given), dtype=STR),
             "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
             "plain_parts": after.parts,
         }

@@ -10,16 +10,16 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .. import parts, templates
+from .. import _parts, parts, templates
 from .._ledger import Wordings
 from .._pandas import STR
-from .._parts import many, packing
+from .._parts import GSM, GSM_EXTENSION
 from . import bodies as body_rows
 from .arguments import Words
 from .bodies import Ints
 from .wording import OneMessage, Wording
 
-_FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
+_FOREIGN: Final = f"[^{re.escape(GSM + GSM_EXTENSION)}]"
 MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")  # of each body
 _MOST: Final = 1_000  # sets of characters that are told apart in a plan; the rarest beyond are kept as not known
 
@@ -50,7 +50,7 @@ def wordings(words: Words, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> 
 def gsm_parts(texts: pd.Series[str]) -> pd.Series[Any]:
     """Count the parts of each text as if every character were in the GSM alphabet."""
     known = texts.dropna()
-    counted = many.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
+    counted = _parts.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
     return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 
@@ -111,7 +111,7 @@ def _of_message(
         slots = wording.slots(message)
         filled = templates.column_texts(frame.iloc[first], slots, message.language)
         texts = {name: [filled[one.source].fillna("") for one in slots if one.column == name] for name in columns}
-        values = {name: many.forcing(map("".join, zip(*of, strict=True))) for name, of in texts.items()}
+        values = {name: _parts.forcing(map("".join, zip(*of, strict=True))) for name, of in texts.items()}
     said = []
     for at, signs in enumerate(forcing):
         here = {"": own & set(signs)} | {name: set(each[at]) & set(signs) for name, each in values.items()}
@@ -123,7 +123,7 @@ def _own_signs(wording: Wording, message: OneMessage) -> str:
     template = message.main or message.template_text
     literals = "".join(template.literals) if template else ""
     joined = f"{wording.signature or ''}{''.join(wording.join.literals)}" if wording.kind == "content" else ""
-    return many.forcing([_replaced(wording, literals) + joined])[0]
+    return _parts.forcing([_replaced(wording, literals) + joined])[0]
 
 
 def _in_order(signs: Iterable[str]) -> str:

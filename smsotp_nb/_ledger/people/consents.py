@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..._pandas import STR
-from ..._phones.judging.several import spellings
+from ..._phones import spellings
 from ..._results.contract import STATES
 from ..file.store import Store
 from ..rows import audit, contacts

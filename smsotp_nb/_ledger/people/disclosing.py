@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..._pandas import is_missing
-from ..._phones.judging.several import spellings
+from ..._phones import spellings
 from ..file.store import Store
 from ..reading import frames as reading
 from ..rows import contacts

@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ..._phones.judging.several import one_phone_digits, spellings
+from ..._phones import one_phone_digits, spellings
 from .answers import Ints
 from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
 from .statements import Statements
